@@ -1,0 +1,14 @@
+/** Carries the project key on every request. (Spec: Authentication 1) */
+export const SERVICE_KEY_HEADER = 'X-Service-Key';
+
+/** The environment's revision: of the answer on a read, of the first frame on a stream. */
+export const REVISION_HEADER = 'X-Flags-Revision';
+
+/** Seconds since this node last knew its map to be current; present only while it cannot know. */
+export const STALE_HEADER = 'X-Flags-Stale';
+
+/** Names one request in answers and logs. */
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
+/** Seconds between two keep-alive comments on a stream. A client waits for three before it gives up. */
+export const HEARTBEAT_SECONDS = 15;

@@ -1,0 +1,9 @@
+/** The facts of Halyard's wire: no dependencies, no I/O. */
+export * from './errors.ts';
+export * from './flag-state.ts';
+export * from './headers.ts';
+export * from './json.ts';
+export * from './names.ts';
+export * from './project-key.ts';
+export * from './requests.ts';
+export * from './rollout.ts';

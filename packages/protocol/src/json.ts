@@ -1,0 +1,2 @@
+/** Any JSON value, as `JSON.parse` gives it. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };

@@ -1,0 +1,29 @@
+/** Who runs a management operation, and why. */
+export interface Actor {
+  /** `token:<name>`, `operator:<e-mail>` or `system`. */
+  readonly name: string;
+  readonly ip?: string;
+  /** Free text of the person: why. */
+  readonly note?: string;
+}
+
+/** One row of the audit log. It is never pruned. */
+export interface AuditEntry {
+  readonly id: string;
+  /** The change-log row this belongs to. */
+  readonly seq: number;
+  readonly actor: string;
+  readonly ip?: string;
+  readonly note?: string;
+  /** `flag.changed`, `key.revoked`, …: noun and past participle. */
+  readonly action: string;
+  readonly projectId: string;
+  readonly environmentId?: string;
+  /** The flag key, key id, or name that was acted on. */
+  readonly target: string;
+  /** JSON text of what was there before and after; absent for nothing. Never a secret. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}

@@ -1,0 +1,29 @@
+/** A flag of a project; its state lives per environment. */
+export interface Flag {
+  readonly projectId: string;
+  /** Unique in its project, immutable: renaming would re-roll every rollout. */
+  readonly key: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+/**
+ * A flag state as compact JSON text, members in the order `enabled`, `value`, `rolloutPct`. The value's text is kept
+ * as its writer sent it (less white space), so key order and number notation survive.
+ */
+export type StateText = string;
+
+/** The state of one flag in one environment, as stored. */
+export interface StoredState {
+  readonly flagKey: string;
+  readonly state: StateText;
+  /** The environment's revision in which this state was written. */
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** One step of a change: the new state of a flag, or `null` where it ceases to exist in the environment. */
+export type StateOperation = readonly [flagKey: string, state: StateText | null];

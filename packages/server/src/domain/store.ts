@@ -1,0 +1,99 @@
+import type { AccessToken } from './access-token.ts';
+import type { Actor, AuditEntry } from './audit.ts';
+import type { Environment } from './environment.ts';
+import type { Flag, StateOperation, StoredState } from './flag.ts';
+import type { Project } from './project.ts';
+import type { ProjectKey } from './project-key.ts';
+
+/** Reads of the management side. Lists are sorted by name or key (code units), audit entries newest first. */
+export interface StoreReader {
+  projects(): Promise<readonly Project[]>;
+  project(name: string): Promise<Project | undefined>;
+  environments(projectId: string): Promise<readonly Environment[]>;
+  environment(projectId: string, name: string): Promise<Environment | undefined>;
+  flags(projectId: string): Promise<readonly Flag[]>;
+  flag(projectId: string, key: string): Promise<Flag | undefined>;
+  states(environmentId: string): Promise<readonly StoredState[]>;
+  state(environmentId: string, flagKey: string): Promise<StoredState | undefined>;
+  /** Every key of the project, also revoked and expired ones. */
+  keys(projectId: string): Promise<readonly ProjectKey[]>;
+  key(id: string): Promise<ProjectKey | undefined>;
+  accessTokens(): Promise<readonly AccessToken[]>;
+  accessTokenByDigest(digest: string): Promise<AccessToken | undefined>;
+  audit(filter: AuditFilter): Promise<readonly AuditEntry[]>;
+}
+
+/** Which audit entries to read. */
+export interface AuditFilter {
+  readonly projectId?: string;
+  readonly environmentId?: string;
+  readonly target?: string;
+  /** Only entries with a smaller `seq`; for paging. */
+  readonly beforeSeq?: number;
+  readonly limit: number;
+}
+
+/**
+ * The writes of one management operation. Each appends its change-log and audit rows to the same transaction;
+ * all become visible together or not at all. Callers check the rules first; the methods assume they hold, except
+ * that an inserted name, key or id which is already there is refused with `already_exists`.
+ */
+export interface StoreTransaction extends StoreReader {
+  insertProject(project: Project): Promise<void>;
+  /** Removes the project with its environments, flags, states and keys. */
+  deleteProject(project: Project): Promise<void>;
+  /** Makes the environment, or revives a deleted one of that name with its old id and counter. Gives the stored one. */
+  insertEnvironment(environment: Environment): Promise<Environment>;
+  /** Removes the environment's states; the name may be used again. */
+  deleteEnvironment(environment: Environment): Promise<void>;
+  /**
+   * Locks the environment until commit and gives its current record, so that what is read next cannot change.
+   * Several environments are locked in order of their ids. `undefined` when it is gone.
+   */
+  lockEnvironment(id: string): Promise<Environment | undefined>;
+  /** Inserts the flag, or replaces its description and tags. No revision, no frame. */
+  putFlag(flag: Flag): Promise<void>;
+  /** Removes the flag from the project; its states must have been removed through {@link changeStates}. */
+  deleteFlag(flag: Flag): Promise<void>;
+  /**
+   * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
+   * state as it is are dropped; when none is left nothing is written. Locks the environment if that is not done.
+   * Gives the environment's revision afterwards and which flags changed.
+   */
+  changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
+  insertKey(key: ProjectKey, digest: string): Promise<void>;
+  /** Marks the key revoked. A key that already is stays as it is. */
+  revokeKey(key: ProjectKey, at: number): Promise<void>;
+  insertAccessToken(token: AccessToken, digest: string): Promise<void>;
+  revokeAccessToken(token: AccessToken, at: number): Promise<void>;
+}
+
+/** What {@link StoreTransaction.changeStates} did. */
+export interface StatesChanged {
+  readonly revision: number;
+  /** Keys whose state is now another; empty for a no-op. */
+  readonly changed: readonly string[];
+}
+
+/** What a committed operation gave. */
+export interface Committed<T> {
+  readonly result: T;
+  /** The last change-log row it wrote; `undefined` when it wrote none. */
+  readonly seq?: number;
+}
+
+/**
+ * Where projects, environments, flags and keys are kept. The port of the management side; `storage` implements it.
+ * Failures that are no {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
+ */
+export interface Store {
+  /** Runs reads in one consistent snapshot. */
+  read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
+  /**
+   * Runs one operation in one transaction: state, change log and audit log commit together. When the connection is
+   * lost during COMMIT, the outcome is looked up by change id before this settles; it never guesses.
+   */
+  commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>>;
+  /** Notes when keys were last used. Not a change: no log row, no audit row. */
+  touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+}

@@ -1,0 +1,55 @@
+/** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
+export interface Queryable {
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]>;
+}
+
+/** What a statement can be given. */
+export type Parameter = string | number | null;
+
+/**
+ * One of the two engines behind Halyard's one SQL text. The adapters translate parameters, transactions and
+ * wake-ups, nothing else.
+ */
+export interface Database extends Queryable {
+  readonly engine: 'sqlite' | 'postgres';
+  /**
+   * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
+   * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
+   * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT.
+   */
+  transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
+  /** Runs reads in one read-only snapshot (repeatable read). */
+  snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T>;
+  /** Opens the follower's own session to the log. Rejects when the database is out of reach. */
+  openFeed(): Promise<FeedConnection>;
+  /** Ends every connection. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** A write transaction in progress. */
+export interface WriteTransaction extends Queryable {
+  /** Takes the engine's migration lock: one node migrates, the others wait. Held until the transaction ends. */
+  lockForMigration(): Promise<void>;
+  /** Makes the commit wake every follower: an in-process event on SQLite, NOTIFY on PostgreSQL. */
+  wake(seq: number): Promise<void>;
+}
+
+/** The follower's session: one connection that carries the wake-ups, the heartbeat and the reads of the log. */
+export interface FeedConnection extends Queryable {
+  /**
+   * The heartbeat: where the log ends, asked on this very session, within two seconds or it rejects. `pushed` tells
+   * whether wake-ups arrive here; behind a transaction pooler or on a standby they do not, and the follower polls.
+   */
+  head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
+  /** Called whenever the log may have grown. A hint only. At most one listener. */
+  onWake(listener: () => void): void;
+  /** Called once when the session is lost on its own account. At most one listener. */
+  onLost(listener: (cause: Error) => void): void;
+  /** Ends the session at once. Safe to call twice. */
+  close(): void;
+}
+
+/** COMMIT was sent and its answer never came: the transaction may or may not be there. */
+export class CommitUncertainError extends Error {
+  override readonly name = 'CommitUncertainError';
+}
