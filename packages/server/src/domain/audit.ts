@@ -10,14 +10,15 @@ export interface Actor {
 /** One row of the audit log. It is never pruned. */
 export interface AuditEntry {
   readonly id: string;
-  /** The change-log row this belongs to. */
+  /** The change-log row this belongs to, or the last one before it where the operation made none. */
   readonly seq: number;
   readonly actor: string;
   readonly ip?: string;
   readonly note?: string;
   /** `flag.changed`, `key.revoked`, …: noun and past participle. */
   readonly action: string;
-  readonly projectId: string;
+  /** Absent on entries about access tokens, which belong to no project. */
+  readonly projectId?: string;
   readonly environmentId?: string;
   /** The flag key, key id, or name that was acted on. */
   readonly target: string;

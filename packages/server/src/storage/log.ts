@@ -1,0 +1,75 @@
+import type { LogRow } from '../domain/change.ts';
+import type { Database, Queryable } from './database.ts';
+
+/** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
+export const LOG_RETENTION = { days: 30, rows: 100_000 } as const;
+
+/** Log rows that one step of {@link pruneLog} removes; short transactions let writers in between. */
+const PRUNE_STEP = 5_000;
+
+interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
+  readonly environmentId: string | null;
+  readonly revision: number | null;
+}
+
+const READ = `SELECT seq, change_id AS "changeId", kind, project_id AS "projectId",
+    environment_id AS "environmentId", revision, payload, at
+  FROM change_log WHERE seq > $1 ORDER BY seq LIMIT $2`;
+
+/**
+ * The rows of the change log after `afterSeq`, in order, at most `limit`. The caller checks that the first is
+ * `afterSeq + 1`: the rows between may have been pruned.
+ */
+export async function readLog(queryable: Queryable, afterSeq: number, limit: number): Promise<LogRow[]> {
+  const rows = await queryable.query<StoredRow>(READ, [afterSeq, limit]);
+  return rows.map(({ environmentId, revision, ...row }) => ({
+    ...row,
+    ...(environmentId === null ? {} : { environmentId }),
+    ...(revision === null ? {} : { revision }),
+  }));
+}
+
+/** The change id of row `seq`; `undefined` when the log has no such row (any more). */
+export async function changeIdAt(queryable: Queryable, seq: number): Promise<string | undefined> {
+  const text = 'SELECT change_id AS "changeId" FROM change_log WHERE seq = $1';
+  const [row] = await queryable.query<{ changeId: string }>(text, [seq]);
+  return row?.changeId;
+}
+
+/** What {@link pruneLog} must keep; a row goes only when both limits let it. */
+export interface PruneOptions {
+  /** Epoch milliseconds; rows from this time on are kept. */
+  readonly olderThan: number;
+  /** The newest rows, this many, are kept whatever their age; at least one. */
+  readonly keepRows: number;
+}
+
+/**
+ * Removes the oldest rows of the change log, never one that has a kept row before it. Gives how many went.
+ * See {@link LOG_RETENTION} for what to keep.
+ */
+export async function pruneLog(database: Database, options: PruneOptions): Promise<number> {
+  const end = await firstKept(database, options);
+  let pruned = 0;
+  for (;;) {
+    const removed = await database.transaction((transaction) =>
+      transaction.query(
+        `DELETE FROM change_log WHERE seq < $1
+          AND seq < (SELECT min(seq) FROM change_log) + $2 RETURNING seq`,
+        [end, PRUNE_STEP],
+      ),
+    );
+    pruned += removed.length;
+    if (removed.length === 0) return pruned;
+  }
+}
+
+async function firstKept(database: Database, options: PruneOptions): Promise<number> {
+  const [byAge] = await database.query<{ seq: number | null }>(
+    'SELECT min(seq) AS seq FROM change_log WHERE at >= $1',
+    [options.olderThan],
+  );
+  const [feed] = await database.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
+  const byCount = (feed?.seq ?? 0) - Math.max(options.keepRows, 1) + 1;
+  return Math.min(byAge?.seq ?? byCount, byCount);
+}

@@ -1,0 +1,132 @@
+import type { AccessToken } from '../domain/access-token.ts';
+import type { AuditEntry } from '../domain/audit.ts';
+import type { Environment } from '../domain/environment.ts';
+import type { Flag, StoredState } from '../domain/flag.ts';
+import type { Project } from '../domain/project.ts';
+import type { ProjectKey } from '../domain/project-key.ts';
+import type { AuditFilter, StoreReader } from '../domain/store.ts';
+import { readAudit } from './audit-reader.ts';
+import { type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
+import type { Parameter, Queryable } from './database.ts';
+
+/** The columns of an environment, as {@link Environment} names them. */
+export const ENVIRONMENT_COLUMNS = 'id, project_id AS "projectId", name, revision, created_at AS "createdAt"';
+const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt"';
+const FLAG_COLUMNS = 'project_id AS "projectId", key, description, tags, created_at AS "createdAt"';
+const STATE_COLUMNS = 'flag_key AS "flagKey", state, revision, updated_at AS "updatedAt"';
+const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+  last_used_at AS "lastUsedAt"`;
+const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments, ${TIME_COLUMNS}`;
+const TOKEN_COLUMNS = `id, name, ${TIME_COLUMNS}`;
+
+type FlagRow = Omit<Flag, 'tags'> & { readonly tags: unknown };
+type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly environments: unknown };
+type TokenRow = NullableColumns<AccessToken>;
+
+/** Reads of the management side over one transaction or snapshot. */
+export class SqlReader implements StoreReader {
+  readonly #queryable: Queryable;
+
+  /** Reads through `queryable`, which decides what is seen. */
+  constructor(queryable: Queryable) {
+    this.#queryable = queryable;
+  }
+
+  async projects(): Promise<readonly Project[]> {
+    return byText(await this.#rows<Project>(`SELECT ${PROJECT_COLUMNS} FROM projects`), nameOf);
+  }
+
+  async project(name: string): Promise<Project | undefined> {
+    const [project] = await this.#rows<Project>(
+      `SELECT ${PROJECT_COLUMNS} FROM projects WHERE name = $1`,
+      name,
+    );
+    return project;
+  }
+
+  async environments(projectId: string): Promise<readonly Environment[]> {
+    const text = `SELECT ${ENVIRONMENT_COLUMNS} FROM environments WHERE project_id = $1 AND deleted_at IS NULL`;
+    return byText(await this.#rows<Environment>(text, projectId), nameOf);
+  }
+
+  async environment(projectId: string, name: string): Promise<Environment | undefined> {
+    const text = `SELECT ${ENVIRONMENT_COLUMNS} FROM environments
+      WHERE project_id = $1 AND name = $2 AND deleted_at IS NULL`;
+    const [environment] = await this.#rows<Environment>(text, projectId, name);
+    return environment;
+  }
+
+  async flags(projectId: string): Promise<readonly Flag[]> {
+    const rows = await this.#rows<FlagRow>(
+      `SELECT ${FLAG_COLUMNS} FROM flags WHERE project_id = $1`,
+      projectId,
+    );
+    return byText(rows.map(toFlag), (flag) => flag.key);
+  }
+
+  async flag(projectId: string, key: string): Promise<Flag | undefined> {
+    const text = `SELECT ${FLAG_COLUMNS} FROM flags WHERE project_id = $1 AND key = $2`;
+    const [row] = await this.#rows<FlagRow>(text, projectId, key);
+    return row === undefined ? undefined : toFlag(row);
+  }
+
+  async states(environmentId: string): Promise<readonly StoredState[]> {
+    const text = `SELECT ${STATE_COLUMNS} FROM flag_states WHERE environment_id = $1`;
+    return byText(await this.#rows<StoredState>(text, environmentId), (state) => state.flagKey);
+  }
+
+  async state(environmentId: string, flagKey: string): Promise<StoredState | undefined> {
+    const text = `SELECT ${STATE_COLUMNS} FROM flag_states WHERE environment_id = $1 AND flag_key = $2`;
+    const [state] = await this.#rows<StoredState>(text, environmentId, flagKey);
+    return state;
+  }
+
+  async keys(projectId: string): Promise<readonly ProjectKey[]> {
+    const text = `SELECT ${KEY_COLUMNS} FROM project_keys WHERE project_id = $1`;
+    return byText((await this.#rows<KeyRow>(text, projectId)).map(toKey), nameOf);
+  }
+
+  async key(id: string): Promise<ProjectKey | undefined> {
+    const [row] = await this.#rows<KeyRow>(`SELECT ${KEY_COLUMNS} FROM project_keys WHERE id = $1`, id);
+    return row === undefined ? undefined : toKey(row);
+  }
+
+  async accessTokens(): Promise<readonly AccessToken[]> {
+    const rows = await this.#rows<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM access_tokens`);
+    return byText(rows.map(withoutNulls<AccessToken>), nameOf);
+  }
+
+  async accessTokenByDigest(digest: string): Promise<AccessToken | undefined> {
+    const text = `SELECT ${TOKEN_COLUMNS} FROM access_tokens WHERE digest = $1`;
+    const [row] = await this.#rows<TokenRow>(text, digest);
+    return row === undefined ? undefined : withoutNulls<AccessToken>(row);
+  }
+
+  audit(filter: AuditFilter): Promise<readonly AuditEntry[]> {
+    return readAudit(this.#queryable, filter);
+  }
+
+  #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
+    return this.#queryable.query<Row>(text, parameters);
+  }
+}
+
+/** Sorts by code units in place, here and not in SQL: the engines' collations differ. */
+function byText<T>(items: T[], text: (item: T) => string): T[] {
+  return items.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
+}
+
+function nameOf(record: { readonly name: string }): string {
+  return record.name;
+}
+
+function toFlag({ tags, ...row }: FlagRow): Flag {
+  return { ...row, tags: parseTextList(tags) };
+}
+
+function toKey({ environments, ...row }: KeyRow): ProjectKey {
+  return {
+    ...withoutNulls<Omit<ProjectKey, 'environments'>>(row),
+    environments: parseTextList(environments),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Database, Queryable } from './database.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { StorageError } from './storage-error.ts';
+
+/** The schema this program reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** What {@link migrate} stamps new rows with. */
+export interface MigrateOptions {
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+  /** Names the history that begins when the database is made. */
+  readonly newId?: () => string;
+}
+
+/**
+ * Brings the database to {@link SCHEMA_VERSION}, all steps in one transaction under the engine's migration lock, so
+ * that many nodes may start together. Writes nothing when the schema is current, so a read-only standby works.
+ * Rejects with {@link StorageError} when a newer program has been here.
+ */
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<void> {
+  const { now = Date.now, newId = () => crypto.randomUUID() } = options;
+  if ((await acceptedVersion(database, database)) === SCHEMA_VERSION) return;
+  await database.transaction(async (transaction) => {
+    await transaction.lockForMigration();
+    const from = await acceptedVersion(database, transaction);
+    for (const [index, statements] of MIGRATIONS.entries()) {
+      if (index < from) continue;
+      for (const statement of statements) await transaction.query(statement);
+      const row = [index + 1, now()];
+      await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
+    }
+    const feed = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
+    await transaction.query(feed, [newId()]);
+  });
+}
+
+/**
+ * Begins a new history, to be done after a restore from a backup: every follower then reloads everything instead of
+ * mistaking the restored log for the one it knew.
+ */
+export async function beginEpoch(database: Database, epoch: string): Promise<void> {
+  await database.transaction((transaction) =>
+    transaction.query('UPDATE feed SET epoch = $1 WHERE id = 1', [epoch]),
+  );
+}
+
+async function acceptedVersion(database: Database, queryable: Queryable): Promise<number> {
+  const version = await schemaVersion(database, queryable);
+  if (version <= SCHEMA_VERSION) return version;
+  throw new StorageError(
+    `The database has schema version ${version}, and this program knows versions up to ${SCHEMA_VERSION}: ` +
+      'a newer Halyard has used it. Start that version or a later one, or restore a backup made before the upgrade.',
+  );
+}
+
+/** The database's schema version; 0 while there is none. */
+async function schemaVersion(database: Database, queryable: Queryable): Promise<number> {
+  const tables = await queryable.query(TABLE_EXISTS[database.engine]);
+  if (tables.length === 0) return 0;
+  const [row] = await queryable.query<{ version: number | null }>(
+    'SELECT max(version) AS version FROM halyard_schema',
+  );
+  return row?.version ?? 0;
+}
+
+/** The one question for which the engines have no common words. */
+const TABLE_EXISTS: Record<Database['engine'], string> = {
+  sqlite: `SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'halyard_schema'`,
+  postgres: `SELECT 1 AS found WHERE to_regclass('halyard_schema') IS NOT NULL`,
+};

@@ -1,0 +1,160 @@
+import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from './database.ts';
+import { retryWhileBusy } from './sqlite-busy.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';
+import { fileIdentity, IN_MEMORY, openSqliteFile } from './sqlite-file.ts';
+import { StorageError } from './storage-error.ts';
+import { Turnstile } from './turnstile.ts';
+
+/** Where the embedded engine keeps its data. */
+export interface SqliteOptions {
+  /** The database file, made with its folder where missing; `:memory:` for a database that ends with `close`. */
+  readonly path: string;
+}
+
+/**
+ * Opens the embedded engine. An acknowledged commit is on the disk (WAL, `synchronous=FULL`, checked at every open).
+ * Rejects with `StorageError`, in words for the operator, when the file cannot be used.
+ */
+export async function openSqlite(options: SqliteOptions): Promise<Database> {
+  return new SqliteDatabase(options.path, new SqliteConnection(await openSqliteFile(options.path)));
+}
+
+/**
+ * One connection and a queue: `bun:sqlite` is synchronous but a transaction's work is not, so nothing else may reach
+ * the connection until it ends. Reads of the log have a connection of their own.
+ */
+class SqliteDatabase implements Database {
+  readonly engine = 'sqlite';
+  readonly #path: string;
+  readonly #identity: string | undefined;
+  readonly #turnstile = new Turnstile();
+  readonly #feeds = new Set<SqliteFeed>();
+  #connection: SqliteConnection;
+  #isClosed = false;
+
+  constructor(path: string, connection: SqliteConnection) {
+    this.#path = path;
+    this.#connection = connection;
+    this.#identity = this.#currentIdentity();
+  }
+
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return this.#pass(async () => this.#connection.run<Row>(text, parameters));
+  }
+
+  async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
+    let wakes = false;
+    const wake = async () => {
+      wakes = true;
+    };
+    const result = await this.#pass(() => {
+      this.#checkIdentity();
+      // BEGIN IMMEDIATE has the only write lock, so there is nothing left to lock for a migration.
+      return this.#between('BEGIN IMMEDIATE', (reader) =>
+        work({ query: reader.query, wake, lockForMigration: async () => {} }),
+      );
+    });
+    if (wakes) for (const feed of this.#feeds) feed.wake();
+    return result;
+  }
+
+  snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
+    return this.#pass(() =>
+      this.#between('BEGIN', async (reader) => {
+        // The snapshot is that of the first read, so it is taken here, where being refused still means a retry.
+        await retryWhileBusy(() => this.#connection.run('SELECT count(*) FROM sqlite_master'));
+        return work(reader);
+      }),
+    );
+  }
+
+  async openFeed(): Promise<FeedConnection> {
+    if (this.#isClosed) throw new StorageError('The database is closed.');
+    this.#checkIdentity();
+    const feed = new SqliteFeed(await this.#openFeedSource(), (ended) => this.#feeds.delete(ended));
+    this.#feeds.add(feed);
+    return feed;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const feed of [...this.#feeds]) feed.close();
+    await this.#turnstile.pass(async () => this.#connection.close());
+  }
+
+  #pass<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turnstile.pass(() => {
+      if (this.#isClosed) throw new StorageError('The database is closed.');
+      return work();
+    });
+  }
+
+  async #between<T>(begin: string, work: (reader: Queryable) => Promise<T>): Promise<T> {
+    const connection = this.#connection;
+    await retryWhileBusy(() => connection.run(begin));
+    let isOpen = true;
+    const query = async <Row>(text: string, parameters?: readonly Parameter[]) => {
+      if (!isOpen)
+        throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
+      return connection.run<Row>(text, parameters);
+    };
+    try {
+      const result = await work({ query });
+      isOpen = false;
+      connection.run('COMMIT');
+      return result;
+    } catch (error) {
+      isOpen = false;
+      await this.#leaveTransaction();
+      throw error;
+    }
+  }
+
+  /** After a failure SQLite may or may not have rolled back by itself; the next caller must find it rolled back. */
+  async #leaveTransaction(): Promise<void> {
+    const connection = this.#connection;
+    if (!connection.sqlite.inTransaction) return;
+    try {
+      connection.run('ROLLBACK');
+    } catch (error) {
+      if (this.#path === IN_MEMORY) throw error;
+      // The transaction's own error is the one to report; a fresh connection has no open transaction.
+      connection.close();
+      this.#connection = new SqliteConnection(await openSqliteFile(this.#path));
+    }
+  }
+
+  async #openFeedSource(): Promise<SqliteFeedSource> {
+    if (this.#path === IN_MEMORY) {
+      // The data lives in the one connection, and all its commits are our own.
+      return {
+        query: (text, parameters) => this.query(text, parameters),
+        dataVersion: () => 0,
+        close: () => {},
+      };
+    }
+    const connection = new SqliteConnection(await openSqliteFile(this.#path));
+    connection.run('PRAGMA query_only = ON');
+    return {
+      query: async (text, parameters) => {
+        this.#checkIdentity();
+        return retryWhileBusy(() => connection.run(text, parameters));
+      },
+      dataVersion: () =>
+        connection.run<{ data_version: number }>('PRAGMA data_version')[0]?.data_version ?? 0,
+      close: () => connection.close(),
+    };
+  }
+
+  /** A file moved away or replaced under us would still take writes, and nobody would ever see them again. */
+  #checkIdentity(): void {
+    if (this.#currentIdentity() === this.#identity) return;
+    throw new StorageError(`The file ${this.#path} was removed or replaced while in use: restart Halyard.`);
+  }
+
+  #currentIdentity(): string | undefined {
+    return this.#path === IN_MEMORY ? undefined : fileIdentity(this.#path);
+  }
+}

@@ -1,0 +1,123 @@
+import type { Environment } from '../domain/environment.ts';
+import type { StateOperation, StateText } from '../domain/flag.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { StatesChanged } from '../domain/store.ts';
+import type { WriteTransaction } from './database.ts';
+import type { Deed, Journal } from './journal.ts';
+import { ENVIRONMENT_COLUMNS } from './reader.ts';
+import { chunks, insertRows, placeholders } from './rows.ts';
+
+/** Flag keys that one statement names at most. */
+const KEYS_PER_STATEMENT = 500;
+
+/** Writes flag states within one transaction: locks environments and counts their revisions. */
+export class StateWriter {
+  readonly #sql: WriteTransaction;
+  readonly #journal: Journal;
+  readonly #now: () => number;
+  /** The environments locked by this transaction, as they are now. Nobody else can change them. */
+  readonly #locked = new Map<string, Environment>();
+
+  /** Writes through `sql` and notes what changed in `journal`; `now` gives epoch milliseconds. */
+  constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
+    this.#sql = sql;
+    this.#journal = journal;
+    this.#now = now;
+  }
+
+  /** Locks the environment until commit and gives its current record; `undefined` when it is gone. */
+  async lock(id: string): Promise<Environment | undefined> {
+    const known = this.#locked.get(id);
+    if (known !== undefined) return known;
+    // An UPDATE locks the row in either engine, and gives it as it is once the lock is held.
+    const [environment] = await this.#sql.query<Environment>(
+      `UPDATE environments SET revision = revision WHERE id = $1 AND deleted_at IS NULL
+        RETURNING ${ENVIRONMENT_COLUMNS}`,
+      [id],
+    );
+    if (environment !== undefined) this.#locked.set(id, environment);
+    return environment;
+  }
+
+  /** Drops what is known of an environment that this transaction has deleted. */
+  forget(id: string): void {
+    this.#locked.delete(id);
+  }
+
+  /** See {@link StoreTransaction.changeStates}. */
+  async change({ id, name }: Environment, operations: readonly StateOperation[]): Promise<StatesChanged> {
+    const environment = await this.lock(id);
+    if (environment === undefined) {
+      throw new ServiceError('environment_not_found', `The environment "${name}" was deleted meanwhile.`);
+    }
+    // Of several operations on one flag the last counts: they are one change.
+    const wanted = new Map(operations);
+    const current = await this.#currentStates(id, [...wanted.keys()]);
+    const changed = [...wanted].filter(([key, state]) => (current.get(key) ?? null) !== state);
+    if (changed.length === 0) return { revision: environment.revision, changed: [] };
+    const revision = await this.#bump(environment);
+    await this.#write({ ...environment, revision }, changed);
+    this.#note({ ...environment, revision }, changed, current);
+    return { revision, changed: changed.map(([key]) => key) };
+  }
+
+  async #currentStates(environmentId: string, keys: readonly string[]): Promise<Map<string, StateText>> {
+    const states = new Map<string, StateText>();
+    for (const some of chunks(keys, KEYS_PER_STATEMENT)) {
+      const rows = await this.#sql.query<{ key: string; state: StateText }>(
+        `SELECT flag_key AS key, state FROM flag_states
+          WHERE environment_id = $1 AND flag_key IN (${placeholders(some.length, 1)})`,
+        [environmentId, ...some],
+      );
+      for (const row of rows) states.set(row.key, row.state);
+    }
+    return states;
+  }
+
+  async #bump(environment: Environment): Promise<number> {
+    const revision = environment.revision + 1;
+    await this.#sql.query('UPDATE environments SET revision = $1 WHERE id = $2', [revision, environment.id]);
+    this.#locked.set(environment.id, { ...environment, revision });
+    return revision;
+  }
+
+  async #write(environment: Environment, changed: readonly StateOperation[]): Promise<void> {
+    const { id, projectId, revision } = environment;
+    const at = this.#now();
+    await insertRows(this.#sql, {
+      table: 'flag_states',
+      columns: ['environment_id', 'flag_key', 'project_id', 'state', 'revision', 'updated_at'],
+      rows: changed.flatMap(([key, state]) =>
+        state === null ? [] : [[id, key, projectId, state, revision, at]],
+      ),
+      suffix: `ON CONFLICT (environment_id, flag_key) DO UPDATE
+        SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at`,
+    });
+    const removed = changed.flatMap(([key, state]) => (state === null ? [key] : []));
+    for (const keys of chunks(removed, KEYS_PER_STATEMENT)) {
+      await this.#sql.query(
+        `DELETE FROM flag_states WHERE environment_id = $1 AND flag_key IN (${placeholders(keys.length, 1)})`,
+        [id, ...keys],
+      );
+    }
+  }
+
+  #note(environment: Environment, changed: readonly StateOperation[], before: Map<string, StateText>): void {
+    const { id, projectId, revision } = environment;
+    const deeds = changed.map(([key, state]): Deed => {
+      const old = before.get(key);
+      return {
+        action: 'flag.changed',
+        projectId,
+        environmentId: id,
+        target: key,
+        ...(old === undefined ? {} : { before: old }),
+        ...(state === null ? {} : { after: state }),
+      };
+    });
+    this.#journal.change(
+      { kind: 'flags.changed', projectId, environmentId: id, revision, payload: changed },
+      deeds,
+    );
+  }
+}

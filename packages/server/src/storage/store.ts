@@ -1,0 +1,93 @@
+import type { Actor } from '../domain/audit.ts';
+import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import { CommitUncertainError, type Database } from './database.ts';
+import { Journal, type Sources } from './journal.ts';
+import { SqlReader } from './reader.ts';
+import { SqlTransaction } from './transaction.ts';
+
+/** How long the outcome of an uncertain commit is looked for, and how long between two tries. */
+const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
+
+/** Thrown through a transaction that has nothing to commit, to end it without a trace. */
+class NothingWritten<T> {
+  readonly result: T;
+
+  constructor(result: T) {
+    this.result = result;
+  }
+}
+
+/** The store over either engine. All SQL of the management side is in this folder, and the same for both. */
+export class SqlStore implements Store {
+  readonly #database: Database;
+  readonly #sources: Sources;
+
+  /** Keeps its data in `database`, whose schema must be current (see `migrate`). */
+  constructor(database: Database, sources: Partial<Sources> = {}) {
+    this.#database = database;
+    this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
+  }
+
+  read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
+    return this.#database.snapshot((queryable) => work(new SqlReader(queryable)));
+  }
+
+  async commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>> {
+    let attempt: { readonly committed: Committed<T>; readonly journal: Journal } | undefined;
+    try {
+      return await this.#database.transaction(async (transaction) => {
+        const journal = new Journal(actor, this.#sources);
+        const result = await work(new SqlTransaction(transaction, journal, this.#sources.now));
+        if (journal.isEmpty) throw new NothingWritten(result);
+        const seq = await journal.write(transaction);
+        const committed = seq === undefined ? { result } : { result, seq };
+        attempt = { committed, journal };
+        return committed;
+      });
+    } catch (error) {
+      // `T`: only the line above makes one, from this very `work`.
+      if (error instanceof NothingWritten) return { result: error.result as T };
+      if (!(error instanceof CommitUncertainError) || attempt === undefined) throw error;
+      if (await this.#isCommitted(attempt.journal, error)) return attempt.committed;
+      throw new Error('the connection to the database was lost and the operation was rolled back', {
+        cause: error,
+      });
+    }
+  }
+
+  async touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+    // In order of ids, so that two nodes that note the same keys do not wait for each other.
+    const uses = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
+    if (uses.length === 0) return;
+    await this.#database.transaction(async (transaction) => {
+      for (const [id, at] of uses) {
+        await transaction.query(
+          `UPDATE project_keys SET last_used_at = $1
+            WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)`,
+          [at, id],
+        );
+      }
+    });
+  }
+
+  /**
+   * Whether the transaction of `journal` is there. Asked under the lock on the feed, which that transaction held:
+   * once the lock is ours it has ended, one way or the other. Rejects with `uncertain` when nobody can be asked.
+   */
+  async #isCommitted(journal: Journal, uncertain: CommitUncertainError): Promise<boolean> {
+    const { text, id } = journal.proof;
+    const deadline = performance.now() + LOOK_UP.patienceMs;
+    for (;;) {
+      try {
+        return await this.#database.transaction(async (transaction) => {
+          await transaction.query('UPDATE feed SET seq = seq WHERE id = 1');
+          return (await transaction.query(text, [id])).length > 0;
+        });
+      } catch {
+        // The database is still away, or the lost session still holds the lock; the caller gets the first cause.
+        if (performance.now() > deadline) throw uncertain;
+        await Bun.sleep(LOOK_UP.pauseMs);
+      }
+    }
+  }
+}

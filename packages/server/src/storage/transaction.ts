@@ -1,0 +1,182 @@
+import type { AccessToken } from '../domain/access-token.ts';
+import type { Environment } from '../domain/environment.ts';
+import type { Flag, StateOperation } from '../domain/flag.ts';
+import type { Project } from '../domain/project.ts';
+import type { ProjectKey } from '../domain/project-key.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
+import type { Parameter, WriteTransaction } from './database.ts';
+import type { Journal } from './journal.ts';
+import { ENVIRONMENT_COLUMNS, SqlReader } from './reader.ts';
+import { StateWriter } from './state-writer.ts';
+
+/** The writes of one operation, over one write transaction. What they did is noted in the journal. */
+export class SqlTransaction extends SqlReader implements StoreTransaction {
+  readonly #sql: WriteTransaction;
+  readonly #journal: Journal;
+  readonly #states: StateWriter;
+  readonly #now: () => number;
+
+  /** Writes through `sql` and notes deeds in `journal`; `now` gives epoch milliseconds. */
+  constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
+    super(sql);
+    this.#sql = sql;
+    this.#journal = journal;
+    this.#now = now;
+    this.#states = new StateWriter(sql, journal, now);
+  }
+
+  async insertProject({ id, name, createdAt }: Project): Promise<void> {
+    await this.#insert(
+      `project "${name}"`,
+      'INSERT INTO projects (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING id',
+      [id, name, createdAt],
+    );
+    const deed = { action: 'project.created', projectId: id, target: name, after: JSON.stringify({ name }) };
+    this.#journal.change({ kind: 'project.created', projectId: id, payload: { name } }, [deed]);
+  }
+
+  async deleteProject({ id, name }: Project): Promise<void> {
+    const environments = await this.#rows<{ id: string }>(
+      'SELECT id FROM environments WHERE project_id = $1 AND deleted_at IS NULL',
+      id,
+    );
+    // In order of ids, as everywhere, so that two operations never wait for each other.
+    for (const environment of environments.map((row) => row.id).sort())
+      await this.lockEnvironment(environment);
+    for (const table of ['flag_states', 'environments', 'flags', 'project_keys']) {
+      await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
+    }
+    const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
+    if (deleted.length === 0) return;
+    const deed = { action: 'project.deleted', projectId: id, target: name, before: JSON.stringify({ name }) };
+    this.#journal.change({ kind: 'project.deleted', projectId: id, payload: {} }, [deed]);
+  }
+
+  async insertEnvironment({ id, projectId, name, revision, createdAt }: Environment): Promise<Environment> {
+    // A revived environment is empty where it was not before, and that is a new revision of it.
+    const [stored] = await this.#insert<Environment>(
+      `environment "${name}"`,
+      `INSERT INTO environments (id, project_id, name, revision, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (project_id, name) DO UPDATE
+          SET deleted_at = NULL, revision = environments.revision + 1, created_at = excluded.created_at
+          WHERE environments.deleted_at IS NOT NULL
+        RETURNING ${ENVIRONMENT_COLUMNS}`,
+      [id, projectId, name, revision, createdAt],
+    );
+    const after = JSON.stringify({ name, revision: stored.revision });
+    const deed = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
+    const payload = { name, revision: stored.revision };
+    this.#journal.change({ kind: 'environment.created', projectId, environmentId: stored.id, payload }, [
+      deed,
+    ]);
+    return stored;
+  }
+
+  async deleteEnvironment({ id, projectId, name }: Environment): Promise<void> {
+    const [deleted] = await this.#rows<{ revision: number }>(
+      'UPDATE environments SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING revision',
+      this.#now(),
+      id,
+    );
+    if (deleted === undefined) return;
+    await this.#rows('DELETE FROM flag_states WHERE environment_id = $1', id);
+    this.#states.forget(id);
+    const before = JSON.stringify({ name, revision: deleted.revision });
+    const deed = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
+    this.#journal.change({ kind: 'environment.deleted', projectId, environmentId: id, payload: {} }, [deed]);
+  }
+
+  lockEnvironment(id: string): Promise<Environment | undefined> {
+    return this.#states.lock(id);
+  }
+
+  async putFlag(flag: Flag): Promise<void> {
+    const { projectId, key, description, createdAt } = flag;
+    const known = await this.flag(projectId, key);
+    const after = flagText(flag);
+    const before = known === undefined ? undefined : flagText(known);
+    if (before === after) return;
+    await this.#rows(
+      `INSERT INTO flags (project_id, key, description, tags, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (project_id, key) DO UPDATE SET description = excluded.description, tags = excluded.tags`,
+      ...[projectId, key, description, JSON.stringify(flag.tags), createdAt],
+    );
+    this.#journal.deed(
+      before === undefined
+        ? { action: 'flag.created', projectId, target: key, after }
+        : { action: 'flag.updated', projectId, target: key, before, after },
+    );
+  }
+
+  async deleteFlag(flag: Flag): Promise<void> {
+    const { projectId, key } = flag;
+    const text = 'DELETE FROM flags WHERE project_id = $1 AND key = $2 RETURNING key';
+    if ((await this.#rows(text, projectId, key)).length === 0) return;
+    this.#journal.deed({ action: 'flag.deleted', projectId, target: key, before: flagText(flag) });
+  }
+
+  changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged> {
+    return this.#states.change(environment, operations);
+  }
+
+  async insertKey(key: ProjectKey, digest: string): Promise<void> {
+    const { id, projectId, name, lastFour, environments, createdAt, expiresAt } = key;
+    await this.#insert(
+      `project key "${name}"`,
+      `INSERT INTO project_keys (id, project_id, name, digest, last_four, environments, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING id`,
+      [id, projectId, name, digest, lastFour, JSON.stringify(environments), createdAt, expiresAt ?? null],
+    );
+    const expiry = expiresAt === undefined ? {} : { expiresAt };
+    const after = JSON.stringify({ name, lastFour, environments, ...expiry });
+    const deed = { action: 'key.created', projectId, target: id, after };
+    const payload = { id, digest, environments, ...expiry };
+    this.#journal.change({ kind: 'key.created', projectId, payload }, [deed]);
+  }
+
+  async revokeKey({ id, projectId, name }: ProjectKey, at: number): Promise<void> {
+    const [revoked] = await this.#rows<{ digest: string }>(
+      'UPDATE project_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING digest',
+      at,
+      id,
+    );
+    if (revoked === undefined) return;
+    const deed = { action: 'key.revoked', projectId, target: id, before: JSON.stringify({ name }) };
+    const payload = { id, digest: revoked.digest };
+    this.#journal.change({ kind: 'key.revoked', projectId, payload }, [deed]);
+  }
+
+  async insertAccessToken(token: AccessToken, digest: string): Promise<void> {
+    const { id, name, createdAt, expiresAt } = token;
+    await this.#insert(
+      `access token "${name}"`,
+      `INSERT INTO access_tokens (id, name, digest, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING RETURNING id`,
+      [id, name, digest, createdAt, expiresAt ?? null],
+    );
+    const after = JSON.stringify({ name, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    this.#journal.deed({ action: 'token.created', target: id, after });
+  }
+
+  async revokeAccessToken({ id, name }: AccessToken, at: number): Promise<void> {
+    const text = 'UPDATE access_tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id';
+    if ((await this.#rows(text, at, id)).length === 0) return;
+    this.#journal.deed({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
+  }
+
+  /** Runs an INSERT that gives no row when something unique is taken. */
+  async #insert<Row>(what: string, text: string, parameters: readonly Parameter[]): Promise<[Row]> {
+    const [row] = await this.#sql.query<Row>(text, parameters);
+    if (row !== undefined) return [row];
+    throw new ServiceError('already_exists', `There is already a ${what}: choose another name.`);
+  }
+
+  #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
+    return this.#sql.query<Row>(text, parameters);
+  }
+}
+
+function flagText({ description, tags }: Pick<Flag, 'description' | 'tags'>): string {
+  return JSON.stringify({ description, tags });
+}
