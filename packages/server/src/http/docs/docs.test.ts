@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERROR_CODES, ERROR_STATUS } from '@halyard/protocol';
+import { createDocs } from './docs.ts';
+import { ERROR_PAGES, GUIDES } from './pages.ts';
+
+const ERRORS_FOLDER = join(import.meta.dir, '../../../../../docs/errors');
+const JSON_ONLY = { headers: { Accept: 'application/json' } };
+const BROWSER = { headers: { Accept: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8' } };
+
+const docs = createDocs({ docsUrl: 'https://flags.example.com/docs' });
+
+function get(path: string, init: RequestInit = BROWSER): Response {
+  const response = docs(new Request(`http://localhost${path}`, init), path);
+  if (response === undefined) throw new Error(`${path} is not the documentation's`);
+  return response;
+}
+
+describe('the pages of the error codes', () => {
+  test('there is a file for every code, and none for a code that does not exist', () => {
+    const files = readdirSync(ERRORS_FOLDER).map((file) => file.replace(/\.md$/, ''));
+    expect(files.sort()).toEqual([...ERROR_CODES].sort());
+  });
+
+  for (const code of ERROR_CODES) {
+    test(`${code}: the page is its own file and names the status the server answers with`, () => {
+      expect(ERROR_PAGES[code]).toBe(readFileSync(join(ERRORS_FOLDER, `${code}.md`), 'utf8'));
+      expect(ERROR_PAGES[code]).toStartWith(`# \`${code}\`: `);
+      expect(ERROR_PAGES[code]).toContain(`**HTTP status ${ERROR_STATUS[code]}**`);
+    });
+
+    test(`${code}: the example body is one the server could send`, () => {
+      const body = /```json\n([\s\S]*?)```/.exec(ERROR_PAGES[code])?.[1] ?? '';
+      expect(JSON.parse(body)).toEqual({
+        error: code,
+        message: expect.any(String),
+        docs: `https://flags.example.com/docs/errors/${code}`,
+      });
+    });
+
+    test(`${code}: a browser gets HTML, a program gets the sections as JSON`, async () => {
+      const html = get(`/docs/errors/${code}`);
+      expect(html.status).toBe(200);
+      expect(html.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+      expect(await html.text()).toContain(`HTTP status ${ERROR_STATUS[code]}`);
+      const json = get(`/docs/errors/${code}`, JSON_ONLY);
+      expect(json.status).toBe(200);
+      expect(await json.json()).toEqual({
+        error: code,
+        status: ERROR_STATUS[code],
+        title: expect.stringContaining(code),
+        cause: expect.any(String),
+        fix: expect.any(String),
+        example: expect.stringContaining('curl'),
+        client: expect.any(String),
+      });
+    });
+  }
+
+  for (const code of ['no_such_code', 'constructor', '__proto__', 'Invalid_Api_Key', '..', 'a/b']) {
+    test(`an unknown code (${code}) is 404 and lists the codes that exist`, async () => {
+      const html = get(`/docs/errors/${code}`);
+      expect(html.status).toBe(404);
+      const text = await html.text();
+      for (const known of ERROR_CODES) expect(text).toContain(`errors/${known}"`);
+      const json = get(`/docs/errors/${code}`, JSON_ONLY);
+      expect(json.status).toBe(404);
+      expect(await json.json()).toEqual({
+        error: 'not_found',
+        message: expect.stringContaining('invalid_api_key'),
+        docs: 'https://flags.example.com/docs/errors/not_found',
+      });
+    });
+  }
+});
+
+describe('the guides', () => {
+  test('each is served as HTML and as JSON', async () => {
+    for (const [name, markdown] of GUIDES) {
+      expect((await get(`/docs/${name}`).text()).toLowerCase()).toStartWith('<!doctype html>');
+      expect(await get(`/docs/${name}`, JSON_ONLY).json()).toMatchObject({
+        title: expect.any(String),
+        markdown,
+      });
+    }
+  });
+
+  test('every clause of the specification has an address', async () => {
+    const html = await get('/docs/specification').text();
+    const clauses = [...(GUIDES.get('specification') ?? '').matchAll(/\*\*(S\d+\.\d+)\*\*/g)].map(
+      ([, id]) => id,
+    );
+    expect(clauses.length).toBeGreaterThan(80);
+    for (const clause of clauses) expect(html).toContain(`id="${clause}"`);
+  });
+});
+
+describe('every page', () => {
+  const paths = [
+    '/docs',
+    '/docs/errors',
+    ...[...GUIDES.keys()].map((name) => `/docs/${name}`),
+    ...ERROR_CODES.map((code) => `/docs/errors/${code}`),
+  ];
+
+  test('links only to pages and places that exist, and loads nothing from elsewhere', async () => {
+    for (const path of paths) {
+      const html = await get(path).text();
+      expect(html).not.toMatch(/<(script|img|iframe|style)|style=|url\(/);
+      for (const [, target = ''] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
+        const url = new URL(target.replaceAll('&amp;', '&'), `http://localhost${path}`);
+        expect(url.origin).toBe('http://localhost');
+        const linked = get(url.pathname);
+        expect({ path, target, status: linked.status }).toEqual({ path, target, status: 200 });
+        if (url.hash !== '') expect(await linked.text()).toContain(`id="${url.hash.slice(1)}"`);
+      }
+    }
+  });
+
+  test('is served under a policy that lets nothing run and nothing foreign load', () => {
+    for (const path of [...paths, '/docs/docs.css', '/docs/none']) {
+      const policy = get(path).headers.get('Content-Security-Policy');
+      expect(policy).toStartWith("default-src 'none'; style-src 'self'");
+      expect(get(path).headers.get('X-Content-Type-Options')).toBe('nosniff');
+    }
+  });
+
+  test('is found again when a slash is typed at its end', () => {
+    for (const path of paths) {
+      const response = get(`${path}/`);
+      expect(response.status).toBe(308);
+      const location = new URL(response.headers.get('Location') ?? '', `http://localhost${path}/`);
+      expect(location.pathname).toBe(path);
+    }
+  });
+});
+
+test('the stylesheet is served as such', async () => {
+  const response = get('/docs/docs.css');
+  expect(response.headers.get('Content-Type')).toBe('text/css; charset=utf-8');
+  expect(await response.text()).toContain('prefers-color-scheme: dark');
+});
+
+test('other methods are refused with the methods that work', async () => {
+  const response = get('/docs/errors', { method: 'POST' });
+  expect(response.status).toBe(405);
+  expect(response.headers.get('Allow')).toBe('GET, HEAD');
+  expect(await response.json()).toMatchObject({ error: 'method_not_allowed' });
+});
+
+test('a path outside the documentation is left to others', () => {
+  for (const path of ['/', '/doc', '/docsx', '/v1/docs']) {
+    expect(docs(new Request(`http://localhost${path}`), path)).toBeUndefined();
+  }
+});

@@ -1,0 +1,155 @@
+import { docsPage, ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard/protocol';
+import stylesheet from './docs.css' with { type: 'text' };
+import { readErrorPage, readTitle } from './error-page.ts';
+import { renderPage } from './html.ts';
+import { ERROR_PAGES, GUIDES } from './pages.ts';
+
+/** What the documentation needs to know of the server it is served by. */
+export interface DocsOptions {
+  /** Where the documentation is reached from outside, without a slash at its end; goes into error bodies. */
+  readonly docsUrl: string;
+}
+
+/** Answers a request for the path (`/docs/errors/not_found`); `undefined` when the path is not the documentation's. */
+export type DocsHandler = (request: Request, path: string) => Response | undefined;
+
+/** A page as it can be answered: Markdown for people, an object for programs. */
+interface Page {
+  readonly markdown: string;
+  readonly data: object;
+}
+
+const HEADERS = {
+  // Nothing but our own stylesheet may load or run on these pages.
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'public, max-age=300',
+  Vary: 'Accept',
+} as const;
+
+/**
+ * Makes the handler of everything under `/docs`: pages as HTML, or as JSON where the request accepts that and not
+ * HTML. Needs no credentials. Answers `not_found` for a page that does not exist and `method_not_allowed` for
+ * anything but GET and HEAD. (Spec: Errors, S7.3)
+ */
+export function createDocs(options: DocsOptions): DocsHandler {
+  const { docsUrl } = options;
+  const rendered = new Map<string, string>();
+
+  /** Pages never change while the process runs: each is rendered when it is first asked for. */
+  function html(path: string, markdown: string): string {
+    const document = rendered.get(path) ?? renderPage(markdown, rootFrom(path));
+    rendered.set(path, document);
+    return document;
+  }
+
+  return (request, path) => {
+    if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request.method, docsUrl);
+    if (path === '/docs/docs.css') return answer(200, 'text/css; charset=utf-8', stylesheet);
+    if (path.endsWith('/') && findPage(path.slice(0, -1))) return withoutSlash(path);
+    const page = findPage(path);
+    const wantsJson = acceptsOnlyJson(request.headers.get('Accept') ?? '');
+    if (page === undefined) {
+      if (wantsJson) return json(404, missingPage(docsUrl));
+      return answer(
+        404,
+        'text/html; charset=utf-8',
+        renderPage(missingPageText(rootFrom(path)), rootFrom(path)),
+      );
+    }
+    if (wantsJson) return json(200, page.data);
+    return answer(200, 'text/html; charset=utf-8', html(path, page.markdown));
+  };
+}
+
+function findPage(path: string): Page | undefined {
+  if (path === '/docs') return describe(indexText());
+  if (path === '/docs/errors') {
+    return { markdown: errorListText(), data: { errors: ERROR_CODES.map(summarise) } };
+  }
+  const code = /^\/docs\/errors\/([^/]+)$/.exec(path)?.[1];
+  if (code !== undefined) return findErrorPage(code);
+  const guide = GUIDES.get(path.slice('/docs/'.length));
+  return guide === undefined ? undefined : describe(guide);
+}
+
+function findErrorPage(code: string): Page | undefined {
+  if (!isErrorCode(code)) return undefined;
+  return { markdown: ERROR_PAGES[code], data: readErrorPage(code, ERROR_PAGES[code]) };
+}
+
+function describe(markdown: string): Page {
+  return { markdown, data: { title: readTitle(markdown), markdown } };
+}
+
+function summarise(code: ErrorCode): { error: ErrorCode; status: number; title: string } {
+  const { error, status, title } = readErrorPage(code, ERROR_PAGES[code]);
+  return { error, status, title };
+}
+
+function indexText(): string {
+  const guides = [...GUIDES].map(([name, text]) => `- [${readTitle(text)}](docs/${name}.md)`);
+  return `# Documentation\n\n${guides.join('\n')}\n- [Error codes](docs/errors.md)\n`;
+}
+
+function errorListText(): string {
+  return `# Error codes\n\n${errorTable('./')}`;
+}
+
+function missingPageText(root: string): string {
+  return `# There is no such page\n\nThese are the error codes that have one.\n\n${errorTable(root)}`;
+}
+
+function errorTable(root: string): string {
+  const rows = ERROR_CODES.map((code) => {
+    const title = readTitle(ERROR_PAGES[code]).replace(`${code}: `, '');
+    return `| [\`${code}\`](${root}errors/${code}.md) | ${ERROR_STATUS[code]} | ${title} |`;
+  });
+  return `| Code | Status | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+function missingPage(docsUrl: string): object {
+  return {
+    error: 'not_found',
+    message: `There is no such page. Error codes with a page: ${ERROR_CODES.join(', ')}.`,
+    docs: docsPage(docsUrl, 'not_found'),
+  };
+}
+
+function refuseMethod(method: string, docsUrl: string): Response {
+  const response = json(405, {
+    error: 'method_not_allowed',
+    message: `The documentation does not take ${method}: use GET.`,
+    docs: docsPage(docsUrl, 'method_not_allowed'),
+  });
+  response.headers.set('Allow', 'GET, HEAD');
+  return response;
+}
+
+/** People type a slash at the end: lead them to the page itself, or its relative links would miss. */
+function withoutSlash(path: string): Response {
+  const name = path.split('/').at(-2) ?? 'docs';
+  return new Response(null, { status: 308, headers: { Location: `../${name}` } });
+}
+
+/** The relative way from a page back to `/docs/`. */
+function rootFrom(path: string): string {
+  const depth = path.split('/').length - 2;
+  return depth === 0 ? 'docs/' : depth === 1 ? './' : '../'.repeat(depth - 1);
+}
+
+/** Whether the caller is a program: it accepts JSON and does not also accept HTML, as every browser does. */
+function acceptsOnlyJson(accept: string): boolean {
+  return accept.includes('application/json') && !accept.includes('text/html');
+}
+
+function json(status: number, body: object): Response {
+  return answer(status, 'application/json', JSON.stringify(body));
+}
+
+function answer(status: number, contentType: string, body: string): Response {
+  return new Response(body, { status, headers: { ...HEADERS, 'Content-Type': contentType } });
+}

@@ -1,0 +1,43 @@
+import type { ErrorCode } from '@halyard/protocol';
+import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
+import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
+import environmentNotFound from '../../../../../docs/errors/environment_not_found.md' with { type: 'text' };
+import flagNotFound from '../../../../../docs/errors/flag_not_found.md' with { type: 'text' };
+import internalError from '../../../../../docs/errors/internal_error.md' with { type: 'text' };
+import invalidAccessToken from '../../../../../docs/errors/invalid_access_token.md' with { type: 'text' };
+import invalidApiKey from '../../../../../docs/errors/invalid_api_key.md' with { type: 'text' };
+import invalidArgument from '../../../../../docs/errors/invalid_argument.md' with { type: 'text' };
+import keyNotFound from '../../../../../docs/errors/key_not_found.md' with { type: 'text' };
+import methodNotAllowed from '../../../../../docs/errors/method_not_allowed.md' with { type: 'text' };
+import notFound from '../../../../../docs/errors/not_found.md' with { type: 'text' };
+import projectNotFound from '../../../../../docs/errors/project_not_found.md' with { type: 'text' };
+import rateLimited from '../../../../../docs/errors/rate_limited.md' with { type: 'text' };
+import revisionConflict from '../../../../../docs/errors/revision_conflict.md' with { type: 'text' };
+import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
+import operations from '../../../../../docs/operations.md' with { type: 'text' };
+import specification from '../../../../../docs/specification.md' with { type: 'text' };
+
+/** The page of every error code, as Markdown. A code without a page does not compile. (Spec: Errors) */
+export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
+  invalid_api_key: invalidApiKey,
+  invalid_argument: invalidArgument,
+  environment_not_found: environmentNotFound,
+  flag_not_found: flagNotFound,
+  rate_limited: rateLimited,
+  internal_error: internalError,
+  not_found: notFound,
+  method_not_allowed: methodNotAllowed,
+  invalid_access_token: invalidAccessToken,
+  project_not_found: projectNotFound,
+  key_not_found: keyNotFound,
+  already_exists: alreadyExists,
+  revision_conflict: revisionConflict,
+};
+
+/** The guides by the last part of their address, in the order in which a newcomer reads them. */
+export const GUIDES: ReadonlyMap<string, string> = new Map([
+  ['specification', specification],
+  ['operations', operations],
+  ['architecture', architecture],
+  ['glossary', glossary],
+]);
