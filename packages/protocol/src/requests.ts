@@ -15,14 +15,21 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string };
 
+/** A query of nothing but a plainly written `env`: what nearly every request sends. */
+const PLAIN_ENV_QUERY = /^env=([A-Za-z0-9._-]+)$/;
+
 /** Reads the one `env` of a query string (without `?`). Missing, empty and repeated are refused. */
 export function parseEnvQuery(query: string): Parsed<string> {
+  const plain = PLAIN_ENV_QUERY.exec(query)?.[1];
+  if (plain !== undefined) return { ok: true, value: plain };
   const values = new URLSearchParams(query).getAll('env');
   const [env] = values;
-  if (env === undefined || env === '')
+  if (env === undefined || env === '') {
     return problem('The query parameter "env" is missing: add ?env=<environment name>.');
-  if (values.length > 1)
+  }
+  if (values.length > 1) {
     return problem('The query parameter "env" is given more than once: name exactly one environment.');
+  }
   return { ok: true, value: env };
 }
 

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test';
+import { formatProjectKey } from '@halyard/protocol';
+import { KeyIndex, type RawKey } from './key-index.ts';
+
+const NOW = 1_800_000_000_000;
+const KEY = formatProjectKey(new Uint8Array(32).fill(7));
+const RECORD: RawKey = {
+  id: 'key-1',
+  projectId: 'project-1',
+  digest: Bun.SHA256.hash(KEY, 'hex'),
+  environments: '["production"]',
+  expiresAt: null,
+};
+
+function indexOf(record: RawKey): KeyIndex {
+  const index = new KeyIndex(() => NOW);
+  index.add(record);
+  return index;
+}
+
+describe('KeyIndex', () => {
+  test('a stored key opens its project and environments', () => {
+    const entry = indexOf(RECORD).authenticate(KEY);
+    expect(entry).toMatchObject({ id: 'key-1', projectId: 'project-1' });
+    expect([...(entry?.environments ?? [])]).toEqual(['production']);
+  });
+
+  test.each([
+    ['missing', null],
+    ['empty', ''],
+    ['unknown', formatProjectKey(new Uint8Array(32).fill(8))],
+    ['doubled', `${KEY}, ${KEY}`],
+    ['oversized', KEY + 'x'.repeat(100_000)],
+    ['its digest instead of it', String(RECORD.digest)],
+  ])('a header that is %s opens nothing', (_, header) => {
+    expect(indexOf(RECORD).authenticate(header)).toBeUndefined();
+  });
+
+  test('a key opens nothing from its expiry on', () => {
+    expect(indexOf({ ...RECORD, expiresAt: NOW + 1 }).authenticate(KEY)).toBeDefined();
+    expect(indexOf({ ...RECORD, expiresAt: NOW }).authenticate(KEY)).toBeUndefined();
+  });
+
+  const damaged: [string, Partial<Record<keyof RawKey, unknown>>][] = [
+    ...[
+      '',
+      'null',
+      '{}',
+      '[]',
+      '[""]',
+      '[1]',
+      '["a",null]',
+      '["production"',
+      '"production"',
+      'production',
+      '0',
+      'true',
+      '\u0000',
+    ].map((environments): [string, Partial<RawKey>] => [
+      `environments ${JSON.stringify(environments)}`,
+      { environments },
+    ]),
+    ...[42, null, undefined, {}, new Uint8Array([91, 93]), 'x'.repeat(1_000_000)].map(
+      (environments, i): [string, Partial<RawKey>] => [
+        `environments of a wrong type (${i})`,
+        { environments },
+      ],
+    ),
+    ...[
+      '',
+      'never',
+      '0',
+      0,
+      -1,
+      1.5,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      2 ** 60,
+      {},
+      new Uint8Array(8),
+    ].map((expiresAt, i): [string, Partial<RawKey>] => [`expiry ${String(expiresAt)} (${i})`, { expiresAt }]),
+    ['id null', { id: null }],
+    ['id of a number', { id: 7 }],
+    ['project null', { projectId: null }],
+    ['digest null', { digest: null }],
+    ['digest truncated', { digest: String(RECORD.digest).slice(1) }],
+    ['digest upper case', { digest: String(RECORD.digest).toUpperCase() }],
+  ];
+
+  test.each(damaged)('a record with %s is malformed and opens nothing', (_, damage) => {
+    const index = new KeyIndex(() => NOW);
+    // A damaged row can hold anything; that is what is tested.
+    expect(index.add({ ...RECORD, ...damage } as RawKey)).toBe(false);
+    expect(index.authenticate(KEY)).toBeUndefined();
+  });
+
+  test('at least thirty kinds of damage are tried', () => {
+    expect(damaged.length).toBeGreaterThanOrEqual(30);
+  });
+
+  test('a use is reported once, by id', () => {
+    const index = indexOf(RECORD);
+    expect(index.takeUsed()).toEqual([]);
+    index.authenticate(KEY);
+    index.authenticate(KEY);
+    expect(index.takeUsed()).toEqual(['key-1']);
+    expect(index.takeUsed()).toEqual([]);
+  });
+
+  test('a removed key is gone at once', () => {
+    const index = indexOf(RECORD);
+    index.remove(String(RECORD.digest));
+    expect(index.authenticate(KEY)).toBeUndefined();
+  });
+});

@@ -1,0 +1,139 @@
+/** What a request needs to know of its key. */
+export interface KeyEntry {
+  /** Public id; safe in logs. */
+  readonly id: string;
+  readonly projectId: string;
+  readonly environments: ReadonlySet<string>;
+  /** Epoch milliseconds; `Infinity` where the key does not expire. */
+  readonly expiresAt: number;
+  /** Set by each use, cleared when the use has been written down. */
+  used: boolean;
+}
+
+/** A key's record as stored: anything may be in it. */
+export interface RawKey {
+  readonly id: unknown;
+  readonly projectId: unknown;
+  readonly digest: unknown;
+  /** JSON text of an array of environment names, or the array. */
+  readonly environments: unknown;
+  readonly expiresAt: unknown;
+}
+
+/** Headers longer than any key are refused before they are hashed. */
+const MAX_KEY_LENGTH = 256;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** The project keys by digest. A lookup is one hash and one `Map` hit; the key itself is nowhere. */
+export class KeyIndex {
+  readonly #byDigest = new Map<string, KeyEntry>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#byDigest.size;
+  }
+
+  /**
+   * Finds the live key behind a header. Missing, oversized, unknown and expired ones all give `undefined`: the caller
+   * must not be able to tell them apart. (Spec: Authentication 4)
+   */
+  authenticate(header: string | null): KeyEntry | undefined {
+    if (header === null || header.length > MAX_KEY_LENGTH) return undefined;
+    const entry = this.#byDigest.get(Bun.SHA256.hash(header, 'hex'));
+    if (entry === undefined || entry.expiresAt <= this.#now()) return undefined;
+    entry.used = true;
+    return entry;
+  }
+
+  /**
+   * Adds a key's record. Gives `false` when the record is malformed: such a key opens nothing, and above all a
+   * damaged expiry is never read as "does not expire". (Spec: Authentication 4)
+   */
+  add(raw: RawKey): boolean {
+    const entry = parseEntry(raw);
+    if (entry === undefined || typeof raw.digest !== 'string' || !DIGEST.test(raw.digest)) return false;
+    this.#byDigest.set(raw.digest, entry);
+    return true;
+  }
+
+  /** Forgets a key, for good. */
+  remove(digest: string): void {
+    this.#byDigest.delete(digest);
+  }
+
+  /** Forgets every key of a project and gives their ids. */
+  removeProject(projectId: string): readonly string[] {
+    const removed: string[] = [];
+    for (const [digest, entry] of this.#byDigest) {
+      if (entry.projectId !== projectId) continue;
+      this.#byDigest.delete(digest);
+      removed.push(entry.id);
+    }
+    return removed;
+  }
+
+  /** Forgets the keys whose time has come and gives their ids. */
+  removeExpired(): readonly string[] {
+    const now = this.#now();
+    const removed: string[] = [];
+    for (const [digest, entry] of this.#byDigest) {
+      if (entry.expiresAt > now) continue;
+      this.#byDigest.delete(digest);
+      removed.push(entry.id);
+    }
+    return removed;
+  }
+
+  /** When the next key expires, in epoch milliseconds; `Infinity` when none does. */
+  nextExpiry(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const entry of this.#byDigest.values()) next = Math.min(next, entry.expiresAt);
+    return next;
+  }
+
+  /** The ids of the keys used since the last call. */
+  takeUsed(): readonly string[] {
+    const used: string[] = [];
+    for (const entry of this.#byDigest.values()) {
+      if (!entry.used) continue;
+      entry.used = false;
+      used.push(entry.id);
+    }
+    return used;
+  }
+
+  clear(): void {
+    this.#byDigest.clear();
+  }
+}
+
+function parseEntry(raw: RawKey): KeyEntry | undefined {
+  const environments = parseEnvironments(raw.environments);
+  const expiresAt = parseExpiry(raw.expiresAt);
+  if (typeof raw.id !== 'string' || typeof raw.projectId !== 'string') return undefined;
+  if (environments === undefined || expiresAt === undefined) return undefined;
+  return { id: raw.id, projectId: raw.projectId, environments, expiresAt, used: false };
+}
+
+function parseEnvironments(raw: unknown): ReadonlySet<string> | undefined {
+  let names = raw;
+  if (typeof raw === 'string') {
+    try {
+      names = JSON.parse(raw);
+    } catch {
+      // Malformed: the key opens nothing.
+      return undefined;
+    }
+  }
+  if (!Array.isArray(names) || names.length === 0) return undefined;
+  return names.every((name) => typeof name === 'string' && name !== '') ? new Set<string>(names) : undefined;
+}
+
+function parseExpiry(raw: unknown): number | undefined {
+  if (raw === null || raw === undefined) return Number.POSITIVE_INFINITY;
+  return typeof raw === 'number' && Number.isSafeInteger(raw) && raw > 0 ? raw : undefined;
+}

@@ -1,0 +1,58 @@
+import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
+import type { Logger } from 'pino';
+import { ServiceError } from '../domain/service-error.ts';
+
+/** What the translation of an error needs to know of its request. */
+export interface ErrorContext {
+  /** Base of the documentation links, without a trailing slash. It never depends on the request. */
+  readonly docsUrl: string;
+  readonly requestId: string;
+  readonly log: Logger;
+}
+
+/**
+ * The one place where an error becomes an answer. A {@link ServiceError} says its own code and message; anything else
+ * is `internal_error` with a fixed sentence, its cause going to the log under the request's id. (Spec: Errors)
+ */
+export function errorResponse(error: unknown, context: ErrorContext): Response {
+  const known = error instanceof ServiceError ? error : hide(error, context);
+  const body: ErrorBody = {
+    error: known.code,
+    message: known.message,
+    docs: docsPage(context.docsUrl, known.code),
+  };
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    [REQUEST_ID_HEADER]: context.requestId,
+  };
+  if (known.retryAfterSeconds !== undefined) headers['Retry-After'] = String(known.retryAfterSeconds);
+  return new Response(JSON.stringify(body), { status: ERROR_STATUS[known.code], headers });
+}
+
+/** 404 for a path that is no route. */
+export function notFound(path: string): ServiceError {
+  return new ServiceError(
+    'not_found',
+    `There is nothing at ${JSON.stringify(path.slice(0, 200))}: see the documentation.`,
+  );
+}
+
+/** 405 for a route that does not take this method; the caller adds `Allow`. */
+export function methodNotAllowed(method: string, allowed: readonly string[]): ServiceError {
+  return new ServiceError(
+    'method_not_allowed',
+    `${method} is not possible here: use ${allowed.join(' or ')}.`,
+  );
+}
+
+function hide(error: unknown, context: ErrorContext): ServiceError {
+  context.log.error({ err: error, requestId: context.requestId }, 'request failed');
+  return new ServiceError(
+    'internal_error',
+    'The server could not answer this request; its log has the cause.',
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,120 @@
+import { parseBatchRequest } from '@halyard/protocol';
+import { ServiceError } from '../../domain/service-error.ts';
+import { accept, authenticate, environmentName, openEnvironment, unavailable } from './access.ts';
+import {
+  type AnswerFacts,
+  jsonAnswer,
+  representationAnswer,
+  streamAnswer,
+  wholeMapAnswer,
+} from './answers.ts';
+import { readBody } from './body.ts';
+import type { EvaluationContext } from './context.ts';
+import { endpoint, observed } from './endpoint.ts';
+
+/** The four endpoints of the evaluation interface, as routes of `Bun.serve`. (Spec: Endpoints) */
+export function evaluationRoutes(context: EvaluationContext) {
+  return {
+    '/v1/flags': endpoint<'/v1/flags'>(context, 'all', 'GET', (request, requestId) => {
+      const environment = openByQuery(context, request);
+      return wholeMapAnswer(request, environment, factsOf(context, environment.revision, requestId));
+    }),
+
+    // A POST to this path is the batch read; a GET reads the flag that happens to be called `batch`.
+    '/v1/flags/batch': {
+      ...endpoint<'/v1/flags/batch'>(
+        context,
+        'batch',
+        'POST',
+        async (request, requestId) => {
+          const key = authenticate(context, request);
+          const { env, keys } = accept(parseBatchRequest(await readBody(request)));
+          const environment = openEnvironment(context, key, env);
+          return jsonAnswer(environment.select(keys), factsOf(context, environment.revision, requestId));
+        },
+        ['GET', 'POST'],
+      ),
+      GET: observed<'/v1/flags/batch'>(context, 'single', (request, requestId) =>
+        singleFlag(context, request, 'batch', requestId),
+      ),
+    },
+
+    '/v1/flags/:key': endpoint<'/v1/flags/:key'>(context, 'single', 'GET', (request, requestId) =>
+      singleFlag(context, request, request.params.key, requestId),
+    ),
+
+    '/v1/stream': endpoint<'/v1/stream'>(context, 'stream', 'GET', (request, requestId, server) => {
+      const key = authenticate(context, request);
+      const environment = openEnvironment(context, key, environmentName(request));
+      refuseTooManyStreams(context, key.id);
+      if (!context.freshness.canStream()) {
+        throw unavailable(
+          'This node cannot follow the changes at the moment; try again shortly, or on another node.',
+        );
+      }
+      server.timeout(request, 0);
+      const facts = factsOf(context, environment.revision, requestId);
+      return streamAnswer(context.hub.open(environment, key.id), facts);
+    }),
+  };
+}
+
+function singleFlag(
+  context: EvaluationContext,
+  request: Request,
+  flagKey: string,
+  requestId: string,
+): Response {
+  const key = authenticate(context, request);
+  const name = environmentName(request);
+  checkEscapes(request, flagKey);
+  const environment = openEnvironment(context, key, name);
+  const flag = environment.flag(flagKey);
+  if (flag === undefined) {
+    throw new ServiceError(
+      'flag_not_found',
+      'There is no flag of that key in this environment: check the key, or create the flag.',
+    );
+  }
+  return representationAnswer(request, flag, factsOf(context, environment.revision, requestId));
+}
+
+function openByQuery(context: EvaluationContext, request: Request) {
+  const key = authenticate(context, request);
+  return openEnvironment(context, key, environmentName(request));
+}
+
+/**
+ * Refuses a key whose percent-escapes were broken. The router decodes once and puts U+FFFD where it could not, so
+ * only keys that hold that character are looked at again.
+ */
+function checkEscapes(request: Request, flagKey: string): void {
+  if (!flagKey.includes('\uFFFD')) return;
+  const [path = ''] = request.url.split('?', 1);
+  try {
+    decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  } catch (cause) {
+    throw new ServiceError(
+      'invalid_argument',
+      'The flag key in the path has a broken percent-escape: encode it as UTF-8.',
+      { cause },
+    );
+  }
+}
+
+function refuseTooManyStreams(context: EvaluationContext, keyId: string): void {
+  const limit = context.maxStreamsPerKey;
+  if (limit !== undefined && context.hub.streamsOfKey(keyId) >= limit) {
+    throw new ServiceError(
+      'rate_limited',
+      `This key already holds ${limit} streams open: share one per process.`,
+      {
+        retryAfterSeconds: 5,
+      },
+    );
+  }
+}
+
+function factsOf(context: EvaluationContext, revision: number, requestId: string): AnswerFacts {
+  return { revision, requestId, staleSeconds: context.freshness.staleSeconds() };
+}

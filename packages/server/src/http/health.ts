@@ -1,0 +1,25 @@
+import type { Freshness } from './evaluation/context.ts';
+
+/** Whether the process works at all. Never asks the database, so losing it restarts nobody. */
+export function healthAnswer(): Response {
+  return status(200, { status: 'ok' });
+}
+
+/**
+ * Whether this node should get traffic: its catalog is whole and current, every change will be seen, and it is not
+ * on its way out. True in both directions: it turns unready again when any of that ends.
+ */
+export function readinessAnswer(freshness: Freshness): Response {
+  if (freshness.canStream()) return status(200, { status: 'ready' });
+  const staleSeconds = freshness.staleSeconds();
+  const canRead = freshness.canRead();
+  return status(503, {
+    status: 'not ready',
+    canRead,
+    ...(staleSeconds === undefined ? {} : { staleSeconds }),
+  });
+}
+
+function status(code: number, body: object): Response {
+  return Response.json(body, { status: code, headers: { 'Cache-Control': 'no-store' } });
+}

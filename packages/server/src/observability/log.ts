@@ -1,0 +1,67 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+/** Members that may hold a secret, wherever they turn up in a log object. */
+const SECRET_PATHS = [
+  'x-service-key',
+  'authorization',
+  'cookie',
+  'key',
+  'token',
+  'password',
+  'databaseUrl',
+].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.headers["${name}"]`]);
+
+/** A project key or an access token inside a sentence, such as an error's message; and a URL's password. */
+const SECRETS_IN_TEXT = /\b(proj_live_|hat_)[0-9A-Za-z]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
+
+/** How a node logs. */
+export interface LogOptions {
+  readonly level: string;
+  /** JSON for machines, pretty lines for a person at a terminal. */
+  readonly format: 'json' | 'pretty';
+  /** Where the lines go; standard output for JSON, standard error for pretty, by default. */
+  readonly destination?: DestinationStream;
+}
+
+/** Makes the node's logger. Secrets are replaced by `[redacted]` before a line is written. */
+export function createLogger(options: LogOptions): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    },
+    options.destination ?? new ScrubbedOutput(options.format),
+  );
+}
+
+/** The last gate: whatever a line holds, no secret of a known form passes. */
+class ScrubbedOutput implements DestinationStream {
+  readonly #format: LogOptions['format'];
+
+  constructor(format: LogOptions['format']) {
+    this.#format = format;
+  }
+
+  write(line: string): void {
+    const clean = scrub(line);
+    if (this.#format === 'json') process.stdout.write(clean);
+    else process.stderr.write(prettyLine(clean));
+  }
+}
+
+/** Replaces whatever looks like a secret in a text. */
+export function scrub(text: string): string {
+  return text.replace(SECRETS_IN_TEXT, '[redacted]');
+}
+
+function prettyLine(line: string): string {
+  const { level, time, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const cause = typeof err === 'object' && err !== null && 'message' in err ? ` (${err.message})` : '';
+  const details = Object.entries(rest).map(
+    ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${msg}${details.join('')}${cause}\n`;
+}

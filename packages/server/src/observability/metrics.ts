@@ -1,0 +1,141 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { EvaluationCounters } from '../http/evaluation/counters.ts';
+import type { Hub } from '../streaming/hub.ts';
+import type { CloseCause } from '../streaming/subscriber.ts';
+
+/** What is read when the metrics are scraped; nothing of it costs the read path anything. */
+export interface MetricsSources {
+  readonly catalog: Catalog;
+  readonly hub: Hub;
+  readonly evaluation: EvaluationCounters;
+  readonly follower: { readonly isLive: boolean; readonly seq: number; sinceProofMs(): number };
+}
+
+/** The node's metrics in Prometheus' text format; names begin with `halyard_`. Labels never hold a secret. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #streamsClosed = this.#add(
+    new Counter({
+      name: 'halyard_streams_closed_total',
+      help: 'Streams that ended, by cause.',
+      labelNames: ['cause'],
+      registers: [],
+    }),
+  );
+  readonly #listenerLost = this.#add(
+    new Counter({
+      name: 'halyard_listener_lost_total',
+      help: 'How often the change log was lost.',
+      registers: [],
+    }),
+  );
+  readonly #malformed = this.#add(
+    new Counter({
+      name: 'halyard_malformed_records_total',
+      help: 'Stored records that could not be read, by kind.',
+      labelNames: ['kind'],
+      registers: [],
+    }),
+  );
+  readonly #propagation = this.#add(
+    new Histogram({
+      name: 'halyard_propagation_seconds',
+      help: 'From the commit of a change (writer clock) to its frames being handed out here.',
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers: [],
+    }),
+  );
+
+  constructor(sources: () => MetricsSources) {
+    collectDefaultMetrics({ register: this.#registry, prefix: 'halyard_' });
+    this.#gauge('halyard_streams_open', 'Streams that are open.', () => sources().hub.size);
+    this.#gauge('halyard_listener_up', '1 while every change of the log will be seen.', () =>
+      Number(sources().follower.isLive),
+    );
+    this.#gauge(
+      'halyard_log_seq',
+      'The last row of the change log applied here.',
+      () => sources().follower.seq,
+    );
+    this.#gauge(
+      'halyard_seconds_since_proof',
+      'Since the change log last proved this node current.',
+      () => sources().follower.sinceProofMs() / 1000,
+    );
+    this.#gauge('halyard_project_keys', 'Live project keys.', () => sources().catalog.keys.size);
+    this.#gauge(
+      'halyard_environments',
+      'Environments served by this node.',
+      () => [...sources().catalog.environments()].length,
+    );
+    this.#gauge('halyard_flag_states', 'Flag states served by this node.', () =>
+      countStates(sources().catalog),
+    );
+    this.#answers(() => sources().evaluation);
+  }
+
+  /** A stream ended. */
+  streamClosed(cause: CloseCause): void {
+    this.#streamsClosed.inc({ cause });
+  }
+
+  /** The change log was lost. */
+  listenerLost(): void {
+    this.#listenerLost.inc();
+  }
+
+  /** A stored record could not be read. */
+  malformedRecord(kind: 'flag' | 'key'): void {
+    this.#malformed.inc({ kind });
+  }
+
+  /** A change's frames were handed out, `seconds` after its commit. */
+  propagated(seconds: number): void {
+    this.#propagation.observe(Math.max(0, seconds));
+  }
+
+  /** Everything, as Prometheus reads it. */
+  async scrape(): Promise<Response> {
+    return new Response(await this.#registry.metrics(), {
+      headers: { 'Content-Type': this.#registry.contentType },
+    });
+  }
+
+  #add<M extends Counter | Histogram>(metric: M): M {
+    this.#registry.registerMetric(metric);
+    return metric;
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: (): void => gauge.set(finite(read())),
+    });
+  }
+
+  #answers(evaluation: () => EvaluationCounters): void {
+    const answers: Counter = new Counter({
+      name: 'halyard_evaluation_answers_total',
+      help: 'Answers of the evaluation interface, by operation and status.',
+      labelNames: ['operation', 'status'],
+      registers: [this.#registry],
+      collect: (): void => {
+        answers.reset();
+        for (const { operation, status, count } of evaluation().entries())
+          answers.inc({ operation, status }, count);
+      },
+    });
+  }
+}
+
+function countStates(catalog: Catalog): number {
+  return [...catalog.environments()].reduce((sum, environment) => sum + environment.size, 0);
+}
+
+/** Prometheus knows infinity, but "never" is better read as a very long time. */
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : 1e9;
+}

@@ -1,0 +1,44 @@
+/**
+ * A sleep that can be cut short. Ringing while nobody waits is remembered once, so no wake-up falls between two
+ * waits; after `fail` every wait rejects.
+ */
+export class Alarm {
+  #rung = false;
+  #failure: Error | undefined;
+  #waiting: PromiseWithResolvers<boolean> | undefined;
+
+  /** Ends the present wait, or the next one, with `true`. */
+  ring(): void {
+    this.#rung = true;
+    this.#waiting?.resolve(true);
+  }
+
+  /** Ends the present wait and all later ones with a rejection. */
+  fail(cause: Error): void {
+    this.#failure = cause;
+    this.#waiting?.reject(cause);
+  }
+
+  /** Waits until it rings (`true`) or until `deadline`, a `performance.now()` time (`false`). */
+  async wait(deadline: number): Promise<boolean> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const delayMs = deadline - performance.now();
+    if (delayMs <= 0) return false;
+    if (!this.#rung) await this.#sleep(delayMs);
+    const rung = this.#rung;
+    this.#rung = false;
+    return rung;
+  }
+
+  async #sleep(delayMs: number): Promise<void> {
+    const waiting = Promise.withResolvers<boolean>();
+    this.#waiting = waiting;
+    const timer = setTimeout(() => waiting.resolve(false), delayMs);
+    try {
+      await waiting.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting = undefined;
+    }
+  }
+}

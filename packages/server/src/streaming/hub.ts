@@ -1,0 +1,169 @@
+import { HEARTBEAT_SECONDS } from '@halyard/protocol';
+import type { LiveEnvironment } from '../catalog/live-environment.ts';
+import { Channel } from './channel.ts';
+import { type CloseCause, Subscriber } from './subscriber.ts';
+
+/** A comment line and a blank one: dispatches nothing at the reader, keeps proxies from closing. */
+const BEAT = new TextEncoder().encode(':\n\n');
+
+/** Settings and ears of a {@link Hub}. */
+export interface HubOptions {
+  /** Bytes a reader may leave unread before it is cut. */
+  readonly maxQueuedBytes: number;
+  /** Hears of every stream that ends. */
+  readonly onClosed?: (cause: CloseCause) => void;
+}
+
+/**
+ * Every open stream of the node. Hands the same bytes to every subscriber of an environment, ends streams when their
+ * key, their environment or the node's listener is gone, and keeps idle ones alive. (Spec: Events)
+ */
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #channels = new Map<string, Channel>();
+  readonly #streamsPerKey = new Map<string, number>();
+  readonly #beatTimer: Timer;
+  #size = 0;
+  #second = 0;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#beatTimer = setInterval(() => this.#sendBeats(), 1000);
+    this.#beatTimer.unref();
+  }
+
+  /** How many streams are open. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** How many streams of one environment are open. */
+  sizeOf(environmentId: string): number {
+    return this.#channels.get(environmentId)?.subscribers.size ?? 0;
+  }
+
+  /** How many streams one key holds open. */
+  streamsOfKey(keyId: string): number {
+    return this.#streamsPerKey.get(keyId) ?? 0;
+  }
+
+  /**
+   * Opens a stream whose first frame is the current map. Registering and reading the map happen in this one turn, so
+   * no change can fall between them. `keyId` is absent for readers that are let in by other means.
+   */
+  open(environment: LiveEnvironment, keyId?: string): ReadableStream<Uint8Array> {
+    const subscriber = new Subscriber({
+      keyId,
+      environmentId: environment.id,
+      beat: Math.floor(Math.random() * HEARTBEAT_SECONDS),
+      maxQueuedBytes: this.#options.maxQueuedBytes,
+    });
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          subscriber.attach(controller);
+          this.#register(subscriber);
+          controller.enqueue(environment.frame());
+        },
+        cancel: () => {
+          subscriber.detach();
+          this.#forget(subscriber, 'client');
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: this.#options.maxQueuedBytes }),
+    );
+  }
+
+  /** Sends the environment's current map to each of its streams, as one frame. (Spec: Events 2) */
+  broadcast(environment: LiveEnvironment): void {
+    const channel = this.#channels.get(environment.id);
+    if (channel !== undefined) channel.broadcast(environment.frame());
+  }
+
+  /** Ends every stream of an environment. */
+  closeEnvironment(environmentId: string): void {
+    const channel = this.#channels.get(environmentId);
+    if (channel !== undefined) this.#closeAll(channel, 'environment');
+  }
+
+  /** Ends every stream that was opened with a key. */
+  closeKey(keyId: string): void {
+    if (!this.#streamsPerKey.has(keyId)) return;
+    for (const channel of [...this.#channels.values()]) {
+      for (const subscriber of [...channel.subscribers])
+        if (subscriber.keyId === keyId) this.#close(subscriber, 'key');
+    }
+  }
+
+  /** The node can no longer promise every change: ends every stream at once, nothing more is sent. (Spec: Events 5) */
+  closeAll(cause: CloseCause): void {
+    for (const channel of [...this.#channels.values()]) this.#closeAll(channel, cause);
+  }
+
+  /** Ends the streams evenly spread over a window, so that their clients do not all return at once. */
+  async drain(windowMs: number): Promise<void> {
+    const subscribers = [...this.#channels.values()].flatMap((channel) => [...channel.subscribers]);
+    const stepMs = 50;
+    const steps = Math.max(1, Math.floor(windowMs / stepMs));
+    const perStep = Math.ceil(subscribers.length / steps);
+    for (let first = 0; first < subscribers.length; first += perStep) {
+      for (const subscriber of subscribers.slice(first, first + perStep)) this.#close(subscriber, 'drain');
+      if (first + perStep < subscribers.length) await Bun.sleep(stepMs);
+    }
+    this.closeAll('drain');
+  }
+
+  /** Ends everything. Safe to call twice. */
+  close(): void {
+    clearInterval(this.#beatTimer);
+    this.closeAll('drain');
+  }
+
+  #register(subscriber: Subscriber): void {
+    const channel =
+      this.#channels.get(subscriber.environmentId) ?? this.#addChannel(subscriber.environmentId);
+    channel.subscribers.add(subscriber);
+    this.#size++;
+    if (subscriber.keyId !== undefined) this.#countKey(subscriber.keyId, 1);
+  }
+
+  #addChannel(environmentId: string): Channel {
+    const channel = new Channel((subscriber) => this.#close(subscriber, 'slow'));
+    this.#channels.set(environmentId, channel);
+    return channel;
+  }
+
+  #closeAll(channel: Channel, cause: CloseCause): void {
+    channel.abandon();
+    for (const subscriber of [...channel.subscribers]) this.#close(subscriber, cause);
+  }
+
+  #close(subscriber: Subscriber, cause: CloseCause): void {
+    subscriber.end();
+    this.#forget(subscriber, cause);
+  }
+
+  #forget(subscriber: Subscriber, cause: CloseCause): void {
+    const channel = this.#channels.get(subscriber.environmentId);
+    if (channel?.subscribers.delete(subscriber) !== true) return;
+    if (channel.subscribers.size === 0) this.#channels.delete(subscriber.environmentId);
+    this.#size--;
+    if (subscriber.keyId !== undefined) this.#countKey(subscriber.keyId, -1);
+    this.#options.onClosed?.(cause);
+  }
+
+  #countKey(keyId: string, step: number): void {
+    const count = this.streamsOfKey(keyId) + step;
+    if (count === 0) this.#streamsPerKey.delete(keyId);
+    else this.#streamsPerKey.set(keyId, count);
+  }
+
+  #sendBeats(): void {
+    this.#second = (this.#second + 1) % HEARTBEAT_SECONDS;
+    for (const channel of [...this.#channels.values()]) {
+      for (const subscriber of channel.subscribers) {
+        if (subscriber.beat === this.#second && !subscriber.send(BEAT)) this.#close(subscriber, 'slow');
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** Why a stream ended; a label of `halyard_streams_closed_total`. */
+export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' | 'drain';
+
+/**
+ * One open stream. Frames are kept by reference: a thousand subscribers queue the same bytes once. A subscriber is
+ * never sent half of the truth: it gets every frame, or it is cut. (Spec: Events 2)
+ */
+export class Subscriber {
+  /** Public id of the key it was opened with; absent for readers let in by other means. */
+  readonly keyId: string | undefined;
+  readonly environmentId: string;
+  /** The second of the keep-alive round in which this one is due; spreads the beats. */
+  readonly beat: number;
+  readonly #maxQueuedBytes: number;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(options: {
+    keyId: string | undefined;
+    environmentId: string;
+    beat: number;
+    maxQueuedBytes: number;
+  }) {
+    this.keyId = options.keyId;
+    this.environmentId = options.environmentId;
+    this.beat = options.beat;
+    this.#maxQueuedBytes = options.maxQueuedBytes;
+  }
+
+  get isOpen(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /** Takes the stream's controller; called once, when the stream is made. */
+  attach(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+  }
+
+  /**
+   * Queues bytes. Gives `false` when the reader is too slow to take them, which the hub answers by cutting it. A
+   * single frame larger than the limit is still sent to a reader that keeps up.
+   */
+  send(bytes: Uint8Array): boolean {
+    const controller = this.#controller;
+    if (controller === undefined) return true;
+    const queued = this.#queuedBytes(controller);
+    if (queued > Math.max(this.#maxQueuedBytes, 2 * bytes.length)) return false;
+    controller.enqueue(bytes);
+    return true;
+  }
+
+  /**
+   * Ends the stream; nothing more is sent. With an empty queue it is closed in order; with bytes still queued the
+   * connection is reset, because closing would flush them after the fact. (Spec: Events 5)
+   */
+  end(): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    this.#controller = undefined;
+    if (this.#queuedBytes(controller) > 0) controller.error(new Error('stream cut'));
+    else controller.close();
+  }
+
+  /** The reader went away on its own account. */
+  detach(): void {
+    this.#controller = undefined;
+  }
+
+  #queuedBytes(controller: ReadableStreamDefaultController<Uint8Array>): number {
+    return this.#maxQueuedBytes - (controller.desiredSize ?? this.#maxQueuedBytes);
+  }
+}
