@@ -1,1 +1,20 @@
-export {};
+/** What tests of more than one package share: real processes, a failing network, readers that see raw bytes. */
+export type { AnswerHead } from './answer-parser.ts';
+export {
+  type ChangeInput,
+  type ChangeWritten,
+  type CreatedKey,
+  type EnvironmentStates,
+  type FlagStateInput,
+  Management,
+  ManagementError,
+  type ManagementOptions,
+  type ManagementRequest,
+  type StateWritten,
+} from './management.ts';
+export { type NodeProcess, randomAdminToken, type StartNodeOptions, startNode } from './node-process.ts';
+export { guardProcess, type ProcessGuard } from './process-guard.ts';
+export { type RawAnswer, type RawExchange, type SendRawOptions, sendRaw } from './raw-http.ts';
+export type { SseComment, SseFrame } from './sse-parser.ts';
+export { type OpenSseOptions, openSse, type SseEnd, SseReader } from './sse-reader.ts';
+export { type ProxyTarget, startTcpProxy, TcpProxy } from './tcp-proxy.ts';

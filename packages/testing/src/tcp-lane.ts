@@ -1,0 +1,67 @@
+import type { Socket } from 'node:net';
+
+/** What a lane asks its proxy. */
+export interface LaneRules {
+  /** Whether bytes are held back now. */
+  readonly isHeld: () => boolean;
+  /** Milliseconds by which each piece is delayed. */
+  readonly delayMs: () => number;
+  /** Counts bytes about to be sent on; gives how many of them may pass before the connection is cut. */
+  readonly admit: (bytes: number) => number;
+  /** Called when {@link admit} let fewer bytes pass than there were. */
+  readonly onExhausted: () => void;
+}
+
+/** One direction of a proxied connection: what comes from one socket goes to the other, in order, unless held. */
+export class TcpLane {
+  readonly #to: Socket;
+  readonly #rules: LaneRules;
+  readonly #waiting: { readonly piece: Buffer | 'end'; readonly dueAt: number }[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(from: Socket, to: Socket, rules: LaneRules) {
+    this.#to = to;
+    this.#rules = rules;
+    from.on('data', (piece: Buffer) => this.#accept(piece));
+    from.on('end', () => this.#accept('end'));
+    to.on('connect', () => this.flush());
+  }
+
+  /** Sends on what may be sent on now. The proxy calls it when its faults change. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    while (!this.#rules.isHeld() && !this.#to.connecting) {
+      const next = this.#waiting[0];
+      if (next === undefined) return;
+      const waitMs = next.dueAt - performance.now();
+      if (waitMs > 0) {
+        this.#timer = setTimeout(() => this.flush(), waitMs);
+        return;
+      }
+      this.#waiting.shift();
+      this.#send(next.piece);
+    }
+  }
+
+  /** Forgets what is waiting. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.length = 0;
+  }
+
+  #accept(piece: Buffer | 'end'): void {
+    this.#waiting.push({ piece, dueAt: performance.now() + this.#rules.delayMs() });
+    this.flush();
+  }
+
+  #send(piece: Buffer | 'end'): void {
+    if (!this.#to.writable) return;
+    if (piece === 'end') {
+      this.#to.end();
+      return;
+    }
+    const admitted = this.#rules.admit(piece.length);
+    if (admitted > 0) this.#to.write(piece.subarray(0, admitted));
+    if (admitted < piece.length) this.#rules.onExhausted();
+  }
+}

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+let echo: Server;
+let proxy: TcpProxy;
+let seenByTarget: Socket[];
+const clients: Socket[] = [];
+
+beforeEach(async () => {
+  seenByTarget = [];
+  echo = createServer({ allowHalfOpen: true }, (socket) => {
+    seenByTarget.push(socket);
+    socket.on('error', () => socket.destroy());
+    socket.pipe(socket);
+  });
+  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+  proxy = await startTcpProxy({ port: (echo.address() as AddressInfo).port }); // a TCP port was asked for
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy();
+  await proxy.close();
+  echo.close();
+});
+
+test('bytes pass in both directions', async () => {
+  const client = await open();
+  expect(await ask(client, 'hello')).toBe('hello');
+});
+
+test('an end is passed on', async () => {
+  const client = await open();
+  client.end('bye');
+  const [answer] = await once(client, 'data');
+  expect(String(answer)).toBe('bye');
+  await once(client, 'end');
+});
+
+test('a black hole is silent, and restoring it delivers what was held', async () => {
+  const client = await open();
+  await ask(client, 'before');
+  proxy.blackhole();
+  let answered = '';
+  client.on('data', (bytes) => {
+    answered += String(bytes);
+  });
+  client.write('into the hole');
+  await Bun.sleep(100);
+  expect(answered).toBe('');
+  expect(client.destroyed).toBe(false);
+  proxy.restore();
+  await once(client, 'data');
+  expect(answered).toBe('into the hole');
+});
+
+test('a connection made into a black hole hangs until it is restored', async () => {
+  proxy.blackhole();
+  const client = await open();
+  client.write('hello');
+  await Bun.sleep(100);
+  expect(client.bytesRead).toBe(0);
+  proxy.restore();
+  const [answer] = await once(client, 'data');
+  expect(String(answer)).toBe('hello');
+});
+
+test('a peer torn down in a black hole is noticed by the other side only after it is restored', async () => {
+  const client = await open();
+  await ask(client, 'before');
+  proxy.blackhole();
+  seenByTarget[0]?.resetAndDestroy();
+  await Bun.sleep(100);
+  expect(client.destroyed).toBe(false);
+  const failed = once(client, 'error');
+  client.on('data', ignoreData);
+  proxy.restore();
+  const [error] = await Promise.all([Promise.race([failed, once(client, 'close')]), sendSome(client)]);
+  expect(error).toBeDefined();
+});
+
+test('a reset tears down open connections and lets new ones pass', async () => {
+  const client = await open();
+  await ask(client, 'before');
+  const failed = errorOf(client);
+  proxy.reset();
+  expect((await failed).code).toBe('ECONNRESET');
+  expect(await ask(await open(), 'again')).toBe('again');
+});
+
+test('refused connections are reset until the proxy is restored', async () => {
+  proxy.refuse();
+  const client = connect({ port: proxy.port, host: '127.0.0.1' });
+  clients.push(client);
+  client.on('data', ignoreData);
+  client.on('connect', () => client.write('hello'));
+  await Promise.race([errorOf(client), once(client, 'close')]);
+  expect(seenByTarget).toHaveLength(0);
+  proxy.restore();
+  expect(await ask(await open(), 'again')).toBe('again');
+});
+
+test('a connection is cut in the middle of a message after the bytes it was given', async () => {
+  const client = await open();
+  await ask(client, 'before');
+  let answered = '';
+  client.on('data', (bytes) => {
+    answered += String(bytes);
+  });
+  const failed = errorOf(client);
+  proxy.dropAfter(10 + 4);
+  client.write('0123456789');
+  await failed;
+  expect('0123456789'.startsWith(answered)).toBe(true);
+  expect(answered.length).toBeLessThanOrEqual(4);
+  expect(await ask(await open(), 'again')).toBe('again');
+});
+
+test('delayed pieces keep their order', async () => {
+  const client = await open();
+  proxy.delay(30);
+  const startedAt = performance.now();
+  client.write('a');
+  await Bun.sleep(5);
+  client.write('b');
+  let answered = '';
+  while (answered.length < 2) answered += String((await once(client, 'data'))[0]);
+  expect(answered).toBe('ab');
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
+});
+
+async function open(): Promise<Socket> {
+  const client = connect({ port: proxy.port, host: '127.0.0.1' });
+  clients.push(client);
+  await once(client, 'connect');
+  return client;
+}
+
+async function ask(client: Socket, question: string): Promise<string> {
+  client.write(question);
+  let answer = '';
+  while (answer.length < question.length) answer += String((await once(client, 'data'))[0]);
+  return answer;
+}
+
+async function errorOf(client: Socket): Promise<NodeJS.ErrnoException> {
+  return await new Promise((resolve) => client.once('error', resolve));
+}
+
+async function sendSome(client: Socket): Promise<void> {
+  await Bun.sleep(20);
+  if (!client.destroyed) client.write('anyone there?');
+}
+
+function ignoreData(): void {
+  // Reading on is what makes the end of a connection visible.
+}

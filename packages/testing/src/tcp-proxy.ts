@@ -1,0 +1,155 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { TcpLane } from './tcp-lane.ts';
+
+/** Where a {@link TcpProxy} leads to. */
+export interface ProxyTarget {
+  readonly port: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+}
+
+interface Link {
+  readonly near: Socket;
+  readonly far: Socket;
+  readonly lanes: readonly TcpLane[];
+}
+
+/**
+ * A TCP proxy on a free loopback port that can fail like a network: black holes, resets, refusals, cuts in the
+ * middle of a message, delays. Make one with {@link startTcpProxy}.
+ */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #target: ProxyTarget;
+  readonly #links = new Set<Link>();
+  #mode: 'pass' | 'blackhole' | 'refuse' = 'pass';
+  #delayMs = 0;
+  #budget = Number.POSITIVE_INFINITY;
+
+  constructor(server: Server, target: ProxyTarget) {
+    this.#server = server;
+    this.#target = target;
+    server.on('connection', (near) => this.#link(near));
+  }
+
+  /** The port to connect to, on 127.0.0.1. */
+  get port(): number {
+    // `AddressInfo`: the server listens on a TCP port, not on a path.
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections that are open now. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  /**
+   * From now on nothing passes, in either direction, and nobody is told: open connections stay open, new ones are
+   * accepted and hang. What is sent meanwhile is held and delivered by {@link restore}, as TCP would repeat it.
+   */
+  blackhole(): void {
+    this.#mode = 'blackhole';
+  }
+
+  /** Resets every open connection on both sides, now. New connections work. */
+  reset(): void {
+    for (const link of [...this.#links]) this.#cut(link);
+  }
+
+  /** Resets every open connection and, from now on, every new one right after it is made. */
+  refuse(): void {
+    this.#mode = 'refuse';
+    this.reset();
+  }
+
+  /** Lets `bytes` more bytes through, both directions together, then resets every connection, once. */
+  dropAfter(bytes: number): void {
+    this.#budget = bytes;
+  }
+
+  /** Delays every piece by `ms` milliseconds, each way, from now on. Order is kept. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  /** Ends every fault. Held bytes go on to where they were going. */
+  restore(): void {
+    this.#mode = 'pass';
+    this.#delayMs = 0;
+    this.#budget = Number.POSITIVE_INFINITY;
+    for (const link of [...this.#links]) {
+      for (const lane of link.lanes) lane.flush();
+      if (link.near.destroyed || link.far.destroyed) this.#cut(link);
+    }
+  }
+
+  /** Stops listening and ends every connection. Safe to call twice. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.reset();
+    await closed;
+  }
+
+  #link(near: Socket): void {
+    if (this.#mode === 'refuse') {
+      near.on('error', ignore);
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect({
+      port: this.#target.port,
+      host: this.#target.host ?? '127.0.0.1',
+      allowHalfOpen: true,
+    });
+    for (const socket of [near, far]) socket.setNoDelay(true);
+    const rules = {
+      isHeld: () => this.#mode === 'blackhole',
+      delayMs: () => this.#delayMs,
+      admit: (bytes: number) => this.#admit(bytes),
+      onExhausted: () => this.reset(),
+    };
+    const link = { near, far, lanes: [new TcpLane(near, far, rules), new TcpLane(far, near, rules)] };
+    this.#links.add(link);
+    for (const socket of [near, far]) {
+      socket.on('error', () => this.#lose(link));
+      socket.on('close', () => this.#settle(link));
+    }
+  }
+
+  #admit(bytes: number): number {
+    const admitted = Math.min(bytes, this.#budget);
+    this.#budget -= admitted;
+    if (admitted < bytes) this.#budget = Number.POSITIVE_INFINITY;
+    return admitted;
+  }
+
+  /** One side was torn down. A black hole keeps even that from the other side. */
+  #lose(link: Link): void {
+    if (this.#mode !== 'blackhole') this.#cut(link);
+  }
+
+  #settle(link: Link): void {
+    if (link.near.destroyed && link.far.destroyed) this.#links.delete(link);
+  }
+
+  #cut(link: Link): void {
+    this.#links.delete(link);
+    for (const lane of link.lanes) lane.close();
+    for (const socket of [link.near, link.far]) if (!socket.destroyed) socket.resetAndDestroy();
+  }
+}
+
+/** Starts a proxy to `target`. Close it when the test ends. */
+export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
+  const server = createServer({ allowHalfOpen: true });
+  const proxy = new TcpProxy(server, target);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return proxy;
+}
+
+function ignore(): void {
+  // A connection that is being refused may fail in any way it likes.
+}
