@@ -1,4 +1,8 @@
-import { docsPage, ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard/protocol';
+import { ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard/protocol';
+import type { Logger } from 'pino';
+import { ServiceError } from '../../domain/service-error.ts';
+import { errorResponse, methodNotAllowed } from '../errors.ts';
+import { requestIdOf } from '../request-id.ts';
 import stylesheet from './docs.css' with { type: 'text' };
 import { readErrorPage, readTitle } from './error-page.ts';
 import { renderPage } from './html.ts';
@@ -8,10 +12,11 @@ import { ERROR_PAGES, GUIDES } from './pages.ts';
 export interface DocsOptions {
   /** Where the documentation is reached from outside, without a slash at its end; goes into error bodies. */
   readonly docsUrl: string;
+  readonly log: Logger;
 }
 
-/** Answers a request for the path (`/docs/errors/not_found`); `undefined` when the path is not the documentation's. */
-export type DocsHandler = (request: Request, path: string) => Response | undefined;
+/** Answers a request for a page; `undefined` when the path is not the documentation's. */
+export type DocsHandler = (request: Request) => Response | undefined;
 
 /** A page as it can be answered: Markdown for people, an object for programs. */
 interface Page {
@@ -35,7 +40,6 @@ const HEADERS = {
  * anything but GET and HEAD. (Spec: Errors, S7.3)
  */
 export function createDocs(options: DocsOptions): DocsHandler {
-  const { docsUrl } = options;
   const rendered = new Map<string, string>();
 
   /** Pages never change while the process runs: each is rendered when it is first asked for. */
@@ -45,15 +49,16 @@ export function createDocs(options: DocsOptions): DocsHandler {
     return document;
   }
 
-  return (request, path) => {
+  return (request) => {
+    const path = new URL(request.url).pathname;
     if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request.method, docsUrl);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, options);
     if (path === '/docs/docs.css') return answer(200, 'text/css; charset=utf-8', stylesheet);
     if (path.endsWith('/') && findPage(path.slice(0, -1))) return withoutSlash(path);
     const page = findPage(path);
     const wantsJson = acceptsOnlyJson(request.headers.get('Accept') ?? '');
     if (page === undefined) {
-      if (wantsJson) return json(404, missingPage(docsUrl));
+      if (wantsJson) return errorResponse(missingPage(), contextOf(request, options));
       return answer(
         404,
         'text/html; charset=utf-8',
@@ -111,22 +116,22 @@ function errorTable(root: string): string {
   return `| Code | Status | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-function missingPage(docsUrl: string): object {
-  return {
-    error: 'not_found',
-    message: `There is no such page. Error codes with a page: ${ERROR_CODES.join(', ')}.`,
-    docs: docsPage(docsUrl, 'not_found'),
-  };
+function missingPage(): ServiceError {
+  return new ServiceError(
+    'not_found',
+    `There is no such page. Error codes with a page: ${ERROR_CODES.join(', ')}.`,
+  );
 }
 
-function refuseMethod(method: string, docsUrl: string): Response {
-  const response = json(405, {
-    error: 'method_not_allowed',
-    message: `The documentation does not take ${method}: use GET.`,
-    docs: docsPage(docsUrl, 'method_not_allowed'),
-  });
-  response.headers.set('Allow', 'GET, HEAD');
-  return response;
+function refuseMethod(request: Request, options: DocsOptions): Response {
+  const methods = ['GET', 'HEAD'];
+  const refusal = errorResponse(methodNotAllowed(request.method, methods), contextOf(request, options));
+  refusal.headers.set('Allow', methods.join(', '));
+  return refusal;
+}
+
+function contextOf(request: Request, options: DocsOptions) {
+  return { ...options, requestId: requestIdOf(request) };
 }
 
 /** People type a slash at the end: lead them to the page itself, or its relative links would miss. */
