@@ -1,0 +1,75 @@
+import { SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { SETTINGS } from '../config/settings.ts';
+import type { Config } from '../config.ts';
+
+/** What the banner tells of a node that has just started. */
+export interface BannerFacts {
+  readonly version: string;
+  /** How this program is called, for the command to copy. */
+  readonly invocation: string;
+  readonly url: string;
+  readonly config: Config;
+  /** The demo project, on a first start only. */
+  readonly firstStart?: { readonly project: string; readonly environment: string; readonly key: string };
+}
+
+/** What a person at a terminal is told at the start. Holds the demo key on a first start: never log it. */
+export function longBanner(facts: BannerFacts): string {
+  const { version, url, config, firstStart } = facts;
+  const engine = config.databaseUrl === undefined ? `${config.data} (SQLite)` : 'PostgreSQL';
+  const token =
+    config.adminToken === undefined ? `in ${config.data.replace(/\/+$/, '')}/admin-token` : 'as set by you';
+  const head = [
+    '',
+    `  Halyard ${version} is running at ${url}`,
+    '',
+    `  Documentation   ${config.docsUrl ?? `${url}/docs`}`,
+    `  Data            ${engine}`,
+    `  Admin token     ${token}`,
+    '',
+  ];
+  return [...head, ...(firstStart ? demo(facts, firstStart) : []), '  Ctrl+C stops it.', '', ''].join('\n');
+}
+
+/** What is printed where no person is looking: the address, and the demo key on a first start. */
+export function shortBanner({ url, firstStart }: BannerFacts): string {
+  const key = firstStart
+    ? `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}\n`
+    : '';
+  return `Halyard is running at ${url}\n${key}`;
+}
+
+function demo(
+  facts: BannerFacts,
+  { project, environment, key }: NonNullable<BannerFacts['firstStart']>,
+): string[] {
+  const header = `-H '${SERVICE_KEY_HEADER}: ${key}'`;
+  return [
+    `  A project "${project}" was made for you to try. This is its key; it is not shown again:`,
+    '',
+    `    ${key}`,
+    '',
+    '  Read its flags:',
+    '',
+    `    curl '${facts.url}/v1/flags?env=${environment}' ${header}`,
+    '',
+    '  Watch them change:',
+    '',
+    `    curl -N '${facts.url}/v1/stream?env=${environment}' ${header}`,
+    '',
+    '  Change one, in another terminal:',
+    '',
+    `    ${facts.invocation} flag set new-checkout --project ${project} --env ${environment} --on${reach(facts)}`,
+    '',
+  ];
+}
+
+/** The options that lead another command to this node, where its defaults would not. */
+function reach({ url, config }: BannerFacts): string {
+  const toServer = new URL(url).port === SETTINGS.port.default ? '' : ` --url ${url}`;
+  const toToken =
+    config.data === SETTINGS.data.default || config.adminToken !== undefined
+      ? ''
+      : ` --data '${config.data}'`;
+  return toServer + toToken;
+}

@@ -1,0 +1,90 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config.ts';
+import { VERSION } from '../version.ts';
+import { CliError, EXIT } from './cli-error.ts';
+import type { Shell } from './shell.ts';
+
+/** Adds a command with its options and actions to the program. */
+type Define = (program: Command, shell: Shell) => void;
+
+interface CommandEntry {
+  readonly summary: string;
+  /** Loads the command's code: only the one that runs is loaded, so that the start stays short. */
+  readonly load: () => Promise<Define>;
+}
+
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  serve: {
+    summary: 'run a node: the flag service with its API and dashboard',
+    load: async () => (await import('./serve.ts')).defineServe,
+  },
+  version: {
+    summary: 'print the version of this program and of its runtime',
+    load: async () => (await import('./version.ts')).defineVersion,
+  },
+};
+
+/**
+ * Runs one command line (without the program's own name) and gives its exit code: 0 done, 1 failed, 2 written
+ * wrongly, 3 not found, 4 refused. What went wrong is on standard error by then.
+ */
+export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  try {
+    const program = await buildProgram(words[0], shell);
+    await program.parseAsync([...words], { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    return report(error, shell);
+  }
+}
+
+async function buildProgram(chosen: string | undefined, shell: Shell): Promise<Command> {
+  const program = new Command('halyard')
+    .description(
+      'Halyard serves feature flags. Start it with "halyard serve"; the other commands talk to a server.',
+    )
+    .version(VERSION, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'explain a command')
+    .helpCommand(false)
+    .exitOverride()
+    .showHelpAfterError('See --help for what can be said here.')
+    .configureOutput({
+      writeOut: (text) => shell.write(text),
+      writeErr: (text) => shell.writeError(text),
+      getOutHasColors: () => shell.hasColour,
+      getErrHasColors: () => shell.hasColour,
+    })
+    .addHelpText('after', HELP_FOOTER);
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    if (name === chosen) (await load())(program, shell);
+    else program.command(name).description(summary);
+  }
+  return program;
+}
+
+const HELP_FOOTER = `
+A first round:
+  halyard serve                                                           start a server
+  halyard flag set new-checkout --project demo --env development --on     flip a flag
+  halyard watch --project demo --env development                          see it change
+
+Commands print tables on a terminal and JSON when piped. They find the server by --url or HALYARD_URL and the
+access token by --token or HALYARD_TOKEN, else in the data folder of a server on this machine.
+Exit codes: 0 done, 1 failed, 2 written wrongly, 3 not found, 4 refused.`;
+
+function report(error: unknown, shell: Shell): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof ConfigError) {
+    shell.writeError(`error: ${error.message}\n`);
+    return EXIT.usage;
+  }
+  if (error instanceof CliError) {
+    shell.writeError(`error: ${error.message}\n`);
+    if (error.docs !== undefined) shell.writeError(`       More: ${error.docs}\n`);
+    return error.exitCode;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  shell.writeError(`error: This is a mistake in halyard itself; please report it.\n${text}\n`);
+  return EXIT.failed;
+}

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import { formatSettings, redactSettings } from '../config/describe-settings.ts';
+import { describeUnknownVariables } from '../config/environment.ts';
+import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
+import { type Config, ConfigError, parseConfig } from '../config.ts';
+import { VERSION } from '../version.ts';
+import { longBanner, shortBanner } from './banner.ts';
+import { CliError } from './cli-error.ts';
+import { addSettingOptions } from './serve-options.ts';
+import type { Shell } from './shell.ts';
+import { untilStopped } from './stop-signals.ts';
+
+/** `halyard serve` */
+export function defineServe(program: Command, shell: Shell): void {
+  const serve = program
+    .command('serve')
+    .description(
+      'Run a node: the flag service with its management API. Without any setting it keeps its data in SQLite in ' +
+        './halyard-data, and makes a demo project at the first start.',
+    )
+    .option(
+      '--print-config',
+      'Print the settings in effect and where they come from, without secrets, and end.',
+    );
+  addSettingOptions(serve);
+  serve.addHelpText('after', HELP_FOOTER).action(async (flags: FlagValues) => {
+    const source = { flags, env: shell.env, isTerminal: shell.isTerminal };
+    for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
+    if (flags.printConfig === true) printConfig(shell, source);
+    else await serveUntilStopped(parseConfig(source), shell);
+  });
+}
+
+const HELP_FOOTER = `
+Each flag can be given by the environment as well: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. A flag goes before
+the environment. Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE and
+HALYARD_METRICS_TOKEN_FILE. HALYARD_ADMIN_TOKEN and HALYARD_METRICS_TOKEN have no flag, as every user of a machine
+can read its command lines. "off" takes back a setting that is off by default.
+
+Examples:
+  halyard serve
+  halyard serve --host 0.0.0.0 --port 8080 --data /var/lib/halyard --bare
+  halyard serve --database-url-file /run/secrets/database-url --management-port 7071`;
+
+function printConfig(shell: Shell, source: Parameters<typeof resolveSettings>[0]): void {
+  const { settings, problems } = resolveSettings(source);
+  if (problems.length > 0) throw new ConfigError(problems);
+  shell.write(
+    shell.isTerminal
+      ? formatSettings(settings)
+      : `${JSON.stringify(redactSettings(settings), undefined, 2)}\n`,
+  );
+}
+
+async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
+  const { startNode } = await import('../node.ts');
+  await untilStopped(shell, async () => {
+    const node = await startNode(config).catch((error: unknown) => refuseToStart(error, config));
+    const { url, firstStart } = node;
+    const facts = {
+      version: VERSION,
+      invocation: shell.invocation,
+      url,
+      config,
+      ...(firstStart && { firstStart }),
+    };
+    shell.write(config.logFormat === 'pretty' ? longBanner(facts) : shortBanner(facts));
+    return node;
+  });
+}
+
+async function refuseToStart(error: unknown, config: Config): Promise<never> {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    const ports =
+      config.managementPort === undefined ? `${config.port}` : `${config.port} or ${config.managementPort}`;
+    throw new CliError(
+      `Port ${ports} on ${config.host} is taken. Stop the program that has it, or choose another with --port.`,
+      { cause: error },
+    );
+  }
+  const { scrub } = await import('../observability/log.ts');
+  const message = error instanceof Error ? error.message : String(error);
+  throw new CliError(`Halyard cannot start: ${scrub(message)}`, { cause: error });
+}

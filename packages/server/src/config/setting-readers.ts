@@ -1,0 +1,132 @@
+import { isIP } from 'node:net';
+import type { Parsed } from '@halyard/protocol';
+
+/** Turns the text of a setting into its value, or says what would be right: the end of "… must be". */
+export interface SettingReader<Value> {
+  /** What stands for the value in help texts: `<port>`; empty for a switch. */
+  readonly placeholder: string;
+  /** What would be right, to end the sentence "<name> must be …". */
+  readonly expected: string;
+  /** Gives `undefined` for a text that is wrong. */
+  read(text: string): Value | undefined;
+}
+
+/** A whole number in a range, both ends included. */
+export function wholeNumber(least: number, most: number, placeholder: string): SettingReader<number> {
+  return {
+    placeholder,
+    expected: `a whole number from ${least} to ${most}`,
+    read: (text) => {
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return number >= least && number <= most ? number : undefined;
+    },
+  };
+}
+
+const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
+
+/** A number of bytes, plain or with a unit: `1048576`, `512KiB`, `1MiB`. */
+export function byteCount(least: number): SettingReader<number> {
+  return {
+    placeholder: '<bytes>',
+    expected: `a number of bytes of at least ${least}, such as 1048576, 512KiB or 1MiB`,
+    read: (text) => {
+      const [, digits, unit = ''] = /^(\d{1,12}) ?(|KiB|MiB|GiB)$/i.exec(text) ?? [];
+      if (digits === undefined) return undefined;
+      const bytes = Number(digits) * (BYTE_UNITS[unit.toLowerCase()] ?? Number.NaN);
+      return bytes >= least ? bytes : undefined;
+    },
+  };
+}
+
+/** On or off: `true`, `on`, `yes`, `1` and their opposites. */
+export const onOff: SettingReader<boolean> = {
+  placeholder: '',
+  expected: 'true or false',
+  read: (text) => {
+    if (/^(true|on|yes|1)$/i.test(text)) return true;
+    if (/^(false|off|no|0)$/i.test(text)) return false;
+    return undefined;
+  },
+};
+
+/** One of a few words. */
+export function oneOf<const Word extends string>(
+  words: readonly Word[],
+  placeholder: string,
+): SettingReader<Word> {
+  return {
+    placeholder,
+    expected: `one of ${words.join(', ')}`,
+    read: (text) => words.find((word) => word === text),
+  };
+}
+
+/** A host name or an IP address to listen on. */
+export const hostName: SettingReader<string> = {
+  placeholder: '<host>',
+  expected: 'an IP address or a host name without scheme and port, such as 127.0.0.1, 0.0.0.0 or ::',
+  read: (text) =>
+    isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text) ? text : undefined,
+};
+
+/** The path of a folder. */
+export const folderPath: SettingReader<string> = {
+  placeholder: '<folder>',
+  expected: 'the path of a folder',
+  read: (text) => (text.includes('\0') ? undefined : text),
+};
+
+/** The address of a PostgreSQL database. */
+export const postgresUrl: SettingReader<string> = {
+  placeholder: '<url>',
+  expected: 'an address such as postgres://user:password@host:5432/database',
+  read: (text) => (/^postgres(ql)?:$/.test(parseUrl(text)?.protocol ?? '') ? text : undefined),
+};
+
+/** An HTTP address; slashes at the end are dropped, so that paths can be appended. */
+export const httpUrl: SettingReader<string> = {
+  placeholder: '<url>',
+  expected: 'an http:// or https:// address without a query or credentials',
+  read: (text) => {
+    const url = parseUrl(text);
+    if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
+    if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') return undefined;
+    return url.href.replace(/\/+$/, '');
+  },
+};
+
+/** A secret that somebody made up: long enough not to be guessed, and fit for a header. */
+export const secretText: SettingReader<string> = {
+  placeholder: '<secret>',
+  expected: 'at least 16 printable ASCII characters without spaces',
+  read: (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
+};
+
+/** Origins as browsers send them, separated by commas, or `*` for every origin. */
+export const originList: SettingReader<readonly string[]> = {
+  placeholder: '<origins>',
+  expected: 'origins separated by commas, such as https://app.example.com,http://localhost:5173, or *',
+  read: (text) => {
+    const origins = text.split(',').map((origin) => origin.trim());
+    return origins.every((origin) => origin === '*' || parseUrl(origin)?.origin === origin)
+      ? Object.freeze(origins)
+      : undefined;
+  },
+};
+
+/** Reads with a reader and words the problem, naming the setting as `name`. The text is repeated unless secret. */
+export function readSetting<Value>(
+  reader: SettingReader<Value>,
+  text: string,
+  naming: { readonly name: string; readonly secret: boolean },
+): Parsed<Value> {
+  const value = reader.read(text);
+  if (value !== undefined) return { ok: true, value };
+  const found = naming.secret ? '' : `, not ${JSON.stringify(text)}`;
+  return { ok: false, problem: `${naming.name} must be ${reader.expected}${found}.` };
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
