@@ -13,8 +13,11 @@ export {
   type StateWritten,
 } from './management.ts';
 export { type NodeProcess, randomAdminToken, type StartNodeOptions, startNode } from './node-process.ts';
+export { type PostgresOptions, PostgresServer, type StopMode, startPostgres } from './postgres-server.ts';
 export { guardProcess, type ProcessGuard } from './process-guard.ts';
 export { type RawAnswer, type RawExchange, type SendRawOptions, sendRaw } from './raw-http.ts';
+export { sharedPostgres } from './shared-postgres.ts';
 export type { SseComment, SseFrame } from './sse-parser.ts';
 export { type OpenSseOptions, openSse, type SseEnd, SseReader } from './sse-reader.ts';
 export { type ProxyTarget, startTcpProxy, TcpProxy } from './tcp-proxy.ts';
+export { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';

@@ -1,0 +1,147 @@
+import type pg from 'pg';
+import { CommitUncertainError, type Parameter, type Queryable, type WriteTransaction } from './database.ts';
+import { isDestroyed, runQuery, runScript } from './postgres-client.ts';
+import { isRefusal } from './postgres-errors.ts';
+import { FEED_CHANNEL } from './postgres-feed.ts';
+import { StorageError } from './storage-error.ts';
+
+/** How long one statement of a write may take. */
+const WRITE_TIMEOUT_MS = 10_000;
+
+/** How long one statement of a read may take; a snapshot of everything is large. */
+const READ_TIMEOUT_MS = 60_000;
+
+/** How long a connection may take to become clean again. */
+const ROLLBACK_TIMEOUT_MS = 2_000;
+
+/** How long one step of a migration may take: it may have to index a large table. */
+const MIGRATION_TIMEOUT_MS = 600_000;
+
+/** The key of the advisory lock under which the schema is migrated: "HALY". */
+const MIGRATION_LOCK = 0x48414c59;
+
+/**
+ * Settings hold for this transaction only, so that a pooler may hand the session to anybody afterwards. The limits
+ * keep a frozen node from holding the feed's lock; a commit is acknowledged when it is on disk (and on the standby,
+ * where there is a synchronous one).
+ */
+const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = '3s';
+  SET LOCAL idle_in_transaction_session_timeout = '5s';
+  SET LOCAL statement_timeout = '${WRITE_TIMEOUT_MS}ms';
+  SELECT set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`;
+
+const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL idle_in_transaction_session_timeout = '30s';
+  SET LOCAL statement_timeout = '${READ_TIMEOUT_MS}ms'`;
+
+const BEGIN_MIGRATION = `SET LOCAL lock_timeout = 0;
+  SET LOCAL idle_in_transaction_session_timeout = 0;
+  SET LOCAL statement_timeout = 0`;
+
+/** A statement time-out while COMMIT waits for a standby would turn into an acknowledgement without the standby. */
+const COMMIT = 'SET LOCAL statement_timeout = 0; COMMIT';
+
+/** Runs `work` in a write transaction on `client`. Rejects with {@link CommitUncertainError} as its name says. */
+export async function runWrite<T>(
+  client: pg.Client,
+  work: (transaction: WriteTransaction) => Promise<T>,
+): Promise<T> {
+  const session = new Session(client, WRITE_TIMEOUT_MS);
+  await session.begin(BEGIN_WRITE);
+  const transaction: WriteTransaction = {
+    query: (text, parameters) => session.query(text, parameters),
+    wake: async (seq) => {
+      await session.query(`SELECT pg_notify('${FEED_CHANNEL}', $1)`, [String(seq)]);
+    },
+    lockForMigration: async () => {
+      session.timeoutMs = MIGRATION_TIMEOUT_MS;
+      await session.begin(BEGIN_MIGRATION);
+      await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    },
+  };
+  return session.during(() => work(transaction));
+}
+
+/** Runs `work` in a read-only snapshot on `client`. */
+export async function runRead<T>(client: pg.Client, work: (reader: Queryable) => Promise<T>): Promise<T> {
+  const session = new Session(client, READ_TIMEOUT_MS);
+  await session.begin(BEGIN_READ);
+  const reader: Queryable = { query: (text, parameters) => session.query(text, parameters) };
+  return session.during(() => work(reader));
+}
+
+/** One transaction on one connection. */
+class Session {
+  readonly #client: pg.Client;
+  #isOpen = false;
+  timeoutMs: number;
+
+  constructor(client: pg.Client, timeoutMs: number) {
+    this.#client = client;
+    this.timeoutMs = timeoutMs;
+  }
+
+  async begin(text: string): Promise<void> {
+    try {
+      await runScript(this.#client, { text, timeoutMs: this.timeoutMs });
+      this.#isOpen = true;
+    } catch (error) {
+      await this.#rollback();
+      throw error;
+    }
+  }
+
+  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    if (!this.#isOpen) {
+      throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
+    }
+    const { timeoutMs } = this;
+    return runQuery<Row>(this.#client, {
+      text,
+      timeoutMs,
+      ...(parameters === undefined ? {} : { parameters }),
+    });
+  }
+
+  /** Runs `work`, then commits; rolls back when either fails. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.#isOpen = false;
+      await this.#commit();
+      return result;
+    } catch (error) {
+      this.#isOpen = false;
+      await this.#rollback();
+      throw error;
+    }
+  }
+
+  async #commit(): Promise<void> {
+    const results = await this.#sendCommit();
+    // A transaction in which a statement failed answers COMMIT with ROLLBACK.
+    if (results.at(-1)?.command === 'COMMIT') return;
+    throw new Error('the transaction was rolled back: a statement in it had failed');
+  }
+
+  async #sendCommit(): Promise<readonly pg.QueryResult[]> {
+    try {
+      return await runScript(this.#client, { text: COMMIT, timeoutMs: this.timeoutMs });
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      throw new CommitUncertainError('the connection was lost during COMMIT', { cause: error });
+    }
+  }
+
+  /** Where nothing is open any more the server only remarks on it. */
+  async #rollback(): Promise<void> {
+    if (isDestroyed(this.#client)) return;
+    try {
+      await runQuery(this.#client, { text: 'ROLLBACK', timeoutMs: ROLLBACK_TIMEOUT_MS });
+    } catch {
+      // The connection is destroyed now, and the server rolls back what it leaves; the first failure is reported.
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { handOver, postgresBinaries, RUN_AS } from './postgres-binaries.ts';
+import { isAlive, killTree } from './postgres-processes.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** How to run the server. */
+export interface PostgresOptions {
+  /** `disk` (default) flushes every commit as in production; `none` never flushes, for tests that need speed only. */
+  readonly flush?: 'disk' | 'none';
+  /** Settings of `postgresql.conf` beyond those of the tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** `fast` closes every session and writes all down; `immediate` drops everything and leaves recovery to the start. */
+export type StopMode = 'fast' | 'immediate';
+
+/** Many connections for many test files, little memory for a shared machine. */
+const SETTINGS = { listen_addresses: '127.0.0.1', max_connections: '200', shared_buffers: '16MB' };
+
+/** How long the server may take to start or stop on a busy machine. */
+const PATIENCE_MS = 60_000;
+
+/** Starts a real PostgreSQL with a new data folder on a free loopback port. It cannot outlive this process. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const home = makeHome();
+  const password = crypto.randomUUID();
+  await initialise(home, password);
+  const flush = options.flush === 'none' ? { fsync: 'off', full_page_writes: 'off' } : {};
+  return launch(home, password, { ...flush, ...options.settings });
+}
+
+/** A running PostgreSQL, to be stopped, crashed and started at will. */
+export class PostgresServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #home: string;
+  readonly #password: string;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #watchdog: Bun.Subprocess<'pipe', 'ignore', 'ignore'>;
+  #process: Bun.Subprocess | undefined;
+  #databases = 0;
+
+  /** Use {@link startPostgres}. */
+  constructor(home: string, password: string, settings: Readonly<Record<string, string>>) {
+    this.port = freePort();
+    this.#home = home;
+    this.#password = password;
+    this.#settings = settings;
+    this.#watchdog = watch(home);
+  }
+
+  /** The connection URL of a database, by default the one every server has. */
+  url(database = 'postgres'): string {
+    return `postgres://postgres:${this.#password}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Makes an empty database and gives its URL. */
+  async createDatabase(): Promise<string> {
+    this.#databases += 1;
+    const name = `test_${this.#databases}`;
+    await this.query(`CREATE DATABASE ${name}`);
+    return this.url(name);
+  }
+
+  /** Runs SQL as superuser, in the database every server has or in that of `url`, and gives its rows. */
+  async query<Row = Record<string, unknown>>(sql: string, url: string = this.url()): Promise<Row[]> {
+    const client = new Bun.SQL(url, { max: 1 });
+    try {
+      return [...(await client.unsafe<Row[]>(sql))];
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** Starts the stopped server on the same port and waits until it accepts connections, recovery included. */
+  async start(): Promise<void> {
+    if (this.#process !== undefined) return;
+    const own = { port: String(this.port), unix_socket_directories: this.#home };
+    const settings = { ...SETTINGS, ...own, ...this.#settings };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    rmSync(this.#pidFile, { force: true });
+    const log = Bun.file(join(this.#home, 'log'));
+    this.#process = Bun.spawn(
+      [join(await postgresBinaries(), 'postgres'), '-D', join(this.#home, 'data'), ...flags],
+      {
+        ...RUN_AS,
+        cwd: this.#home,
+        stdin: 'ignore',
+        stdout: 'ignore',
+        stderr: log,
+      },
+    );
+    this.#process.unref();
+    await this.#untilReady(this.#process);
+  }
+
+  /** Stops the server and waits until it has. Safe to call twice. */
+  async stop(mode: StopMode): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined) return;
+    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await child.exited;
+  }
+
+  /** Stops and starts it. */
+  async restart(mode: StopMode): Promise<void> {
+    await this.stop(mode);
+    await this.start();
+  }
+
+  /** Kills every process of the server at once, as a crash would. `start` then recovers. */
+  async kill9(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined) return;
+    await killTree(child.pid);
+    await child.exited;
+  }
+
+  /**
+   * Starts a hot standby of this server, which follows it until it is closed. This server restarts for the copy.
+   * Close the standby first.
+   */
+  async startStandby(): Promise<PostgresServer> {
+    const home = makeHome();
+    await this.stop('fast');
+    cpSync(join(this.#home, 'data'), join(home, 'data'), { recursive: true, preserveTimestamps: true });
+    writeFileSync(join(home, 'data/standby.signal'), '');
+    await Bun.$`chown -R ${RUN_AS.uid ?? ''}:${RUN_AS.gid ?? ''} ${home}`.nothrow().quiet();
+    await this.start();
+    const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password}`;
+    return launch(home, this.#password, { ...this.#settings, primary_conninfo: primary });
+  }
+
+  /** Stops the server and removes its folder. Safe to call twice. */
+  async close(): Promise<void> {
+    await this.stop('immediate');
+    // Without its pipe the watchdog removes the folder and ends.
+    await this.#watchdog.stdin.end();
+    await this.#watchdog.exited;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  get #pidFile(): string {
+    return join(this.#home, 'data/postmaster.pid');
+  }
+
+  /** As `pg_ctl` does it: the server writes into its pid file when it is ready. */
+  async #untilReady(child: Bun.Subprocess): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!this.#isReady(child.pid)) {
+      const exited = child.exitCode !== null || child.signalCode !== null;
+      if (exited || performance.now() > deadline) {
+        this.#process = undefined;
+        if (!exited) child.kill('SIGKILL');
+        const log = readFileSync(join(this.#home, 'log'), 'utf8').slice(-4_000);
+        throw new Error(`PostgreSQL did not start:\n${log}`);
+      }
+      await Bun.sleep(10);
+    }
+  }
+
+  #isReady(pid: number): boolean {
+    if (!existsSync(this.#pidFile)) return false;
+    const lines = readFileSync(this.#pidFile, 'utf8').split('\n');
+    return Number(lines[0]) === pid && lines[7]?.trim() === 'ready' && isAlive(pid);
+  }
+}
+
+async function launch(
+  home: string,
+  password: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
+  const server = new PostgresServer(home, password, settings);
+  try {
+    await server.start();
+    return server;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+function makeHome(): string {
+  const { path } = temporaryFolder();
+  handOver(path);
+  return path;
+}
+
+async function initialise(home: string, password: string): Promise<void> {
+  const passwordFile = join(home, 'password');
+  writeFileSync(passwordFile, password);
+  handOver(passwordFile);
+  const child = Bun.spawn(
+    [
+      join(await postgresBinaries(), 'initdb'),
+      ...['-D', join(home, 'data'), '-U', 'postgres', '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+      ...['--encoding', 'UTF8', '--locale', 'C', '--no-sync'],
+    ],
+    { ...RUN_AS, cwd: home, stdout: 'ignore', stderr: 'pipe' },
+  );
+  const problems = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`initdb failed:\n${problems}`);
+}
+
+/**
+ * Ends the server and removes its folder when this process ends in whatever way, SIGKILL included: the shell waits on
+ * a pipe that only this process holds. It ignores Ctrl-C, which reaches the whole group.
+ */
+function watch(home: string): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
+  const script = `trap "" INT TERM HUP
+    cat > /dev/null
+    read -r pid < "$1/data/postmaster.pid" && kill -QUIT "$pid"
+    while kill -0 "$pid"; do sleep 0.1; done
+    rm -rf "$1"`;
+  const shell = Bun.spawn(['/bin/sh', '-c', script, 'watchdog', home], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  });
+  shell.unref();
+  return shell;
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}

@@ -1,0 +1,13 @@
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+
+let server: Promise<PostgresServer> | undefined;
+
+/**
+ * One PostgreSQL for all test files of a run (they share one process), started by the first that asks and ended with
+ * the process. It does not flush to disk. Make a database of your own in it; tests that stop or crash the server
+ * start one of their own.
+ */
+export function sharedPostgres(): Promise<PostgresServer> {
+  server ??= startPostgres({ flush: 'none' });
+  return server;
+}
