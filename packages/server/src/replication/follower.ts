@@ -64,6 +64,7 @@ export class Follower {
   #cursor: Cursor | undefined;
   #mustReload = false;
   #session: LogSession | undefined;
+  #alarm: Alarm | undefined;
   #provenAt = Number.NEGATIVE_INFINITY;
   #attempt = 0;
 
@@ -119,6 +120,7 @@ export class Follower {
   close(): void {
     this.#state = 'closed';
     this.#session?.close();
+    this.#alarm?.fail(new Error('the follower was closed'));
     this.#closed.resolve();
   }
 
@@ -127,6 +129,7 @@ export class Follower {
     const session = await this.#options.source.open();
     this.#session = session;
     const alarm = new Alarm();
+    this.#alarm = alarm;
     session.onWake(() => alarm.ring());
     session.onLost((cause) => {
       this.#fail(cause);
@@ -151,8 +154,8 @@ export class Follower {
     if (cursor !== undefined && !this.#mustReload && (await isInHistory(session, cursor))) return;
     const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
     this.#options.catalog.load(contents);
-    this.#cursor = loaded;
     this.#mustReload = false;
+    this.#advance(loaded);
   }
 
   /** Asks where the log ends, applies what is missing, and notes that all was well when the question was asked. */
@@ -188,8 +191,12 @@ export class Follower {
     } catch (cause) {
       throw this.#broken(`row ${row.seq} cannot be applied`, cause);
     }
-    this.#cursor = { epoch: cursor.epoch, seq: row.seq, changeId: row.changeId };
-    for (const [resolve, seq] of this.#waiters) if (seq <= row.seq) resolve();
+    this.#advance({ epoch: cursor.epoch, seq: row.seq, changeId: row.changeId });
+  }
+
+  #advance(cursor: Cursor): void {
+    this.#cursor = cursor;
+    for (const [resolve, seq] of this.#waiters) if (seq <= cursor.seq) resolve();
   }
 
   #broken(problem: string, cause?: unknown): HistoryBrokenError {

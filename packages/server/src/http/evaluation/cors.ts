@@ -8,7 +8,7 @@ const ACCEPTED = [SERVICE_KEY_HEADER, 'Content-Type', 'If-None-Match', REQUEST_I
 export function allowOrigin(context: EvaluationContext, request: Request, response: Response): Response {
   response.headers.append('Vary', 'Origin');
   const origin = request.headers.get('Origin');
-  if (origin === null || !context.corsOrigins.has(origin)) return response;
+  if (origin === null || !(context.corsOrigins.has(origin) || context.corsOrigins.has('*'))) return response;
   response.headers.set('Access-Control-Allow-Origin', origin);
   response.headers.set('Access-Control-Expose-Headers', EXPOSED);
   return response;

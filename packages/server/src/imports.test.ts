@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import { relative } from 'node:path';
+
+const SOURCE = import.meta.dir;
+
+/** Which rooms a room may import from, itself aside; a file at the top is a room of its own. `node.ts` wires them all and may import every one. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  storage: ['domain'],
+  catalog: ['domain'],
+  streaming: ['catalog', 'domain'],
+  replication: ['storage', 'catalog', 'domain'],
+  management: ['domain'],
+  http: ['management', 'catalog', 'streaming', 'domain'],
+  observability: ['http', 'catalog', 'streaming', 'domain'],
+  startup: ['management', 'storage', 'catalog', 'domain'],
+  config: [],
+  cli: ['config', 'observability', 'domain'],
+  freshness: ['http', 'replication'],
+  main: ['cli', 'config'],
+};
+
+/** Files that may be imported from everywhere: they hold one fact and import nothing. */
+const FACTS = new Set(['version.ts']);
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every relative import between the source files of the server, tests aside, as paths below `src`. */
+async function findImports(): Promise<Import[]> {
+  const found: Import[] = [];
+  for await (const file of new Bun.Glob('**/*.ts').scan(SOURCE)) {
+    if (file.endsWith('.test.ts') || file.endsWith('.d.ts')) continue;
+    const text = await Bun.file(`${SOURCE}/${file}`).text();
+    for (const [, target = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
+      found.push({
+        from: file,
+        to: relative(SOURCE, Bun.fileURLToPath(new URL(target, `file://${SOURCE}/${file}`))),
+      });
+    }
+  }
+  return found;
+}
+
+function roomOf(file: string): string {
+  return file.replace(/(\/.*|\.ts)$/, '');
+}
+
+function isAllowed({ from, to }: Import): boolean {
+  const [room, target] = [roomOf(from), roomOf(to)];
+  if (from === 'node.ts' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
+  // The command `serve` is the one that becomes a node.
+  if (to === 'node.ts') return from.startsWith('cli/serve');
+  return ARROWS[room]?.includes(target) ?? false;
+}
+
+test('imports between the rooms of the server point one way', async () => {
+  const imports = await findImports();
+  expect(imports.length).toBeGreaterThan(50);
+  expect(imports.filter((each) => !isAllowed(each)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+});
+
+test('every room has a rule', async () => {
+  const rooms = new Set((await findImports()).map(({ from }) => roomOf(from)));
+  // One wires everything, the other is a fact.
+  for (const room of ['node', 'version']) rooms.delete(room);
+  expect([...rooms].filter((room) => ARROWS[room] === undefined)).toEqual([]);
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
+import { LiveEnvironment } from '../catalog/live-environment.ts';
+import { Hub } from './hub.ts';
+import type { CloseCause } from './subscriber.ts';
+
+const hubs: Hub[] = [];
+
+afterEach(() => {
+  for (const hub of hubs.splice(0)) hub.close();
+});
+
+function setUp(maxQueuedBytes = 1024 * 1024) {
+  const closed: CloseCause[] = [];
+  const hub = new Hub({ maxQueuedBytes, onClosed: (cause) => closed.push(cause) });
+  hubs.push(hub);
+  const environment = environmentNamed('production');
+  /** Makes the next revision, in which the counter is `value`, and sends it. */
+  const change = (value: unknown) => {
+    environment.apply(environment.revision + 1, [
+      ['counter', `{"enabled":true,"value":${JSON.stringify(value)}}`],
+    ]);
+    hub.broadcast(environment);
+  };
+  return { hub, environment, change, closed };
+}
+
+function environmentNamed(name: string): LiveEnvironment {
+  return new LiveEnvironment({ id: `id-${name}`, projectId: 'p', name, revision: 0 });
+}
+
+function frame(value: unknown): string {
+  return `data: {"counter":{"enabled":true,"value":${JSON.stringify(value)}}}\n\n`;
+}
+
+/** Reads until the stream ends or `count` chunks have come. */
+async function read(stream: ReadableStream<Uint8Array>, count = Number.POSITIVE_INFINITY): Promise<string[]> {
+  const chunks: string[] = [];
+  const reader = stream.getReader();
+  while (chunks.length < count) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(new TextDecoder().decode(value));
+  }
+  reader.releaseLock();
+  return chunks;
+}
+
+describe('Hub', () => {
+  test('the first frame is the map at the moment of opening, then each change is one frame', async () => {
+    const { hub, environment, change } = setUp();
+    change(1);
+    const stream = hub.open(environment);
+    for (const n of [2, 3, 4]) change(n);
+    expect(await read(stream, 4)).toEqual([frame(1), frame(2), frame(3), frame(4)]);
+  });
+
+  test('every subscriber is handed the very same bytes', async () => {
+    const { hub, environment } = setUp();
+    const readers = [hub.open(environment).getReader(), hub.open(environment).getReader()];
+    const [a, b] = await Promise.all(readers.map((reader) => reader.read()));
+    expect(a?.value).toBe(b?.value as Uint8Array<ArrayBuffer>);
+  });
+
+  test('a change of one environment is not sent to another', async () => {
+    const { hub, environment, change } = setUp();
+    const other = hub.open(environmentNamed('staging'));
+    const stream = hub.open(environment);
+    expect(await read(other, 1)).toEqual(['data: {}\n\n']);
+    change(1);
+    expect(await read(stream, 2)).toEqual(['data: {}\n\n', frame(1)]);
+    hub.closeAll('drain');
+    expect(await read(other)).toEqual([]);
+  });
+
+  test('a round over thousands of subscribers gives each every frame in order, newcomers included', async () => {
+    const { hub, environment, change } = setUp();
+    const streams = Array.from({ length: 2500 }, () => hub.open(environment));
+    change(1);
+    change(2);
+    const newcomer = hub.open(environment);
+    change(3);
+    const all = await Promise.all(streams.map((stream) => read(stream, 4)));
+    expect(new Set(all.map((frames) => frames.join('')))).toEqual(
+      new Set([['data: {}\n\n', frame(1), frame(2), frame(3)].join('')]),
+    );
+    expect(await read(newcomer, 2)).toEqual([frame(2), frame(3)]);
+  });
+
+  test('when the listener fails in the middle of a round, nothing more is sent to anybody', async () => {
+    const { hub, environment, change, closed } = setUp();
+    const streams = Array.from({ length: 2500 }, () => hub.open(environment));
+    const readers = streams.map((stream) => stream.getReader());
+    await Promise.all(readers.map((reader) => reader.read()));
+    change(1);
+    hub.closeAll('listener');
+    const ends = await Promise.allSettled(readers.map((reader) => reader.read()));
+    // The first slice was written before the failure; to the rest not a byte may go.
+    const sent = ends.filter((end) => end.status === 'fulfilled' && end.value.value !== undefined);
+    expect(sent).toHaveLength(0);
+    expect(closed).toEqual(Array.from({ length: 2500 }, () => 'listener'));
+    expect(hub.size).toBe(0);
+  });
+
+  test('a reader that does not keep up is cut; the others get every frame', async () => {
+    const { hub, environment, change, closed } = setUp(10_000);
+    const stuck = hub.open(environment);
+    const healthy = hub.open(environment).getReader();
+    await healthy.read();
+    const text = 'x'.repeat(4000);
+    for (let n = 1; n <= 6; n++) {
+      change(`${n}${text}`);
+      expect(new TextDecoder().decode((await healthy.read()).value)).toBe(frame(`${n}${text}`));
+    }
+    expect(closed).toEqual(['slow']);
+    expect(read(stuck)).rejects.toThrow('stream cut');
+  });
+
+  test('a map larger than the queue limit still reaches a reader that keeps up', async () => {
+    const { hub, environment, change, closed } = setUp(1000);
+    const reader = hub.open(environment).getReader();
+    await reader.read();
+    for (let n = 1; n <= 3; n++) {
+      change(`${n}${'x'.repeat(5000)}`);
+      await reader.read();
+    }
+    expect(closed).toEqual([]);
+  });
+
+  test('closing a key ends its streams and no others, at once', async () => {
+    const { hub, environment, change } = setUp();
+    const revoked = hub.open(environment, 'key-1');
+    const kept = hub.open(environment, 'key-2');
+    await read(revoked, 1);
+    hub.closeKey('key-1');
+    change(1);
+    expect(await read(revoked)).toEqual([]);
+    expect(await read(kept, 2)).toEqual(['data: {}\n\n', frame(1)]);
+    expect([hub.streamsOfKey('key-1'), hub.streamsOfKey('key-2')]).toEqual([0, 1]);
+  });
+
+  test('a reader that goes away is forgotten', async () => {
+    const { hub, environment, closed } = setUp();
+    await hub.open(environment, 'key-1').cancel();
+    expect([hub.size, hub.sizeOf(environment.id), hub.streamsOfKey('key-1')]).toEqual([0, 0, 0]);
+    expect(closed).toEqual(['client']);
+  });
+
+  test('draining ends every stream within the window', async () => {
+    const { hub, environment, closed } = setUp();
+    const streams = Array.from({ length: 100 }, () => hub.open(environment));
+    await Promise.all(streams.map((stream) => read(stream, 1)));
+    await hub.drain(200);
+    expect(closed).toEqual(Array.from({ length: 100 }, () => 'drain'));
+    expect((await Promise.all(streams.map((stream) => read(stream)))).flat()).toEqual([]);
+  });
+});
+
+describe('keep-alive', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('an idle stream gets one comment every fifteen seconds, and never an empty data line', async () => {
+    const { hub, environment } = setUp();
+    const stream = hub.open(environment);
+    jest.advanceTimersByTime(30_000);
+    expect(await read(stream, 3)).toEqual(['data: {}\n\n', ':\n\n', ':\n\n']);
+  });
+});
