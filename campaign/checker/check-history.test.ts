@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { checkHistory } from './check-history.ts';
+import { answeredSteps, anySteps, perfectHistory, type Step } from './perfect-fleet.ts';
+import { PLANTED_FAULTS } from './planted-faults.ts';
+
+test('a history without faults has no violations', () => {
+  fc.assert(
+    fc.property(anySteps, (steps) => {
+      expect(checkHistory(perfectHistory(steps))).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('an unanswered write that nobody saw is allowed either way', () => {
+  const steps: Step[] = [
+    { kind: 'disconnect', reader: 0 },
+    { kind: 'disconnect', reader: 3 },
+    ...(['unknown-committed', 'unknown-lost', 'unknown-committed', 'acknowledged'] as const).map(
+      (fate): Step => ({ kind: 'write', environment: 0, node: 0, shape: 'create', fate }),
+    ),
+  ];
+  expect(checkHistory(perfectHistory(steps))).toEqual([]);
+});
+
+test('a revision that no write explains is reported', () => {
+  const history = perfectHistory([
+    { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' },
+    { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' },
+  ]);
+  const kinds = checkHistory({ ...history, writes: history.writes.slice(1) }).map(({ kind }) => kind);
+  expect(kinds).toContain('unexplained-revision');
+});
+
+describe('a planted fault is caught:', () => {
+  for (const fault of PLANTED_FAULTS) {
+    test(fault.name, () => {
+      let planted = 0;
+      fc.assert(
+        fc.property(answeredSteps, fc.nat({ max: 10_000 }), (steps, choice) => {
+          const spoiled = fault.plant(perfectHistory(steps), choice);
+          fc.pre(spoiled !== undefined);
+          planted += 1;
+          const kinds = new Set<string>(checkHistory(spoiled).map(({ kind }) => kind));
+          expect(fault.caughtAs.some((kind) => kinds.has(kind))).toBe(true);
+        }),
+        { numRuns: 60, maxSkipsPerRun: 20 },
+      );
+      expect(planted).toBeGreaterThan(20);
+    });
+  }
+});
+
+test('a story names the stream, the revision and what came instead', () => {
+  const history = perfectHistory(
+    Array.from({ length: 3 }, () => ({
+      ...{ kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' },
+    })),
+  );
+  const spoiled = PLANTED_FAULTS[0]?.plant(history, 1);
+  const [violation] = spoiled === undefined ? [] : checkHistory(spoiled);
+  expect(violation?.story).toMatch(
+    /^Frame 1 of stream stream-3 .* should be revision 1 and is revision 2\.$/,
+  );
+});

@@ -1,0 +1,66 @@
+import { type AuthorityLimits, checkGrants, checkRefusals } from './authority-rules.ts';
+import type { History, Write } from './history.ts';
+import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
+import { checkOutcome } from './outcome-rules.ts';
+import { checkFailStop, checkLiveness, checkStreamOrder } from './stream-rules.ts';
+import { Timelines } from './timelines.ts';
+import type { Violation } from './violation.ts';
+
+/** The bounds that time-based properties are held to. All milliseconds. */
+export interface CheckLimits {
+  /** How long an open stream may lag behind an acknowledged write before it must be closed. */
+  readonly liveWithinMs: number;
+  /** How much later than a node's own statement of loss a frame may still be read here: our delay, not its. */
+  readonly lossSlackMs: number;
+  /** For keys whose end is a row of the log: a change asked for later is committed later, so no time is needed. */
+  readonly revoked: AuthorityLimits;
+  /** For keys that end by the clock. */
+  readonly expired: AuthorityLimits;
+}
+
+/** Bounds that a healthy fleet keeps on a busy machine. */
+export const DEFAULT_LIMITS: CheckLimits = {
+  liveWithinMs: 20_000,
+  lossSlackMs: 1_000,
+  revoked: { frameMs: 0, requestMs: 5_000, closeMs: 15_000 },
+  expired: { frameMs: 1_500, requestMs: 1_500, closeMs: 15_000 },
+};
+
+/**
+ * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9, P10).
+ * Gives every violation in order of time; an empty list is the only good answer.
+ */
+export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIMITS): readonly Violation[] {
+  const violations: Violation[] = [];
+  const report = (violation: Violation): void => {
+    violations.push(violation);
+  };
+  const timelines = new Timelines(history, report);
+  const acknowledged = acknowledgedByEnvironment(history);
+  for (const stream of history.streams) {
+    checkStreamOrder(stream, timelines, report);
+    checkFailStop(stream, history, limits.lossSlackMs, report);
+    checkLiveness(stream, acknowledged.get(stream.environment) ?? [], limits.liveWithinMs, history, report);
+  }
+  checkNodesNeverGoBack(history, report);
+  checkReads(history, timelines, report);
+  for (const cause of ['revoked', 'expired'] as const) {
+    const endedKeys = history.endedKeys.filter((key) => key.cause === cause);
+    checkGrants({ ...history, endedKeys }, timelines, limits[cause], report);
+  }
+  checkRefusals(history, report);
+  checkOutcome(history, timelines, report);
+  return violations.sort((a, b) => a.at - b.at);
+}
+
+function acknowledgedByEnvironment(history: History): ReadonlyMap<string, readonly Write[]> {
+  const byEnvironment = new Map<string, Write[]>();
+  for (const write of history.writes) {
+    if (write.outcome !== 'acknowledged') continue;
+    const list = byEnvironment.get(write.environment) ?? [];
+    list.push(write);
+    byEnvironment.set(write.environment, list);
+  }
+  for (const list of byEnvironment.values()) list.sort((a, b) => a.finishedAt - b.finishedAt);
+  return byEnvironment;
+}

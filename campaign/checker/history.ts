@@ -1,0 +1,115 @@
+/**
+ * What was recorded while a fleet of nodes was written to, read from and broken. The checker judges this and nothing
+ * else; it knows no server code. Times are epoch milliseconds with fractions, all from one process.
+ */
+export interface History {
+  /** The flag that every write sets to its own id, so that any map tells which write it ends with. */
+  readonly counterFlag: string;
+  /** Every environment, by `project/environment`, as it was before the first write. */
+  readonly environments: ReadonlyMap<string, Base>;
+  readonly writes: readonly Write[];
+  readonly streams: readonly StreamSession[];
+  readonly reads: readonly Read[];
+  readonly endedKeys: readonly EndedKey[];
+  /** When nodes said that they had lost the log. */
+  readonly losses: readonly Loss[];
+  /** What every source said after the last change, when all faults were off and time to converge had passed. */
+  readonly finals: readonly Final[];
+  /** When the recording ended. */
+  readonly endedAt: number;
+}
+
+/** An environment before the first write. */
+export interface Base {
+  readonly revision: number;
+  /** JSON text of the flag map. */
+  readonly content: string;
+}
+
+/** One step of a write: a flag's new state as JSON text, or `null` where it is removed. */
+export type Operation = readonly [flagKey: string, state: string | null];
+
+/** One change that a writer asked for. */
+export interface Write {
+  /** Unique over all environments; the value of the counter flag. */
+  readonly id: number;
+  readonly node: string;
+  readonly environment: string;
+  /** Includes the counter flag. */
+  readonly operations: readonly Operation[];
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  /**
+   * `acknowledged`: it is committed at `revision`; `refused`: it must never appear (a 4xx); `unknown`: a 5xx or no
+   * answer, both outcomes are allowed, but only one of them everywhere.
+   */
+  readonly outcome: 'acknowledged' | 'refused' | 'unknown';
+  /** The environment's revision that the writer was told. */
+  readonly revision?: number;
+}
+
+/** One opened stream, from its request to its end. */
+export interface StreamSession {
+  readonly id: string;
+  /** The client that reconnects: one reader has many sessions. */
+  readonly reader: string;
+  readonly node: string;
+  readonly environment: string;
+  readonly key: string;
+  readonly requestedAt: number;
+  readonly openedAt: number;
+  /** `X-Flags-Revision` of the answer: the revision of the first frame. */
+  readonly revision: number;
+  readonly frames: readonly Frame[];
+  /** Absent when the stream was open until the end of the recording. */
+  readonly ended?: { readonly at: number; readonly how: 'closed' | 'cut' | 'reset' | 'left' };
+}
+
+/** One frame as it was received. */
+export interface Frame {
+  readonly at: number;
+  /** JSON text of the flag map. Equal texts should be one string, to save memory and parsing. */
+  readonly content: string;
+}
+
+/** One REST read, or one attempt to open a stream that was refused. */
+export interface Read {
+  readonly kind: 'read' | 'stream';
+  readonly node: string;
+  readonly environment: string;
+  readonly key: string;
+  readonly requestedAt: number;
+  readonly answeredAt: number;
+  readonly status: number;
+  /** `X-Flags-Revision` of a 200. */
+  readonly revision?: number;
+  /** JSON text of the flag map of a 200. */
+  readonly content?: string;
+  /** Whether the answer said, with `X-Flags-Stale`, that it may be old. */
+  readonly freshness: 'current' | 'stale';
+}
+
+/** A key that ceased to be valid. */
+export interface EndedKey {
+  readonly key: string;
+  readonly cause: 'revoked' | 'expired';
+  /** From here on a refusal is right: when the revocation was asked for, or the expiry. */
+  readonly mayEndAt: number;
+  /** From here on a grant is wrong: when the revocation was acknowledged, or the expiry. */
+  readonly endedAt: number;
+}
+
+/** A node's own statement that it lost the log. */
+export interface Loss {
+  readonly node: string;
+  readonly at: number;
+}
+
+/** The state of an environment at the end, as one source tells it. */
+export interface Final {
+  readonly source: string;
+  readonly environment: string;
+  readonly revision: number;
+  /** JSON text of the flag map. */
+  readonly content: string;
+}

@@ -1,0 +1,98 @@
+import type { History } from './history.ts';
+import type { Timelines } from './timelines.ts';
+import type { Report } from './violation.ts';
+
+/** Something a node said about an environment's revision. */
+interface Statement {
+  readonly revision: number;
+  /**
+   * When it was asked: it must be at least as new as everything this node had said before. Absent for what came
+   * unasked: a frame in the middle of a stream.
+   */
+  readonly askedAt?: number;
+  /** When its answer was there: later questions must get at least this. */
+  readonly knownAt: number;
+  readonly what: string;
+}
+
+/**
+ * P7 and P8: one node never goes back. Whatever is asked of a node after it acknowledged a write or showed a
+ * revision is answered with that revision or a newer one, across restarts too.
+ */
+export function checkNodesNeverGoBack(history: History, report: Report): void {
+  for (const [place, statements] of gatherStatements(history)) {
+    const asked = statements.filter(isAnswer).sort((a, b) => a.askedAt - b.askedAt);
+    const known = [...statements].sort((a, b) => a.knownAt - b.knownAt);
+    let best: Statement | undefined;
+    let next = 0;
+    for (const statement of asked) {
+      for (; next < known.length; next += 1) {
+        const candidate = known[next];
+        if (candidate === undefined || candidate.knownAt >= statement.askedAt) break;
+        if (best === undefined || candidate.revision > best.revision) best = candidate;
+      }
+      if (best === undefined || statement.revision >= best.revision) continue;
+      report({
+        kind: 'went-back',
+        at: statement.knownAt,
+        environment: place.environment,
+        subject: place.node,
+        story: `${place.node} had shown revision ${best.revision} of ${place.environment} (${best.what}) and ${Math.round(statement.askedAt - best.knownAt)} ms later was asked and answered with revision ${statement.revision} (${statement.what}).`,
+      });
+    }
+  }
+}
+
+function isAnswer(statement: Statement): statement is Statement & { readonly askedAt: number } {
+  return statement.askedAt !== undefined;
+}
+
+interface Place {
+  readonly node: string;
+  readonly environment: string;
+}
+
+function gatherStatements(history: History): ReadonlyMap<Place, readonly Statement[]> {
+  const byName = new Map<string, { place: Place; statements: Statement[] }>();
+  const add = (node: string, environment: string, statement: Statement): void => {
+    const name = `${node} ${environment}`;
+    const entry = byName.get(name) ?? { place: { node, environment }, statements: [] };
+    entry.statements.push(statement);
+    byName.set(name, entry);
+  };
+  for (const { node, environment, revision, startedAt, finishedAt, id, outcome } of history.writes) {
+    if (outcome !== 'acknowledged' || revision === undefined) continue;
+    add(node, environment, { revision, askedAt: startedAt, knownAt: finishedAt, what: `write ${id}` });
+  }
+  for (const { node, environment, revision, requestedAt, answeredAt } of history.reads) {
+    if (revision === undefined) continue;
+    add(node, environment, { revision, askedAt: requestedAt, knownAt: answeredAt, what: 'a read' });
+  }
+  for (const stream of history.streams) {
+    for (const [index, frame] of stream.frames.entries()) {
+      add(stream.node, stream.environment, {
+        revision: stream.revision + index,
+        ...(index === 0 ? { askedAt: stream.requestedAt } : {}),
+        knownAt: frame.at,
+        what: `frame ${index} of stream ${stream.id}`,
+      });
+    }
+  }
+  return new Map([...byName.values()].map(({ place, statements }) => [place, statements]));
+}
+
+/** P1 for reads: the map of a read is the revision that its header says. */
+export function checkReads(history: History, timelines: Timelines, report: Report): void {
+  for (const read of history.reads) {
+    if (read.content === undefined || read.revision === undefined) continue;
+    const placed = timelines.place(read.environment, read.content);
+    if ('revision' in placed && placed.revision === read.revision) continue;
+    report({
+      kind: 'revision' in placed ? 'wrong-revision' : placed.kind,
+      at: read.answeredAt,
+      environment: read.environment,
+      subject: read.node,
+      story: `A read of ${read.environment} on ${read.node} said revision ${read.revision}. ${'revision' in placed ? `Its map is revision ${placed.revision}.` : placed.story}`,
+    });
+  }
+}

@@ -1,0 +1,250 @@
+import fc from 'fast-check';
+import type { Base, Final, Frame, History, Operation, Read, StreamSession, Write } from './history.ts';
+
+/** One thing that happens in a made-up history. Numbers choose among what is there, modulo its count. */
+export type Step =
+  | {
+      readonly kind: 'write';
+      readonly environment: number;
+      readonly node: number;
+      readonly shape: 'counter' | 'pair' | 'create' | 'delete';
+      readonly fate: 'acknowledged' | 'unknown-committed' | 'unknown-lost' | 'refused';
+    }
+  | { readonly kind: 'catch-up'; readonly node: number; readonly environment: number }
+  | { readonly kind: 'read'; readonly node: number; readonly environment: number }
+  | { readonly kind: 'reconnect'; readonly reader: number; readonly node: number }
+  | { readonly kind: 'disconnect'; readonly reader: number };
+
+const ENVIRONMENTS = ['shop/production', 'shop/staging', 'blog/production'];
+const NODES = ['node-1', 'node-2', 'node-3'];
+const READERS = 6;
+
+const environment = fc.nat({ max: ENVIRONMENTS.length - 1 });
+const node = fc.nat({ max: NODES.length - 1 });
+const reader = fc.nat({ max: READERS - 1 });
+const shape = fc.constantFrom('counter', 'pair', 'create', 'delete');
+const catchUp = fc.record({ kind: fc.constant('catch-up'), node, environment });
+const read = fc.record({ kind: fc.constant('read'), node, environment });
+const reconnect = fc.record({ kind: fc.constant('reconnect'), reader, node });
+const disconnect = fc.record({ kind: fc.constant('disconnect'), reader });
+
+/** Histories as a fleet without a fault would make them, unanswered writes included. */
+export const anySteps: fc.Arbitrary<Step[]> = stepsWith(
+  fc.constantFrom(
+    'acknowledged',
+    'acknowledged',
+    'acknowledged',
+    'unknown-committed',
+    'unknown-lost',
+    'refused',
+  ),
+);
+
+/** Histories in which every writer got an answer, so that every revision is known exactly. */
+export const answeredSteps: fc.Arbitrary<Step[]> = stepsWith(
+  fc.constantFrom('acknowledged', 'acknowledged', 'acknowledged', 'refused'),
+);
+
+function stepsWith(
+  fate: fc.Arbitrary<'acknowledged' | 'unknown-committed' | 'unknown-lost' | 'refused'>,
+): fc.Arbitrary<Step[]> {
+  const write = fc.record({ kind: fc.constant('write'), environment, node, shape, fate });
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 6, arbitrary: write },
+    { weight: 4, arbitrary: catchUp },
+    { weight: 1, arbitrary: read },
+    { weight: 2, arbitrary: reconnect },
+    { weight: 1, arbitrary: disconnect },
+  );
+  return fc.array(step, { minLength: 10, maxLength: 120 });
+}
+
+type Flags = Record<string, unknown>;
+
+interface OpenSession {
+  readonly session: StreamSession;
+  readonly frames: Frame[];
+}
+
+/**
+ * A fleet that keeps every promise, in memory: one log per environment, nodes that lag behind it, readers that come
+ * and go. What it records is a correct history by construction, which the checker must accept and from which tests
+ * make wrong ones.
+ */
+class PerfectFleet {
+  readonly #logs = new Map<string, Flags[]>();
+  readonly #applied = new Map<string, number>();
+  readonly #writes: Write[] = [];
+  readonly #reads: Read[] = [];
+  readonly #sessions: OpenSession[] = [];
+  readonly #open = new Map<number, OpenSession>();
+  readonly #bases = new Map<string, Base>();
+  #time = 1_000_000;
+  #nextId = 1;
+
+  constructor() {
+    for (const [index, name] of ENVIRONMENTS.entries()) {
+      const flags = { counter: { enabled: true, value: -1 - index }, left: { enabled: false } };
+      this.#logs.set(name, [flags]);
+      this.#bases.set(name, { revision: 10 * index, content: JSON.stringify(flags) });
+    }
+    for (let index = 0; index < READERS; index += 1) this.#reconnect(index, index % NODES.length);
+  }
+
+  take(step: Step): void {
+    this.#time += 20;
+    if (step.kind === 'write') this.#write(step);
+    else if (step.kind === 'catch-up')
+      this.#catchUp(pick(NODES, step.node), pick(ENVIRONMENTS, step.environment));
+    else if (step.kind === 'read') this.#read(pick(NODES, step.node), pick(ENVIRONMENTS, step.environment));
+    else if (step.kind === 'reconnect') this.#reconnect(step.reader, step.node);
+    else this.#disconnect(step.reader);
+  }
+
+  /** Brings everybody up to date, as time without faults does, and gives the history. */
+  finish(): History {
+    this.#time += 100;
+    for (const name of NODES) for (const environment of ENVIRONMENTS) this.#catchUp(name, environment);
+    for (let index = 0; index < READERS; index += 1)
+      if (!this.#open.has(index)) this.#reconnect(index, index);
+    const finals: Final[] = [];
+    for (const name of NODES) {
+      for (const environment of ENVIRONMENTS) {
+        const revision = this.#newest(environment);
+        finals.push({ source: name, environment, revision, content: this.#content(environment, revision) });
+      }
+    }
+    return {
+      counterFlag: 'counter',
+      environments: this.#bases,
+      writes: this.#writes,
+      streams: this.#sessions.map(({ session }) => session),
+      reads: this.#reads,
+      endedKeys: [],
+      losses: [],
+      finals,
+      endedAt: this.#time + 10,
+    };
+  }
+
+  #write(step: Extract<Step, { kind: 'write' }>): void {
+    const name = pick(ENVIRONMENTS, step.environment);
+    const on = pick(NODES, step.node);
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const operations = operationsOf(step.shape, id);
+    const startedAt = this.#time;
+    const commits = step.fate === 'acknowledged' || step.fate === 'unknown-committed';
+    if (commits) this.#commit(name, operations);
+    this.#time += 5;
+    const common = { id, node: on, environment: name, operations, startedAt };
+    if (step.fate === 'acknowledged') {
+      const revision = this.#newest(name);
+      this.#catchUp(on, name);
+      this.#time += 1;
+      this.#writes.push({ ...common, outcome: 'acknowledged', revision, finishedAt: this.#time });
+    } else {
+      const outcome = step.fate === 'refused' ? 'refused' : 'unknown';
+      this.#writes.push({ ...common, outcome, finishedAt: this.#time });
+    }
+  }
+
+  #commit(name: string, operations: readonly Operation[]): void {
+    const log = this.#log(name);
+    const next: Flags = { ...log.at(-1) };
+    for (const [key, state] of operations) {
+      if (state === null) delete next[key];
+      else next[key] = JSON.parse(state);
+    }
+    log.push(next);
+  }
+
+  #catchUp(on: string, name: string): void {
+    const place = `${on} ${name}`;
+    const from = this.#appliedOn(on, name);
+    for (let revision = from + 1; revision <= this.#newest(name); revision += 1) {
+      this.#applied.set(place, revision);
+      this.#time += 0.5;
+      for (const { session, frames } of this.#open.values()) {
+        if (session.node !== on || session.environment !== name) continue;
+        frames.push({ at: this.#time, content: this.#content(name, revision) });
+      }
+    }
+  }
+
+  #read(on: string, name: string): void {
+    const revision = this.#appliedOn(on, name);
+    const content = this.#content(name, revision);
+    const requestedAt = this.#time;
+    this.#time += 2;
+    this.#reads.push({
+      ...{ kind: 'read', node: on, environment: name, key: 'reader', requestedAt, answeredAt: this.#time },
+      ...{ status: 200, revision, content, freshness: 'current' },
+    });
+  }
+
+  #reconnect(index: number, onIndex: number): void {
+    this.#disconnect(index);
+    const on = pick(NODES, onIndex);
+    const name = pick(ENVIRONMENTS, index);
+    const revision = this.#appliedOn(on, name);
+    const frames: Frame[] = [{ at: this.#time + 2, content: this.#content(name, revision) }];
+    const session: StreamSession = {
+      id: `stream-${this.#sessions.length}`,
+      reader: `reader-${index}`,
+      ...{ node: on, environment: name, key: `key-${index % 2}`, requestedAt: this.#time },
+      ...{ openedAt: this.#time + 1, revision, frames },
+    };
+    this.#time += 3;
+    this.#sessions.push({ session, frames });
+    this.#open.set(index, { session, frames });
+  }
+
+  #disconnect(index: number): void {
+    const open = this.#open.get(index);
+    if (open === undefined) return;
+    this.#open.delete(index);
+    Object.assign(open.session, { ended: { at: this.#time, how: 'cut' } });
+    this.#time += 1;
+  }
+
+  #log(name: string): Flags[] {
+    const log = this.#logs.get(name);
+    if (log === undefined) throw new Error(`there is no environment ${name}`);
+    return log;
+  }
+
+  #newest(name: string): number {
+    return (this.#bases.get(name)?.revision ?? 0) + this.#log(name).length - 1;
+  }
+
+  #appliedOn(on: string, name: string): number {
+    return this.#applied.get(`${on} ${name}`) ?? this.#bases.get(name)?.revision ?? 0;
+  }
+
+  #content(name: string, revision: number): string {
+    return JSON.stringify(this.#log(name)[revision - (this.#bases.get(name)?.revision ?? 0)]);
+  }
+}
+
+/** The history that a fleet without faults makes of the steps. */
+export function perfectHistory(steps: readonly Step[]): History {
+  const fleet = new PerfectFleet();
+  for (const step of steps) fleet.take(step);
+  return fleet.finish();
+}
+
+function operationsOf(shape: 'counter' | 'pair' | 'create' | 'delete', id: number): Operation[] {
+  const state = JSON.stringify({ enabled: true, value: id });
+  const counter: Operation = ['counter', state];
+  const passing = `passing-${id % 4}`;
+  if (shape === 'counter') return [counter];
+  if (shape === 'pair') return [counter, ['left', state], ['right', state]];
+  return [counter, [passing, shape === 'create' ? state : null]];
+}
+
+function pick<T>(list: readonly T[], index: number): T {
+  const item = list[index % list.length];
+  if (item === undefined) throw new Error('there is nothing to pick from');
+  return item;
+}

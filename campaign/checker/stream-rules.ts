@@ -1,0 +1,89 @@
+import type { History, StreamSession, Write } from './history.ts';
+import type { Timelines } from './timelines.ts';
+import type { Report, ViolationKind } from './violation.ts';
+
+/** P1 to P3: each frame of a stream is the next revision, in order, none missing, none twice, none foreign. */
+export function checkStreamOrder(stream: StreamSession, timelines: Timelines, report: Report): void {
+  let expected = stream.revision;
+  for (const [index, frame] of stream.frames.entries()) {
+    const placed = timelines.place(stream.environment, frame.content);
+    const where = `Frame ${index} of stream ${describe(stream)}`;
+    const tell = (kind: ViolationKind, story: string): void =>
+      report({ kind, at: frame.at, environment: stream.environment, subject: stream.id, story });
+    if (!('revision' in placed)) {
+      tell(placed.kind, `${where} should be revision ${expected}. ${placed.story}`);
+      expected += 1;
+      continue;
+    }
+    if (placed.revision !== expected) {
+      tell(
+        wrongOrder(placed.revision, expected, index),
+        `${where} should be revision ${expected} and is revision ${placed.revision}.`,
+      );
+    }
+    expected = placed.revision + 1;
+  }
+}
+
+function wrongOrder(revision: number, expected: number, index: number): ViolationKind {
+  if (index === 0) return 'wrong-revision';
+  if (revision === expected - 1) return 'repeat';
+  return revision > expected ? 'skip' : 'went-back';
+}
+
+/** P5: once a node has said that it lost the log, nothing more leaves on the streams it had open. */
+export function checkFailStop(
+  stream: StreamSession,
+  history: History,
+  slackMs: number,
+  report: Report,
+): void {
+  for (const loss of history.losses) {
+    if (loss.node !== stream.node || loss.at < stream.openedAt) continue;
+    if (stream.ended !== undefined && stream.ended.at < loss.at) continue;
+    const late = stream.frames.find((frame) => frame.at > loss.at + slackMs);
+    if (late === undefined) continue;
+    report({
+      kind: 'sent-after-loss',
+      at: late.at,
+      environment: stream.environment,
+      subject: stream.id,
+      story: `${stream.node} said that it lost the log, and ${Math.round(late.at - loss.at)} ms later stream ${describe(stream)} still received a frame.`,
+    });
+    return;
+  }
+}
+
+/**
+ * P4, bounded: a stream that is open has every acknowledged revision within `withinMs`, or is closed by then.
+ * `acknowledged` holds the environment's writes in order of their acknowledgement.
+ */
+export function checkLiveness(
+  stream: StreamSession,
+  acknowledged: readonly Write[],
+  withinMs: number,
+  history: History,
+  report: Report,
+): void {
+  const openUntil = stream.ended?.at ?? history.endedAt;
+  for (const write of acknowledged) {
+    const deadline = Math.max(write.finishedAt, stream.openedAt) + withinMs;
+    if (deadline > openUntil) return;
+    const index = (write.revision ?? 0) - stream.revision;
+    const frame = stream.frames[Math.max(0, index)];
+    if (frame !== undefined && frame.at <= deadline) continue;
+    report({
+      kind: 'stuck',
+      at: deadline,
+      environment: stream.environment,
+      subject: stream.id,
+      story: `Write ${write.id} was acknowledged as revision ${write.revision} on ${write.node}; ${Math.round(withinMs)} ms later stream ${describe(stream)} was open and had not received it.`,
+    });
+    return;
+  }
+}
+
+/** A stream for a story. */
+export function describe(stream: StreamSession): string {
+  return `${stream.id} (${stream.environment} on ${stream.node}, opened at revision ${stream.revision}, ${stream.frames.length} frames)`;
+}

@@ -1,0 +1,37 @@
+/** What can be wrong with a history, with the property it breaks. */
+export const VIOLATION_KINDS = {
+  mix: 'P1: a map that is no committed revision',
+  foreign: 'P1: a map of another environment',
+  phantom: 'P1: a write that nobody made or that was refused',
+  'wrong-revision': 'P1: a revision header that does not fit the map',
+  repeat: 'P2: a revision sent twice',
+  'went-back': 'P2, P7: an older revision after a newer one',
+  skip: 'P3: a revision left out of an open stream',
+  stuck: 'P4: an open stream that stayed behind',
+  'sent-after-loss': 'P5: something sent after the node knew that it lost the log',
+  'not-converged': 'P6: not everybody reached the newest state',
+  'wrong-refusal': 'a refusal for a cause that was not there',
+  'lost-write': 'P9: an acknowledged write that is gone',
+  'double-revision': 'P9: one revision given to two writes',
+  'unexplained-revision': 'P1: a revision that no write explains',
+  'served-after-end': 'P10: a key that went on working after its end',
+  'not-closed': 'P10: a stream left open after its key ended',
+} as const;
+
+/** The kind of a {@link Violation}. */
+export type ViolationKind = keyof typeof VIOLATION_KINDS;
+
+/** One broken promise. */
+export interface Violation {
+  readonly kind: ViolationKind;
+  /** When it showed, epoch milliseconds. */
+  readonly at: number;
+  readonly environment?: string;
+  /** Whose promise was broken: a stream, a node, a write. */
+  readonly subject: string;
+  /** What happened, in sentences a person can follow. */
+  readonly story: string;
+}
+
+/** Collects violations while a history is read. */
+export type Report = (violation: Violation) => void;
