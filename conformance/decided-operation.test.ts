@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import { sendRaw } from '@halyard/testing';
+import { expectError } from './expectations.ts';
+import { conformance } from './subject.ts';
+import { World } from './world.ts';
+
+conformance('14. Decided: failures and operation', (subject) => {
+  test('S14.5 the pages behind the docs links need no credentials and load nothing from elsewhere', async () => {
+    const world = await World.make(subject());
+    const docs = await expectError(await world.fetch('/v1/flags'), 'invalid_argument');
+    const page = await fetch(docs);
+    expect(page.status).toBe(200);
+    const html = await page.text();
+    expect(html).not.toMatch(/<script|(?:src|href)="https?:|url\(/);
+  });
+
+  test('S14.6 the management API is on the same port and asks for its own credentials', async () => {
+    const world = await World.make(subject());
+    expect(await world.management.request('GET', `/api/projects/${world.project}`)).toMatchObject({
+      name: world.project,
+    });
+    await expectError(await world.fetch('/api/projects'), 'invalid_access_token');
+    await expectError(await world.fetch('/api/nothing'), 'not_found');
+  });
+
+  test('S14.7 whoever has been answered reads its own write, in every way', async () => {
+    const world = await World.make(subject());
+    for (let value = 0; value < 25; value++) {
+      const revision = await world.put('flag', { enabled: true, value });
+      const whole = await world.fetch('/v1/flags?env=production');
+      expect(whole.headers.get('X-Flags-Revision')).toBe(String(revision));
+      expect(await whole.json()).toMatchObject({ flags: { flag: { value } } });
+      const single = await world.fetch('/v1/flags/flag?env=production');
+      expect(await single.json()).toMatchObject({ value });
+      const batch = await world.batch({ env: 'production', keys: ['flag'] });
+      expect(await batch.json()).toMatchObject({ flags: { flag: { value } } });
+    }
+  });
+
+  test('S14.8 what is no HTTP is refused, and the next caller is served', async () => {
+    const world = await World.make(subject(), { flag: { enabled: true } });
+    const key = `X-Service-Key: ${world.key}`;
+    const host = `Host: ${new URL(world.url).host}`;
+    const line = 'GET /v1/flags?env=production HTTP/1.1';
+    const post = 'POST /v1/flags/batch HTTP/1.1';
+    for (const request of [
+      'nonsense\r\n\r\n',
+      `${line}\r\n${key}\r\n\r\n`,
+      `GET  /v1/flags HTTP/1.1\r\n${host}\r\n\r\n`,
+      `GET /v1/flags HTTP/9.9\r\n${host}\r\n\r\n`,
+      `${line}\r\n${host}\r\n ${key}\r\n\r\n`,
+      `${line}\r\n${host}\r\nX-Service-Key : ${world.key}\r\n\r\n`,
+      `${line}\r\n${host}\r\n${key}\r\nX-Large: ${'x'.repeat(64 * 1024)}\r\n\r\n`,
+      `${post}\r\n${host}\r\n${key}\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+      `${post}\r\n${host}\r\n${key}\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      `${post}\r\n${host}\r\n${key}\r\nContent-Length: -1\r\n\r\n`,
+      `${post}\r\n${host}\r\n${key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    ]) {
+      const { answers, ended } = await sendRaw(world.url, request, { timeoutMs: 15_000 });
+      const statuses = answers.map(({ status }) => status);
+      // One refusal and no second answer: the rest must not be taken for another request.
+      expect({ request: request.slice(0, 200), answers: statuses.length <= 1, ended }).toMatchObject({
+        answers: true,
+        ended: expect.stringMatching(/^(closed|reset)$/),
+      });
+      for (const status of statuses) expect([400, 413, 431, 505]).toContain(status);
+    }
+    expect(await world.flags()).toEqual({ flag: { enabled: true } });
+  });
+});
