@@ -54,16 +54,14 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   async insertEnvironment({ id, projectId, name, revision, createdAt }: Environment): Promise<Environment> {
-    // A revived environment is empty where it was not before, and that is a new revision of it.
-    const [stored] = await this.#insert<Environment>(
-      `environment "${name}"`,
-      `INSERT INTO environments (id, project_id, name, revision, created_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (project_id, name) DO UPDATE
-          SET deleted_at = NULL, revision = environments.revision + 1, created_at = excluded.created_at
-          WHERE environments.deleted_at IS NOT NULL
-        RETURNING ${ENVIRONMENT_COLUMNS}`,
-      [id, projectId, name, revision, createdAt],
-    );
+    const stored =
+      (await this.#reviveEnvironment(projectId, name, createdAt)) ??
+      (await this.#insert<Environment>(
+        `environment "${name}"`,
+        `INSERT INTO environments (id, project_id, name, revision, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING RETURNING ${ENVIRONMENT_COLUMNS}`,
+        [id, projectId, name, revision, createdAt],
+      ));
     const after = JSON.stringify({ name, revision: stored.revision });
     const deed = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
     const payload = { name, revision: stored.revision };
@@ -165,10 +163,20 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     this.#journal.deed({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
   }
 
+  /** A revived environment is empty where it was not before: that is a new revision of it. */
+  async #reviveEnvironment(...identity: [projectId: string, name: string, createdAt: number]) {
+    const [revived] = await this.#rows<Environment>(
+      `UPDATE environments SET deleted_at = NULL, revision = revision + 1, created_at = $3
+        WHERE project_id = $1 AND name = $2 AND deleted_at IS NOT NULL RETURNING ${ENVIRONMENT_COLUMNS}`,
+      ...identity,
+    );
+    return revived;
+  }
+
   /** Runs an INSERT that gives no row when something unique is taken. */
-  async #insert<Row>(what: string, text: string, parameters: readonly Parameter[]): Promise<[Row]> {
+  async #insert<Row>(what: string, text: string, parameters: readonly Parameter[]): Promise<Row> {
     const [row] = await this.#sql.query<Row>(text, parameters);
-    if (row !== undefined) return [row];
+    if (row !== undefined) return row;
     throw new ServiceError('already_exists', `There is already a ${what}: choose another name.`);
   }
 

@@ -1,0 +1,302 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { CommitUncertainError, type Database } from './database.ts';
+import { readLog } from './log.ts';
+import { SqlStore } from './store.ts';
+import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import { ADA, changing, makeEnvironment, makeFlag, makeKey, makeProject, seed } from './test-records.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+
+describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
+  test('an operation that fails at its end leaves nothing, and its error passes through', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const before = await home.database.query('SELECT * FROM audit_log');
+    const failure = new RangeError('on purpose');
+    const attempt = home.store.commit(ADA, async (transaction) => {
+      await transaction.changeStates(environment, [['checkout', ON]]);
+      await transaction.putFlag(makeFlag(project, 'other'));
+      await transaction.insertKey(makeKey(project), 'digest');
+      await transaction.insertEnvironment(makeEnvironment(project, 'staging'));
+      throw failure;
+    });
+    await expect(attempt).rejects.toBe(failure);
+    await home.store.read(async (reader) => {
+      expect(await reader.states(environment.id)).toEqual([]);
+      expect((await reader.flags(project.id)).map((flag) => flag.key)).toEqual(['checkout']);
+      expect(await reader.keys(project.id)).toEqual([]);
+      expect(await reader.environments(project.id)).toEqual([environment]);
+    });
+    expect(await home.database.query('SELECT * FROM audit_log')).toEqual(before);
+    const { seq } = await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    expect(seq).toBe(3);
+  });
+
+  test('an error of the engine passes through, and the next operation works', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store);
+    await expect(home.store.commit(ADA, changing(environment, ['no-such-flag', ON]))).rejects.toThrow(
+      /foreign key/i,
+    );
+    const { result } = await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
+  });
+
+  test('an operation whose statement failed cannot commit by hiding the failure', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store);
+    const attempt = home.database.transaction(async (transaction) => {
+      await transaction.query('INSERT INTO flags (key) VALUES ($1)', ['x']).catch(() => undefined);
+      await transaction.query('UPDATE environments SET revision = 7 WHERE id = $1', [environment.id]);
+    });
+    // PostgreSQL refuses what follows a failed statement; SQLite undoes that statement alone and goes on.
+    if (engine.name === 'postgres') await expect(attempt).rejects.toThrow();
+    else await attempt;
+  });
+
+  test('a query that comes after its transaction has ended is refused', async () => {
+    await using home = await openTestStore(engine);
+    const leaked = await home.database.transaction(async (transaction) => transaction);
+    await expect(leaked.query('SELECT 1')).rejects.toThrow('has ended');
+  });
+
+  test('writers on two nodes race on one flag: revisions and seq have no gap, and every change is there once', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store);
+    const stores = [home.store, new SqlStore(await home.connect())];
+    const writes = stores.map(async (store, node) => {
+      const revisions: number[] = [];
+      for (let turn = 0; turn < 40; turn++) {
+        const state = `{"enabled":true,"value":"${node}-${turn}"}`;
+        revisions.push((await store.commit(ADA, changing(environment, ['checkout', state]))).result.revision);
+      }
+      return revisions;
+    });
+    const revisions = (await Promise.all(writes)).flat().sort((a, b) => a - b);
+    expect(revisions).toEqual(Array.from({ length: 80 }, (_, index) => index + 1));
+    const rows = await readLog(home.database, 2, 1_000);
+    expect(rows.map((row) => row.seq)).toEqual(rows.map((_, index) => index + 3));
+    expect(rows.map((row) => row.revision)).toEqual(rows.map((_, index) => index + 1));
+    expect(new Set(rows.map((row) => row.payload)).size).toBe(80);
+  });
+
+  test('writers on different environments race: seq has no gap and a reader never sees one', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store);
+    const environments = ['a', 'b', 'c', 'd'].map((name) => makeEnvironment(project, name));
+    for (const environment of environments) {
+      await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(environment));
+    }
+    const other = new SqlStore(await home.connect());
+    let writing = true;
+    const writers = environments.map(async (environment, index) => {
+      const store = index % 2 === 0 ? home.store : other;
+      for (let turn = 0; turn < 25; turn++) {
+        await store.commit(ADA, changing(environment, ['checkout', `{"enabled":true,"value":${turn}}`]));
+      }
+    });
+    const reader = (async () => {
+      const feed = await (await home.connect()).openFeed();
+      let seq = 0;
+      for (let last = false; !last; ) {
+        last = !writing;
+        for (const row of await readLog(feed, seq, 500)) {
+          expect(row.seq).toBe(seq + 1);
+          seq = row.seq;
+        }
+        await Bun.sleep(0);
+      }
+      return seq;
+    })();
+    await Promise.all(writers);
+    writing = false;
+    expect(await reader).toBe(2 + 4 + 100);
+  });
+
+  test('a lock on an environment makes other writers wait, so a checked revision still holds at commit', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store);
+    const other = new SqlStore(await home.connect());
+    const increment = (store: SqlStore) =>
+      store.commit(ADA, async (transaction) => {
+        await transaction.lockEnvironment(environment.id);
+        const stored = await transaction.state(environment.id, 'checkout');
+        const value = stored === undefined ? 0 : JSON.parse(stored.state).value;
+        await transaction.changeStates(environment, [['checkout', `{"enabled":true,"value":${value + 1}}`]]);
+      });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => increment(index % 2 === 0 ? home.store : other)),
+    );
+    const state = await home.store.read((reader) => reader.state(environment.id, 'checkout'));
+    expect(state).toMatchObject({ state: '{"enabled":true,"value":20}', revision: 20 });
+  });
+
+  test('JSON texts and flag keys come back as they were written', async () => {
+    await using home = await openTestStore(engine);
+    const states = [
+      '{"enabled":true,"value":"\\u0000"}',
+      '{"enabled":true,"value":"\\ud800"}',
+      '{"enabled":true,"value":{"b":1,"a":2,"10":3,"9":4,"__proto__":5}}',
+      '{"enabled":true,"value":1.0}',
+      '{"enabled":true,"value":1e400}',
+      '{"enabled":true,"value":12345678901234567890}',
+      '{"enabled":true,"value":-0}',
+      '{"enabled":true,"value":null}',
+      '{"enabled":true,"value":"\u2028\u{1f600}\\"\\\\ $1 ?1 %s"}',
+      '{"enabled":false,"value":[[[]]],"rolloutPct":0.125}',
+    ];
+    const keys = ['__proto__', 'constructor', 'a.b', '..', "it's", '"', '$1', '%00', '\u{1f600}', ' '];
+    const { project, environment } = await seed(home.store, keys);
+    const operations = keys.map((key, index) => [key, states[index] ?? ON] as const);
+    await home.store.commit(ADA, changing(environment, ...operations));
+    const stored = await home.store.read((reader) => reader.states(environment.id));
+    expect(new Map(stored.map(({ flagKey, state }) => [flagKey, state]))).toEqual(new Map(operations));
+    const [row] = await readLog(home.database, 2, 1);
+    expect(JSON.parse(row?.payload ?? '')).toEqual(operations.map((operation) => [...operation]));
+    expect(await home.store.read((reader) => reader.flag(project.id, '__proto__'))).toMatchObject({
+      tags: [],
+    });
+  });
+
+  test('reads of one call see one moment, whatever is written meanwhile', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store, ['a', 'b']);
+    const other = new SqlStore(await home.connect());
+    const both = (value: number) =>
+      changing(
+        environment,
+        ['a', `{"enabled":true,"value":${value}}`],
+        ['b', `{"enabled":true,"value":${value}}`],
+      );
+    await home.store.commit(ADA, both(0));
+    const writer = (async () => {
+      for (let value = 1; value <= 30; value++) await other.commit(ADA, both(value));
+    })();
+    for (let turn = 0; turn < 30; turn++) {
+      await home.store.read(async (reader) => {
+        const a = await reader.state(environment.id, 'a');
+        await Bun.sleep(1);
+        const b = await reader.state(environment.id, 'b');
+        expect(b?.state).toBe(a?.state ?? '');
+      });
+    }
+    await writer;
+  });
+
+  test('the note of a last use moves forward only and leaves no log row', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store);
+    const key = makeKey(project);
+    await home.store.commit(ADA, (transaction) => transaction.insertKey(key, 'digest'));
+    const head = (await readLog(home.database, 0, 100)).length;
+    await home.store.touchKeys(
+      new Map([
+        [key.id, 2_000],
+        ['gone', 1],
+      ]),
+    );
+    await home.store.touchKeys(new Map([[key.id, 1_000]]));
+    await home.store.touchKeys(new Map());
+    expect(await home.store.read((reader) => reader.key(key.id))).toMatchObject({ lastUsedAt: 2_000 });
+    expect((await readLog(home.database, 0, 100)).length).toBe(head);
+  });
+
+  test('a damaged list of environments or tags does not break the lists', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store);
+    await home.store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest'));
+    for (const damage of ['{', 'null', '[1]', '{"0":"production"}']) {
+      await home.database.transaction(async (transaction) => {
+        await transaction.query('UPDATE project_keys SET environments = $1', [damage]);
+        await transaction.query('UPDATE flags SET tags = $1', [damage]);
+      });
+      await home.store.read(async (reader) => {
+        expect(await reader.keys(project.id)).toMatchObject([{ environments: [] }]);
+        expect(await reader.flags(project.id)).toMatchObject([{ tags: [] }]);
+      });
+    }
+  });
+
+  test('a commit whose answer was lost is a success when it is found in the log', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const store = new SqlStore(losing(home.database, 'answer'));
+    const committed = await store.commit(ADA, changing(environment, ['checkout', ON]));
+    expect(committed).toEqual({ result: { revision: 1, changed: ['checkout'] }, seq: 3 });
+    expect(await store.commit(ADA, (transaction) => transaction.putFlag(makeFlag(project, 'x')))).toEqual({
+      result: undefined,
+    });
+  });
+
+  test('a commit whose request was lost is a failure, and nothing of it is there', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const store = new SqlStore(losing(home.database, 'request'));
+    await expect(store.commit(ADA, changing(environment, ['checkout', ON]))).rejects.toThrow('rolled back');
+    await expect(store.commit(ADA, (t) => t.putFlag(makeFlag(project, 'x')))).rejects.toThrow('rolled back');
+    expect(await home.store.read((reader) => reader.states(environment.id))).toEqual([]);
+    expect(await home.store.read((reader) => reader.flag(project.id, 'x'))).toBeUndefined();
+  });
+
+  test('audit entries are paged by seq without losing any of a change that many share', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store, ['a', 'b', 'c']);
+    await home.store.commit(ADA, changing(environment, ['a', ON], ['b', ON], ['c', ON]));
+    await home.store.commit({ name: 'system' }, (t) => t.insertProject(makeProject('other')));
+    const page = (beforeSeq?: number) =>
+      home.store.read((reader) =>
+        reader.audit({ projectId: project.id, limit: 2, ...(beforeSeq === undefined ? {} : { beforeSeq }) }),
+      );
+    const first = await page();
+    expect(first.map((entry) => [entry.seq, entry.target])).toEqual([
+      [3, 'c'],
+      [3, 'b'],
+      [3, 'a'],
+    ]);
+    const second = await page(3);
+    expect(second.map((entry) => entry.action)).toEqual([
+      'flag.created',
+      'flag.created',
+      'flag.created',
+      'environment.created',
+    ]);
+    expect((await page(2)).map((entry) => entry.action)).toEqual(['project.created']);
+    const history = await home.store.read((reader) =>
+      reader.audit({ projectId: project.id, environmentId: environment.id, target: 'b', limit: 50 }),
+    );
+    expect(history.map((entry) => [entry.action, entry.after])).toEqual([['flag.changed', ON]]);
+    const [latest] = await home.store.read((reader) => reader.audit({ limit: 1 }));
+    expect(latest).toMatchObject({ actor: 'system', action: 'project.created', target: 'other' });
+    expect(latest).not.toHaveProperty('ip');
+  });
+});
+
+/** The same database behind a connection that breaks during the COMMIT of a write, before or after it arrived. */
+function losing(database: Database, lost: 'request' | 'answer'): Database {
+  const broken = () => new CommitUncertainError('the connection was lost during COMMIT');
+  return {
+    engine: database.engine,
+    query: (text, parameters) => database.query(text, parameters),
+    snapshot: (work) => database.snapshot(work),
+    openFeed: () => database.openFeed(),
+    close: () => database.close(),
+    transaction: async (work) => {
+      let isWrite = false;
+      const result = await database.transaction(async (transaction) => {
+        const done = await work({
+          ...transaction,
+          query: (text, parameters) => {
+            isWrite ||= text.startsWith('INSERT');
+            return transaction.query(text, parameters);
+          },
+        });
+        if (isWrite && lost === 'request') throw broken();
+        return done;
+      });
+      if (isWrite) throw broken();
+      return result;
+    },
+  };
+}

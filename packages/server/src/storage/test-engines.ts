@@ -1,0 +1,71 @@
+import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import type { Database } from './database.ts';
+import { openPostgres } from './postgres.ts';
+import { migrate } from './schema.ts';
+import { openSqlite } from './sqlite.ts';
+import { SqlStore } from './store.ts';
+
+/** An empty place of an engine where tests keep data. Disposing of it closes every connection to it. */
+export interface TestPlace extends AsyncDisposable {
+  /** Opens the place once more, as another node would. */
+  connect(): Promise<Database>;
+}
+
+/** An engine that the common tests run over. */
+export interface TestEngine {
+  readonly name: Database['engine'];
+  create(): Promise<TestPlace>;
+}
+
+/** Both engines: every behaviour of the port is tested over each. */
+export const ENGINES: readonly TestEngine[] = [
+  {
+    name: 'sqlite',
+    create: async () => {
+      const folder = temporaryFolder();
+      return place(
+        () => openSqlite({ path: folder.file('halyard.db') }),
+        async () => folder.remove(),
+      );
+    },
+  },
+  {
+    name: 'postgres',
+    create: async () => {
+      const url = await (await sharedPostgres()).createDatabase();
+      return place(
+        () => openPostgres({ url, poolSize: 4 }),
+        async () => {},
+      );
+    },
+  },
+];
+
+/** A place with the current schema, a connection to it and the store over that. */
+export interface TestStore extends TestPlace {
+  readonly database: Database;
+  readonly store: SqlStore;
+}
+
+/** Makes a new place of the engine, ready for use. */
+export async function openTestStore(engine: TestEngine): Promise<TestStore> {
+  const home = await engine.create();
+  const database = await home.connect();
+  await migrate(database);
+  return { ...home, database, store: new SqlStore(database) };
+}
+
+function place(open: () => Promise<Database>, remove: () => Promise<void>): TestPlace {
+  const opened: Database[] = [];
+  return {
+    connect: async () => {
+      const database = await open();
+      opened.push(database);
+      return database;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(opened.map((database) => database.close()));
+      await remove();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { AccessToken } from '../domain/access-token.ts';
+import type { Actor } from '../domain/audit.ts';
+import type { Environment } from '../domain/environment.ts';
+import type { Flag, StateOperation } from '../domain/flag.ts';
+import type { Project } from '../domain/project.ts';
+import type { ProjectKey } from '../domain/project-key.ts';
+import type { Store, StoreTransaction } from '../domain/store.ts';
+
+/** Who does things in tests. */
+export const ADA: Actor = { name: 'operator:ada@example.com', ip: '192.0.2.7', note: 'because' };
+
+/** A project of that name with an id of its own. */
+export function makeProject(name = 'demo'): Project {
+  return { id: crypto.randomUUID(), name, createdAt: 1_790_000_000_000 };
+}
+
+/** An environment of the project that has never changed. */
+export function makeEnvironment(project: Project, name = 'production'): Environment {
+  return { id: crypto.randomUUID(), projectId: project.id, name, revision: 0, createdAt: 1_790_000_000_001 };
+}
+
+/** A flag of the project without words or tags. */
+export function makeFlag(project: Project, key: string): Flag {
+  return { projectId: project.id, key, description: '', tags: [], createdAt: 1_790_000_000_002 };
+}
+
+/** An active key for production. */
+export function makeKey(project: Project, name = 'web'): ProjectKey {
+  const { id: projectId } = project;
+  return {
+    id: crypto.randomUUID(),
+    projectId,
+    name,
+    lastFour: 'wxyz',
+    environments: ['production'],
+    createdAt: 1_790_000_000_003,
+  };
+}
+
+/** An access token that never expires. */
+export function makeToken(name = 'ci'): AccessToken {
+  return { id: crypto.randomUUID(), name, createdAt: 1_790_000_000_004 };
+}
+
+/** A project with one environment. */
+export interface SeededProject {
+  readonly project: Project;
+  readonly environment: Environment;
+}
+
+/** Commits a project with the environment production and the given flags, none of which has a state. */
+export async function seed(store: Store, flagKeys: readonly string[] = ['checkout']): Promise<SeededProject> {
+  const project = makeProject();
+  const environment = makeEnvironment(project);
+  await store.commit(ADA, async (transaction) => {
+    await transaction.insertProject(project);
+    await transaction.insertEnvironment(environment);
+    for (const key of flagKeys) await transaction.putFlag(makeFlag(project, key));
+  });
+  return { project, environment };
+}
+
+/** A piece of work that changes states and nothing else. */
+export function changing(environment: Environment, ...operations: readonly StateOperation[]) {
+  return (transaction: StoreTransaction) => transaction.changeStates(environment, operations);
+}

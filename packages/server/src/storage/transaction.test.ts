@@ -1,0 +1,328 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { StoreTransaction } from '../domain/store.ts';
+import { readLog } from './log.ts';
+import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import {
+  ADA,
+  changing,
+  makeEnvironment,
+  makeFlag,
+  makeKey,
+  makeProject,
+  makeToken,
+  seed,
+} from './test-records.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+const OFF = '{"enabled":false}';
+
+describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
+  test('a new project is there with its log row and its audit entry', async () => {
+    await using home = await openTestStore(engine);
+    const project = makeProject('shop');
+    const { seq } = await home.store.commit(ADA, (transaction) => transaction.insertProject(project));
+    expect(seq).toBe(1);
+    expect(await home.store.read((reader) => reader.projects())).toEqual([project]);
+    expect(await home.store.read((reader) => reader.project('shop'))).toEqual(project);
+    expect(await home.store.read((reader) => reader.project('other'))).toBeUndefined();
+    const [row] = await readLog(home.database, 0, 10);
+    expect(row).toEqual({
+      seq: 1,
+      changeId: expect.any(String),
+      kind: 'project.created',
+      projectId: project.id,
+      payload: '{"name":"shop"}',
+      at: expect.any(Number),
+    });
+    const [entry] = await home.store.read((reader) => reader.audit({ limit: 10 }));
+    expect(entry).toEqual({
+      id: expect.any(String),
+      seq: 1,
+      actor: ADA.name,
+      ip: '192.0.2.7',
+      note: 'because',
+      action: 'project.created',
+      projectId: project.id,
+      target: 'shop',
+      after: '{"name":"shop"}',
+      at: expect.any(Number),
+    });
+  });
+
+  test('what is unique and taken is refused with already_exists', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const key = makeKey(project);
+    const token = makeToken();
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.insertKey(key, 'digest');
+      await transaction.insertAccessToken(token, 'digest');
+    });
+    const attempts: ((transaction: StoreTransaction) => Promise<unknown>)[] = [
+      (transaction) => transaction.insertProject(makeProject(project.name)),
+      (transaction) => transaction.insertProject({ ...project, name: 'new' }),
+      (transaction) => transaction.insertEnvironment(makeEnvironment(project)),
+      (transaction) => transaction.insertEnvironment({ ...environment, name: 'staging' }),
+      (transaction) => transaction.insertKey(makeKey(project), 'digest'),
+      (transaction) => transaction.insertKey(key, 'other'),
+      (transaction) => transaction.insertAccessToken(makeToken(), 'digest'),
+      (transaction) => transaction.insertAccessToken(token, 'other'),
+    ];
+    for (const attempt of attempts) {
+      await expect(home.store.commit(ADA, attempt)).rejects.toMatchObject({ code: 'already_exists' });
+    }
+  });
+
+  test('a deleted project takes all it had along, in one log row, and its name is free', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await home.store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest'));
+    const before = (await readLog(home.database, 0, 100)).length;
+    await home.store.commit(ADA, (transaction) => transaction.deleteProject(project));
+    const rows = await readLog(home.database, before, 100);
+    expect(rows.map((row) => [row.kind, row.payload])).toEqual([['project.deleted', '{}']]);
+    for (const table of ['projects', 'environments', 'flags', 'flag_states', 'project_keys']) {
+      expect(await home.database.query(`SELECT * FROM ${table}`)).toEqual([]);
+    }
+    expect(
+      (await home.store.read((reader) => reader.audit({ projectId: project.id, limit: 100 }))).length,
+    ).toBe(6);
+    await seed(home.store);
+  });
+
+  test('lists are sorted by code units, in either engine alike', async () => {
+    await using home = await openTestStore(engine);
+    const keys = ['b', 'a', 'B', '_', 'é', 'z', '10', '9', '\u{1f600}', '\uffee', '__proto__'];
+    const { project, environment } = await seed(home.store, keys);
+    await home.store.commit(ADA, changing(environment, ...keys.map((key) => [key, ON] as const)));
+    const [flags, states] = await home.store.read(async (reader) => [
+      await reader.flags(project.id),
+      await reader.states(environment.id),
+    ]);
+    expect(flags.map((flag) => flag.key)).toEqual([...keys].sort());
+    expect(states.map((state) => state.flagKey)).toEqual([...keys].sort());
+  });
+
+  test('a change of several flags is one revision, one log row and an audit entry for each', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store, ['a', 'b', 'c']);
+    await home.store.commit(ADA, changing(environment, ['a', OFF], ['b', ON]));
+    const { result, seq } = await home.store.commit(
+      ADA,
+      changing(environment, ['a', ON], ['b', null], ['c', ON]),
+    );
+    expect(result).toEqual({ revision: 2, changed: ['a', 'b', 'c'] });
+    const [row] = await readLog(home.database, (seq ?? 0) - 1, 10);
+    expect(row).toMatchObject({ kind: 'flags.changed', environmentId: environment.id, revision: 2 });
+    expect(JSON.parse(row?.payload ?? '')).toEqual([
+      ['a', ON],
+      ['b', null],
+      ['c', ON],
+    ]);
+    const states = await home.store.read((reader) => reader.states(environment.id));
+    expect(states.map(({ flagKey, state, revision }) => [flagKey, state, revision])).toEqual([
+      ['a', ON, 2],
+      ['c', ON, 2],
+    ]);
+    const entries = await home.store.read((reader) =>
+      reader.audit({ environmentId: environment.id, limit: 3 }),
+    );
+    expect(entries.map(({ action, target, before, after }) => [action, target, before, after])).toEqual([
+      ['flag.changed', 'c', undefined, ON],
+      ['flag.changed', 'b', ON, undefined],
+      ['flag.changed', 'a', OFF, ON],
+    ]);
+  });
+
+  test('operations that change nothing are dropped, and without others nothing is left behind', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store, ['a', 'b']);
+    await home.store.commit(ADA, changing(environment, ['a', ON]));
+    const before = await everything(home.database);
+    const noop = await home.store.commit(ADA, changing(environment, ['a', ON], ['b', null]));
+    expect(noop).toEqual({ result: { revision: 1, changed: [] } });
+    expect(await everything(home.database)).toEqual(before);
+    const { result } = await home.store.commit(ADA, changing(environment, ['a', ON], ['b', ON]));
+    expect(result).toEqual({ revision: 2, changed: ['b'] });
+    expect(await home.store.read((reader) => reader.state(environment.id, 'a'))).toMatchObject({
+      revision: 1,
+    });
+  });
+
+  test('of several operations on one flag the last counts', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store);
+    const { result } = await home.store.commit(
+      ADA,
+      changing(environment, ['checkout', OFF], ['checkout', ON]),
+    );
+    expect(result).toEqual({ revision: 1, changed: ['checkout'] });
+    expect(await home.store.read((reader) => reader.state(environment.id, 'checkout'))).toMatchObject({
+      state: ON,
+    });
+  });
+
+  test('several changes in one operation have consecutive seq, in their order', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store, ['a']);
+    const staging = makeEnvironment(project, 'staging');
+    const { seq } = await home.store.commit(ADA, async (transaction) => {
+      await transaction.insertEnvironment(staging);
+      await transaction.changeStates(staging, [['a', ON]]);
+      await transaction.changeStates(environment, [['a', ON]]);
+      await transaction.changeStates(staging, [['a', OFF]]);
+    });
+    expect(seq).toBe(6);
+    const rows = await readLog(home.database, 2, 10);
+    expect(rows.map((row) => [row.seq, row.kind, row.environmentId, row.revision])).toEqual([
+      [3, 'environment.created', staging.id, undefined],
+      [4, 'flags.changed', staging.id, 1],
+      [5, 'flags.changed', environment.id, 1],
+      [6, 'flags.changed', staging.id, 2],
+    ]);
+  });
+
+  test('a revived environment keeps its id, is empty and counts on', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await home.store.commit(ADA, (transaction) => transaction.deleteEnvironment(environment));
+    await home.store.read(async (reader) => {
+      expect(await reader.environments(project.id)).toEqual([]);
+      expect(await reader.environment(project.id, 'production')).toBeUndefined();
+      expect(await reader.states(environment.id)).toEqual([]);
+    });
+    await expect(home.store.commit(ADA, changing(environment, ['checkout', ON]))).rejects.toMatchObject({
+      code: 'environment_not_found',
+    });
+    const again = { ...makeEnvironment(project), createdAt: 1_790_000_009_999 };
+    const { result: revived, seq } = await home.store.commit(ADA, (t) => t.insertEnvironment(again));
+    // Two, not one: at revision one it had a flag.
+    expect(revived).toEqual({ ...again, id: environment.id, revision: 2 });
+    const [row] = await readLog(home.database, (seq ?? 0) - 1, 1);
+    expect(JSON.parse(row?.payload ?? '')).toEqual({ name: 'production', revision: 2 });
+    const { result } = await home.store.commit(ADA, changing(revived, ['checkout', ON]));
+    expect(result.revision).toBe(3);
+  });
+
+  test('lockEnvironment gives the current record, and nothing for one that is gone', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store);
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    const { result, seq } = await home.store.commit(ADA, (transaction) =>
+      transaction.lockEnvironment(environment.id),
+    );
+    expect(result).toEqual({ ...environment, revision: 1 });
+    expect(seq).toBeUndefined();
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.lockEnvironment(environment.id);
+      await transaction.deleteEnvironment(environment);
+      expect(await transaction.lockEnvironment(environment.id)).toBeUndefined();
+      await transaction.deleteEnvironment(environment);
+    });
+  });
+
+  test('a flag is created, described anew and deleted with audit entries but no log row', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store, []);
+    const flag = { ...makeFlag(project, 'theme'), description: 'Colours', tags: ['ui', 'q"4'] };
+    const { seq } = await home.store.commit(ADA, (transaction) => transaction.putFlag(flag));
+    expect(seq).toBeUndefined();
+    expect(await home.store.read((reader) => reader.flag(project.id, 'theme'))).toEqual(flag);
+    await home.store.commit(ADA, (transaction) => transaction.putFlag({ ...flag, createdAt: 1 }));
+    await home.store.commit(ADA, (transaction) => transaction.putFlag({ ...flag, tags: [], createdAt: 1 }));
+    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([{ ...flag, tags: [] }]);
+    await home.store.commit(ADA, (transaction) => transaction.deleteFlag({ ...flag, tags: [] }));
+    await home.store.commit(ADA, (transaction) => transaction.deleteFlag({ ...flag, tags: [] }));
+    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
+    const entries = await home.store.read((reader) => reader.audit({ target: 'theme', limit: 10 }));
+    expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
+      ['flag.deleted', '{"description":"Colours","tags":[]}', undefined, 2],
+      [
+        'flag.updated',
+        '{"description":"Colours","tags":["ui","q\\"4"]}',
+        '{"description":"Colours","tags":[]}',
+        2,
+      ],
+      ['flag.created', undefined, '{"description":"Colours","tags":["ui","q\\"4"]}', 2],
+    ]);
+  });
+
+  test('a flag that still has a state cannot be deleted', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    const flag = makeFlag(project, 'checkout');
+    await expect(home.store.commit(ADA, (transaction) => transaction.deleteFlag(flag))).rejects.toThrow();
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.changeStates(environment, [['checkout', null]]);
+      await transaction.deleteFlag(flag);
+    });
+    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
+  });
+
+  test('a key is created and revoked once, with its digest in the log and never in the audit', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store);
+    const key = { ...makeKey(project), expiresAt: 1_800_000_000_000 };
+    await home.store.commit(ADA, (transaction) => transaction.insertKey(key, 'd1gest'));
+    expect(await home.store.read((reader) => reader.key(key.id))).toEqual(key);
+    await home.store.commit(ADA, (transaction) => transaction.revokeKey(key, 1_795_000_000_000));
+    const { seq } = await home.store.commit(ADA, (transaction) =>
+      transaction.revokeKey(key, 1_796_000_000_000),
+    );
+    expect(seq).toBeUndefined();
+    expect(await home.store.read((reader) => reader.keys(project.id))).toEqual([
+      { ...key, revokedAt: 1_795_000_000_000 },
+    ]);
+    const rows = await readLog(home.database, 2, 10);
+    expect(rows.map((row) => [row.kind, JSON.parse(row.payload)])).toEqual([
+      [
+        'key.created',
+        { id: key.id, digest: 'd1gest', environments: ['production'], expiresAt: 1_800_000_000_000 },
+      ],
+      ['key.revoked', { id: key.id, digest: 'd1gest' }],
+    ]);
+    const entries = await home.store.read((reader) => reader.audit({ target: key.id, limit: 10 }));
+    expect(entries.map((entry) => entry.action)).toEqual(['key.revoked', 'key.created']);
+    expect(JSON.stringify(entries)).not.toContain('d1gest');
+  });
+
+  test('an access token is created, found by its digest and revoked once, outside any project', async () => {
+    await using home = await openTestStore(engine);
+    const token = { ...makeToken(), expiresAt: 1_800_000_000_000 };
+    await home.store.commit(ADA, (transaction) => transaction.insertAccessToken(token, 'd1gest'));
+    expect(await home.store.read((reader) => reader.accessTokenByDigest('d1gest'))).toEqual(token);
+    expect(await home.store.read((reader) => reader.accessTokenByDigest('other'))).toBeUndefined();
+    await home.store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, 5));
+    await home.store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, 6));
+    expect(await home.store.read((reader) => reader.accessTokens())).toEqual([{ ...token, revokedAt: 5 }]);
+    const entries = await home.store.read((reader) => reader.audit({ limit: 10 }));
+    expect(entries.map((entry) => [entry.action, entry.target, entry.projectId])).toEqual([
+      ['token.revoked', token.id, undefined],
+      ['token.created', token.id, undefined],
+    ]);
+  });
+
+  test('thousands of flags change at once', async () => {
+    await using home = await openTestStore(engine);
+    const keys = Array.from({ length: 1_500 }, (_, index) => `flag-${index}`);
+    const { environment } = await seed(home.store, keys);
+    const all = (state: string | null) => keys.map((key) => [key, state] as const);
+    await home.store.commit(ADA, changing(environment, ...all(ON)));
+    await home.store.commit(ADA, changing(environment, ...all(OFF)));
+    expect((await home.store.read((reader) => reader.states(environment.id))).length).toBe(1_500);
+    const { result } = await home.store.commit(ADA, changing(environment, ...all(null)));
+    expect(result).toEqual({ revision: 3, changed: keys });
+    expect(await home.store.read((reader) => reader.states(environment.id))).toEqual([]);
+  });
+});
+
+/** All rows that a change may touch. */
+async function everything(database: { query(text: string): Promise<unknown[]> }): Promise<unknown[]> {
+  const tables = ['feed', 'environments', 'flags', 'flag_states', 'change_log', 'audit_log'];
+  return Promise.all(tables.map((table) => database.query(`SELECT * FROM ${table} ORDER BY 1, 2`)));
+}
