@@ -18,6 +18,54 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'run a node: the flag service with its API and dashboard',
     load: async () => (await import('./serve.ts')).defineServe,
   },
+  project: {
+    summary: 'make, list and delete projects',
+    load: async () => (await import('./project.ts')).defineProject,
+  },
+  environment: {
+    summary: 'make, list and delete environments of a project',
+    load: async () => (await import('./environment.ts')).defineEnvironment,
+  },
+  flag: {
+    summary: 'change and read the flags of an environment',
+    load: async () => (await import('./flag.ts')).defineFlag,
+  },
+  key: {
+    summary: 'make, list and revoke project keys, which applications read flags with',
+    load: async () => (await import('./key.ts')).defineKey,
+  },
+  watch: {
+    summary: 'show the changes of an environment as they happen',
+    load: async () => (await import('./watch.ts')).defineWatch,
+  },
+  export: {
+    summary: 'write a project as one document',
+    load: async () => (await import('./export.ts')).defineExport,
+  },
+  import: {
+    summary: 'bring a project to the state of such a document',
+    load: async () => (await import('./import.ts')).defineImport,
+  },
+  audit: {
+    summary: 'show who changed what',
+    load: async () => (await import('./audit.ts')).defineAudit,
+  },
+  token: {
+    summary: 'make, list and revoke access tokens, which people and pipelines manage flags with',
+    load: async () => (await import('./token.ts')).defineToken,
+  },
+  doctor: {
+    summary: 'find out what is wrong between here and the server',
+    load: async () => (await import('./doctor.ts')).defineDoctor,
+  },
+  errors: {
+    summary: 'list the error codes of the API, or explain one',
+    load: async () => (await import('./errors.ts')).defineErrors,
+  },
+  openapi: {
+    summary: 'print the OpenAPI document of the server',
+    load: async () => (await import('./openapi.ts')).defineOpenapi,
+  },
   version: {
     summary: 'print the version of this program and of its runtime',
     load: async () => (await import('./version.ts')).defineVersion,

@@ -1,0 +1,158 @@
+import type { Connection } from '../config/connection.ts';
+import { CliError, EXIT, type ExitCode } from './cli-error.ts';
+import { Fields } from './fields.ts';
+import { parseForDisplay } from './json-text.ts';
+
+/** One request to the management API. */
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Made with {@link apiPath}, so that names are escaped. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** The body as text, sent as it is. */
+  readonly body?: string;
+  /** `application/json` by default. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Asked without a token. */
+  readonly isPublic?: boolean;
+}
+
+/** What the server answered with a 2xx status. */
+export interface ApiAnswer {
+  readonly headers: Headers;
+  /** The body as it came. */
+  readonly text: string;
+  /** The body as an object. */
+  readonly fields: Fields;
+}
+
+/** How long an answer may take, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/** Talks to the management API of one server. Whatever goes wrong becomes a {@link CliError} with its exit code. */
+export class ApiClient {
+  readonly url: string;
+  readonly #token: string | undefined;
+
+  constructor(connection: Connection) {
+    this.url = connection.url;
+    this.#token = connection.token;
+  }
+
+  /** Asks and reads the whole answer. */
+  async request(request: ApiRequest): Promise<ApiAnswer> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await this.#send(request, signal);
+    const text = await response.text().catch((cause: unknown) => this.#unreachable(cause));
+    return {
+      headers: response.headers,
+      text,
+      get fields() {
+        return new Fields(parseBody(text));
+      },
+    };
+  }
+
+  /** Asks for a stream and gives the response once its head is there. Ends with `signal`. */
+  async open(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+    return await this.#send(request, signal);
+  }
+
+  async #send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+    const response = await fetch(this.url + request.path + queryText(request.query), {
+      method: request.method ?? 'GET',
+      headers: this.#headers(request),
+      redirect: 'error',
+      signal,
+      ...(request.body === undefined ? {} : { body: request.body }),
+    }).catch((cause: unknown) => this.#unreachable(cause));
+    if (response.ok) return response;
+    throw refusal(response, await response.text().catch(() => ''), this.url);
+  }
+
+  #headers({ body, contentType, headers, isPublic }: ApiRequest): Record<string, string> {
+    const result: Record<string, string> = {};
+    if (isPublic !== true) {
+      if (this.#token === undefined) throw noToken();
+      result.authorization = `Bearer ${this.#token}`;
+    }
+    if (body !== undefined) result['content-type'] = contentType ?? 'application/json';
+    for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) result[name] = value;
+    return result;
+  }
+
+  #unreachable(cause: unknown): never {
+    if (cause instanceof Error && cause.name === 'TimeoutError') {
+      throw new CliError(`The server at ${this.url} has not answered within ${TIMEOUT_MS / 1000} seconds.`, {
+        cause,
+      });
+    }
+    if (cause instanceof Error && cause.name === 'AbortError') throw cause;
+    if (cause instanceof Error && 'code' in cause && cause.code === 'UnexpectedRedirect') {
+      throw new CliError(`${this.url} sends requests elsewhere: give the address it leads to with --url.`, {
+        cause,
+      });
+    }
+    throw new CliError(
+      `No server answers at ${this.url}. Start one with "halyard serve", or say where it is with --url or HALYARD_URL.`,
+      { cause },
+    );
+  }
+}
+
+/** Builds a path whose inserted names are escaped: ``apiPath`/projects/${name}` `` is `/api/projects/…`. */
+export function apiPath(fixed: TemplateStringsArray, ...names: readonly string[]): string {
+  return `/api${fixed.map((part, index) => part + encodeURIComponent(names[index] ?? '')).join('')}`;
+}
+
+function queryText(query: ApiRequest['query']): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined) parameters.set(name, value);
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseForDisplay(text);
+  } catch (cause) {
+    throw new CliError(
+      'The server answered with something that is not JSON: is this address a Halyard server?',
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function refusal(response: Response, text: string, url: string): CliError {
+  const exitCode = exitCodeOf(response.status);
+  let body: Fields;
+  try {
+    body = new Fields(JSON.parse(text));
+  } catch {
+    // Not one of Halyard's own answers: a proxy's page, or another program.
+    const hint = 'That is no answer of a Halyard server: check the address, and what stands between.';
+    return new CliError(`${url} answered ${response.status}. ${hint}`, { exitCode });
+  }
+  const message = body.optionalText('message') ?? `The server answered ${response.status}.`;
+  const code = body.optionalText('error');
+  const docs = body.optionalText('docs');
+  return new CliError(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
+}
+
+function exitCodeOf(status: number): ExitCode {
+  if (status === 400) return EXIT.usage;
+  if (status === 404) return EXIT.notFound;
+  if (status === 401 || status === 403 || status === 409 || status === 412) return EXIT.refused;
+  return EXIT.failed;
+}
+
+function noToken(): CliError {
+  return new CliError(
+    'No access token was found. Set HALYARD_TOKEN, give --token, or name the data folder of a server on this machine ' +
+      'with --data.',
+    { exitCode: EXIT.refused },
+  );
+}

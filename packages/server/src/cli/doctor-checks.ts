@@ -1,0 +1,141 @@
+import { hasValidChecksum, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { type ApiClient, apiPath } from './api-client.ts';
+import { readEvents } from './event-stream.ts';
+
+/** What a check found. */
+export interface Finding {
+  readonly check: string;
+  readonly outcome: 'ok' | 'warning' | 'failed';
+  /** What was seen, and for a failure what to do. Never a secret. */
+  readonly detail: string;
+}
+
+/** A project key to try, and where. */
+export interface KeyToTry {
+  readonly key: string;
+  readonly environment: string;
+}
+
+/** How long an answer or a first frame may take, in milliseconds. */
+const PATIENCE_MS = 5000;
+/** How far clocks may be apart before keys and tokens expire at surprising times, in seconds. */
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+/** Whether the server answers at all, and whether its clock agrees with this one. */
+export async function checkServer(url: string, now: () => number): Promise<Finding[]> {
+  const startedAt = now();
+  const response = await get(`${url}/healthz`);
+  if (response === undefined) {
+    const detail = `${url} does not answer. Start a server with "halyard serve", or give its address with --url.`;
+    return [{ check: 'server', outcome: 'failed', detail }];
+  }
+  if (!response.ok) {
+    const detail = `${url}/healthz answered ${response.status}: is this address a Halyard server?`;
+    return [{ check: 'server', outcome: 'failed', detail }];
+  }
+  const server: Finding = { check: 'server', outcome: 'ok', detail: `answers in ${now() - startedAt} ms` };
+  return [server, ...checkClock(response, now())];
+}
+
+function checkClock(response: Response, now: number): Finding[] {
+  const serverTime = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isNaN(serverTime)) return [];
+  const seconds = Math.round(Math.abs(now - serverTime) / 1000);
+  if (seconds <= CLOCK_TOLERANCE_SECONDS)
+    return [{ check: 'clock', outcome: 'ok', detail: 'agrees with the server' }];
+  const detail = `is ${seconds} s away from the server's: keys and tokens expire by the server's clock.`;
+  return [{ check: 'clock', outcome: 'warning', detail }];
+}
+
+/** Whether the server wants traffic. */
+export async function checkReadiness(url: string): Promise<Finding> {
+  const response = await get(`${url}/readyz`);
+  if (response?.ok) return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
+  const detail = 'is not ready: its database may be away, or it is stopping. Its log says which.';
+  return { check: 'readiness', outcome: 'failed', detail };
+}
+
+/** Whether the access token is good. */
+export async function checkToken(client: ApiClient): Promise<Finding> {
+  try {
+    const { fields } = await client.request({ path: apiPath`/whoami` });
+    return { check: 'access token', outcome: 'ok', detail: `belongs to ${fields.text('name')}` };
+  } catch (error) {
+    return {
+      check: 'access token',
+      outcome: 'failed',
+      detail: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+/** Whether the project key reads the environment. */
+export async function checkKey(url: string, { key, environment }: KeyToTry): Promise<Finding> {
+  const check = 'project key';
+  const response = await get(`${url}/v1/flags?env=${encodeURIComponent(environment)}`, key);
+  if (response?.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
+  if (response === undefined) return { check, outcome: 'failed', detail: 'got no answer.' };
+  const reasons: Readonly<Record<number, string>> = {
+    401: hasValidChecksum(key)
+      ? 'is refused: it is revoked, expired, or of another server.'
+      : 'is refused, and its checksum is wrong: it was mistyped or cut off.',
+    404: `does not open ${environment}: name an environment it was made for with --env.`,
+  };
+  return { check, outcome: 'failed', detail: reasons[response.status] ?? `got ${response.status}.` };
+}
+
+/** Whether a stream opens and its first frame arrives at once, or something on the way holds it back. */
+export async function checkStream(
+  url: string,
+  { key, environment }: KeyToTry,
+  now: () => number,
+): Promise<Finding> {
+  const check = 'stream';
+  const startedAt = now();
+  const stop = new AbortController();
+  const patience = setTimeout(() => stop.abort(), PATIENCE_MS);
+  let hasBegun = false;
+  try {
+    const address = `${url}/v1/stream?env=${encodeURIComponent(environment)}`;
+    const headers = { [SERVICE_KEY_HEADER]: key, accept: 'text/event-stream' };
+    const response = await fetch(address, { headers, redirect: 'error', signal: stop.signal });
+    hasBegun = response.ok;
+    if (!response.ok || response.body === null) {
+      return { check, outcome: 'failed', detail: `was answered ${response.status}.` };
+    }
+    for await (const _frame of readEvents(response.body, () => {})) {
+      return { check, outcome: 'ok', detail: `the first frame came after ${now() - startedAt} ms` };
+    }
+    return { check, outcome: 'failed', detail: 'ended before its first frame.' };
+  } catch {
+    // Only the time-out above and a broken connection lead here; both mean that no frame came.
+    return { check, outcome: 'failed', detail: hasBegun ? HELD_BACK : NO_ANSWER };
+  } finally {
+    clearTimeout(patience);
+    stop.abort();
+  }
+}
+
+const HELD_BACK =
+  `began, but no frame came within ${PATIENCE_MS / 1000} s: a proxy on the way collects the answer. ` +
+  'Switch its buffering off for /v1/stream.';
+const NO_ANSWER =
+  `got no answer within ${PATIENCE_MS / 1000} s: a proxy on the way collects the answer, or does not pass it on. ` +
+  'Switch its buffering off for /v1/stream.';
+
+/** `undefined` when there is no answer. */
+async function get(address: string, key?: string): Promise<Response | undefined> {
+  try {
+    const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };
+    const response = await fetch(address, {
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    await response.body?.cancel();
+    return response;
+  } catch {
+    // Whatever it was (refused, unknown host, time-out), the finding is that nobody answers there.
+    return undefined;
+  }
+}

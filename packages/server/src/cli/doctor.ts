@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { CliError } from './cli-error.ts';
+import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
+import {
+  checkKey,
+  checkReadiness,
+  checkServer,
+  checkStream,
+  checkToken,
+  type Finding,
+} from './doctor-checks.ts';
+import { wantsJson } from './output.ts';
+import type { Shell } from './shell.ts';
+import { formatTable, printable } from './table.ts';
+
+interface DoctorOptions extends CommandOptions {
+  readonly key?: string;
+  readonly env: string;
+}
+
+/** `halyard doctor` */
+export function defineDoctor(program: Command, shell: Shell): void {
+  addConnectionOptions(
+    program
+      .command('doctor')
+      .description('Find out what is wrong between here and the server. Exit code 1 when something is.')
+      .option('--key <key>', 'also try this project key and a stream; "-" reads the key from standard input')
+      .option('--env <environment>', 'the environment to read with the key', 'production')
+      .addHelpText('after', EXAMPLES),
+  ).action(async (options: DoctorOptions) => {
+    const findings = await examine(shell, options);
+    const failed = findings.filter(({ outcome }) => outcome === 'failed').length;
+    shell.write(wantsJson(shell, options) ? asJson(findings) : asTable(findings));
+    if (failed > 0) throw new CliError(`${failed} of ${findings.length} checks failed.`);
+  });
+}
+
+const EXAMPLES = `
+Examples:
+  halyard doctor
+  halyard doctor --url https://flags.example.com --key - --env production < key.txt`;
+
+async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
+  const client = connect(shell, options);
+  const findings = await checkServer(client.url, shell.now);
+  if (findings.some(({ outcome }) => outcome === 'failed')) return findings;
+  findings.push(await checkReadiness(client.url), await checkToken(client));
+  if (options.key === undefined) return findings;
+  const key = options.key === '-' ? (await shell.readInput()).trim() : options.key;
+  const keyToTry = { key, environment: options.env };
+  const keyFinding = await checkKey(client.url, keyToTry);
+  findings.push(keyFinding);
+  if (keyFinding.outcome === 'ok') findings.push(await checkStream(client.url, keyToTry, shell.now));
+  return findings;
+}
+
+function asJson(findings: readonly Finding[]): string {
+  return `${JSON.stringify({ ok: findings.every(({ outcome }) => outcome !== 'failed'), findings })}\n`;
+}
+
+function asTable(findings: readonly Finding[]): string {
+  return formatTable(
+    ['', 'CHECK', 'WHAT WAS FOUND'],
+    findings.map(({ check, outcome, detail }) => [outcome, check, printable(detail)]),
+  );
+}

@@ -1,0 +1,127 @@
+import type { Command } from 'commander';
+import { type ApiClient, apiPath } from './api-client.ts';
+import { CliError } from './cli-error.ts';
+import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
+import { conditionHeaders, patchBody, type StateOptions } from './flag-options.ts';
+import { printAnswer, printDone, printList, shortTime, wantsJson } from './output.ts';
+import type { Shell } from './shell.ts';
+import { describeState, describeStep } from './state-text.ts';
+
+interface FlagOptions extends CommandOptions {
+  readonly project: string;
+  readonly env: string;
+}
+
+interface SetOptions extends FlagOptions, StateOptions {
+  readonly note?: string;
+  readonly expect?: string;
+}
+
+/** `halyard flag set|get|list|delete` */
+export function defineFlag(program: Command, shell: Shell): void {
+  const flag = program.command('flag').description('Change and read the flags of an environment.');
+  const add = (usage: string, description: string) =>
+    flag
+      .command(usage)
+      .description(description)
+      .requiredOption('--project <project>', 'the project')
+      .requiredOption('--env <environment>', 'the environment');
+  addConnectionOptions(
+    add('set <key>', 'Change a flag in one environment, or make it there. What is not said stays as it is.')
+      .option('--on', 'switch it on')
+      .option('--off', 'switch it off')
+      .option('--value <json>', 'give it a value: any JSON')
+      .option('--no-value', 'take its value away')
+      .option('--rollout <percent>', 'switch it on for this share of targeting keys only: 0 to 100')
+      .option('--no-rollout', 'take the rollout away: on for everyone')
+      .option('--note <why>', 'why; kept in the audit log')
+      .option(
+        '--expect <revision>',
+        'only if the flag still has this revision, or "none": only if it does not exist',
+      )
+      .addHelpText('after', SET_EXAMPLES),
+  ).action((key: string, options: SetOptions) => setFlag(shell, key, options));
+  addConnectionOptions(add('get <key>', 'Show a flag in one environment.')).action(
+    async (key: string, options: FlagOptions) => {
+      const answer = await connect(shell, options).request({ path: flagPath(key, options) });
+      printAnswer(shell, options, answer, (fields) =>
+        [
+          `${key} in ${options.env} of ${options.project}`,
+          `  state     ${describeState(fields.any('state'))}`,
+          `  revision  ${fields.number('revision')}`,
+          `  changed   ${shortTime(fields.optionalText('updatedAt'))}`,
+          '',
+        ].join('\n'),
+      );
+    },
+  );
+  addConnectionOptions(add('list', 'List the flags of one environment.')).action(
+    async (options: FlagOptions) => {
+      const path = apiPath`/projects/${options.project}/environments/${options.env}/flags`;
+      printList(shell, options, await connect(shell, options).request({ path }), {
+        member: 'flags',
+        headings: ['FLAG', 'STATE', 'REVISION', 'CHANGED'],
+        row: (item) => [
+          item.text('key'),
+          describeState(item.any('state')),
+          `${item.number('revision')}`,
+          shortTime(item.optionalText('updatedAt')),
+        ],
+        empty: `${options.env} of ${options.project} has no flag. Make one: halyard flag set <key> --on …`,
+      });
+    },
+  );
+  addConnectionOptions(
+    add(
+      'delete <key>',
+      'Delete a flag from one environment; elsewhere it stays. Its readers get their defaults.',
+    ).option('--note <why>', 'why; kept in the audit log'),
+  ).action(async (key: string, options: FlagOptions & { readonly note?: string }) => {
+    await connect(shell, options).request({
+      method: 'DELETE',
+      path: flagPath(key, options),
+      headers: { 'x-change-note': options.note },
+    });
+    printDone(shell, options, `${key} was deleted from ${options.env} of ${options.project}.`);
+  });
+}
+
+const SET_EXAMPLES = `
+Examples:
+  halyard flag set new-checkout --project shop --env production --on --note "launch day"
+  halyard flag set new-checkout --project shop --env production --on --rollout 25
+  halyard flag set banner --project shop --env staging --on --value '"Winter sale"'
+  halyard flag set limits --project shop --env staging --value '{"perUser": 5}' --expect 41`;
+
+async function setFlag(shell: Shell, key: string, options: SetOptions): Promise<void> {
+  const request = {
+    method: 'PATCH' as const,
+    path: flagPath(key, options),
+    body: patchBody(options),
+    headers: { 'x-change-note': options.note, ...conditionHeaders(options.expect) },
+  };
+  const client = connect(shell, options);
+  const before = await currentState(client, request.path);
+  const answer = await client.request(request);
+  const { fields } = answer;
+  const revision = fields.boolean('changed') ? `revision ${fields.number('revision')}` : 'nothing to change';
+  const step = describeStep(before, fields.any('state'));
+  const line = `${key} in ${options.env} of ${options.project}: ${step} (${revision})\n`;
+  if (!wantsJson(shell, options)) return shell.write(line);
+  shell.writeError(line);
+  shell.write(`${answer.text.trim()}\n`);
+}
+
+/** The state before the change, only to show it; `undefined` when there is none. */
+async function currentState(client: ApiClient, path: string): Promise<unknown> {
+  try {
+    return (await client.request({ path })).fields.any('state');
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'flag_not_found') return undefined;
+    throw error;
+  }
+}
+
+function flagPath(key: string, { project, env }: FlagOptions): string {
+  return apiPath`/projects/${project}/environments/${env}/flags/${key}`;
+}

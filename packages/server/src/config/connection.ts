@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import type { EnvironmentVariables } from '../config.ts';
+import { ConfigError } from '../config.ts';
+import { readSecretFile } from './resolve-settings.ts';
+import { httpUrl, readSetting } from './setting-readers.ts';
+import { SETTINGS } from './settings.ts';
+
+/** Flags of the commands that talk to a server. */
+export interface ConnectionFlags {
+  readonly url?: string;
+  readonly token?: string;
+  readonly data?: string;
+}
+
+/** Which server to talk to, and as whom. */
+export interface Connection {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** An access token. Absent when none was found. */
+  readonly token?: string;
+}
+
+/** Where a server is looked for when nothing is said. */
+export const DEFAULT_URL = `http://${SETTINGS.host.default}:${SETTINGS.port.default}`;
+
+/**
+ * Finds the server (`--url`, `HALYARD_URL`, this machine) and the access token (`--token`, `HALYARD_TOKEN`,
+ * `HALYARD_ADMIN_TOKEN`, then the file `admin-token` in the data folder). The file of a folder that nobody named is
+ * used for servers on this machine only: no stranger is sent a token by accident. Throws a {@link ConfigError}.
+ */
+export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
+  const name = flags.url === undefined ? 'HALYARD_URL' : '--url';
+  const url = readSetting(httpUrl, flags.url ?? (env.HALYARD_URL || DEFAULT_URL), { name, secret: false });
+  if (!url.ok) throw new ConfigError([url.problem]);
+  const token =
+    flags.token ??
+    secretOf('HALYARD_TOKEN', env) ??
+    secretOf('HALYARD_ADMIN_TOKEN', env) ??
+    tokenInDataFolder(url.value, flags.data ?? (env.HALYARD_DATA || undefined));
+  return { url: url.value, ...(token === undefined ? {} : { token }) };
+}
+
+function secretOf(variable: string, env: EnvironmentVariables): string | undefined {
+  if (env[variable]) return env[variable];
+  const path = env[`${variable}_FILE`];
+  if (!path) return undefined;
+  const secret = readSecretFile(path);
+  if (secret) return secret;
+  throw new ConfigError([
+    `${variable}_FILE names ${JSON.stringify(path)}, which is empty or cannot be read.`,
+  ]);
+}
+
+function tokenInDataFolder(url: string, named: string | undefined): string | undefined {
+  if (named === undefined && !isThisMachine(url)) return undefined;
+  return readSecretFile(join(named ?? SETTINGS.data.default ?? '', 'admin-token')) || undefined;
+}
+
+function isThisMachine(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
