@@ -13,12 +13,16 @@ const CHECKSUM_LENGTH = 6;
  * Pure: the same bytes give the same key.
  */
 export function formatProjectKey(random: Uint8Array): string {
-  if (random.length !== 32)
-    throw new RangeError(`a project key is made of 32 random bytes, not ${random.length}`);
+  const body = PROJECT_KEY_PREFIX + formatSecret(random);
+  return body + checksum(body);
+}
+
+/** 43 base62 characters out of 32 random bytes: the secret part of keys and tokens. Pure. */
+export function formatSecret(random: Uint8Array): string {
+  if (random.length !== 32) throw new RangeError(`a secret is made of 32 random bytes, not ${random.length}`);
   let number = 0n;
   for (const byte of random) number = (number << 8n) | BigInt(byte);
-  const body = PROJECT_KEY_PREFIX + base62(number, SECRET_LENGTH);
-  return body + checksum(body);
+  return base62(number, SECRET_LENGTH);
 }
 
 /** Whether the key's checksum fits, so that a command line can point out a typing mistake. */

@@ -1,0 +1,92 @@
+import { isRolloutPct, MAX_VALUE_BYTES, MAX_VALUE_DEPTH, parseFlagState } from '@halyard/protocol';
+import type { StateText } from './flag.ts';
+import { compactJson, membersOf, nestingOf } from './json-text.ts';
+import { at, invalid, memberPath, readMembers } from './strict-members.ts';
+
+/** A flag state taken apart, its value still the writer's own text. */
+export interface StateParts {
+  readonly enabled: boolean;
+  /** JSON text of the value; absent when there is no value. */
+  readonly valueText?: string;
+  readonly rolloutPct?: number;
+}
+
+/**
+ * Builds the stored form of a flag state; the value keeps its text, less white space. A value that is too large or
+ * too deep and an impossible percentage are `invalid_argument`; `path` says where in the body the state is.
+ */
+export function buildState(parts: StateParts, path = ''): StateText {
+  const members = [`"enabled":${parts.enabled}`];
+  if (parts.valueText !== undefined) {
+    members.push(`"value":${checkValue(parts.valueText, memberPath(path, 'value'))}`);
+  }
+  if (parts.rolloutPct !== undefined) {
+    members.push(`"rolloutPct":${checkRollout(parts.rolloutPct, memberPath(path, 'rolloutPct'))}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+/** Takes a stored state apart; `undefined` when the record is damaged and so counts as absent. */
+export function stateParts(stored: StateText): StateParts | undefined {
+  let data: unknown;
+  try {
+    data = JSON.parse(stored);
+  } catch {
+    // Damaged: absent, see above.
+    return undefined;
+  }
+  const state = parseFlagState(data);
+  if (state === undefined) return undefined;
+  const valueText = new Map(membersOf(stored)).get('value');
+  return {
+    enabled: state.enabled,
+    ...(valueText === undefined ? {} : { valueText }),
+    ...(state.rolloutPct === undefined ? {} : { rolloutPct: state.rolloutPct }),
+  };
+}
+
+/**
+ * Reads a whole flag state from the raw text of a request: `enabled`, and perhaps `value` and `rolloutPct`, nothing
+ * else. Anything else is `invalid_argument`. The text must be valid JSON.
+ */
+export function readState(text: string, path = ''): StateText {
+  const members = readMembers(text, path, { required: ['enabled'], optional: ['value', 'rolloutPct'] });
+  const enabled: unknown = JSON.parse(members.get('enabled') ?? 'null');
+  if (typeof enabled !== 'boolean') {
+    throw invalid(`${at(memberPath(path, 'enabled'))} must be true or false.`);
+  }
+  const valueText = members.get('value');
+  const rolloutText = members.get('rolloutPct');
+  return buildState(
+    {
+      enabled,
+      ...(valueText === undefined ? {} : { valueText }),
+      ...(rolloutText === undefined ? {} : { rolloutPct: readRollout(rolloutText, path) }),
+    },
+    path,
+  );
+}
+
+function readRollout(text: string, path: string): number {
+  const data: unknown = JSON.parse(text);
+  return checkRollout(data, memberPath(path, 'rolloutPct'));
+}
+
+function checkRollout(data: unknown, path: string): number {
+  if (isRolloutPct(data)) return data;
+  throw invalid(
+    `${at(path)} must be a number from 0 to 100 with at most three decimals; leave it out to mean everyone.`,
+  );
+}
+
+function checkValue(text: string, path: string): string {
+  if (nestingOf(text) > MAX_VALUE_DEPTH) {
+    throw invalid(`${at(path)} is nested too deeply: at most ${MAX_VALUE_DEPTH} levels are kept.`);
+  }
+  const compact = compactJson(text);
+  const bytes = Buffer.byteLength(compact);
+  if (bytes > MAX_VALUE_BYTES) {
+    throw invalid(`${at(path)} is ${bytes} bytes long as JSON: at most ${MAX_VALUE_BYTES} are kept.`);
+  }
+  return compact;
+}

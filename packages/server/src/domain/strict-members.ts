@@ -1,0 +1,64 @@
+import { membersOf } from './json-text.ts';
+import { ServiceError } from './service-error.ts';
+
+/** Which members an object may have, and which it must. */
+export interface MemberRules {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/**
+ * Reads an object that may have no other members than the named ones, each at most once, as raw texts by name.
+ * `path` says in the message where the object is, as in `flags.dark-mode`; empty for the whole body. Anything else
+ * is `invalid_argument`. The text must be valid JSON.
+ */
+export function readMembers(text: string, path: string, rules: MemberRules): ReadonlyMap<string, string> {
+  const members = readEntries(text, path);
+  const allowed = [...rules.required, ...rules.optional];
+  for (const name of members.keys()) {
+    if (!allowed.includes(name)) {
+      throw invalid(`${at(path)} has an unknown member ${quote(name)}: it takes ${list(allowed)}.`);
+    }
+  }
+  for (const name of rules.required) {
+    if (!members.has(name)) throw invalid(`${at(path)} lacks the member "${name}".`);
+  }
+  return members;
+}
+
+/** Reads an object whose member names are data, such as flag keys; a name given twice is `invalid_argument`. */
+export function readEntries(text: string, path: string): ReadonlyMap<string, string> {
+  const entries = membersOf(text);
+  if (entries === undefined) throw invalid(`${at(path)} is not an object: send { … }.`);
+  const members = new Map(entries);
+  if (members.size < entries.length) {
+    const names = entries.map(([name]) => name);
+    const twice = names.find((name, index) => names.indexOf(name) < index) ?? '';
+    throw invalid(`${at(path)} has the member ${quote(twice)} more than once: give it once.`);
+  }
+  return members;
+}
+
+/** How a message names a place in the body: its path in quotes, or the body itself. */
+export function at(path: string): string {
+  return path === '' ? 'The body' : `"${path}"`;
+}
+
+/** The path of a member of the object at `path`. */
+export function memberPath(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+/** A refusal of what the caller sent. */
+export function invalid(message: string, options?: ErrorOptions): ServiceError {
+  return new ServiceError('invalid_argument', message, options);
+}
+
+/** A foreign text for a message: as a JSON string, and short. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+}
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
