@@ -1,0 +1,195 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, type ConfigSource, parseConfig } from './config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'halyard-config-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function parse(source: Partial<ConfigSource>) {
+  return parseConfig({ flags: {}, env: {}, ...source });
+}
+
+function problemsOf(source: Partial<ConfigSource>): readonly string[] {
+  try {
+    parse(source);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+function fileWith(text: string): string {
+  const path = join(folder, crypto.randomUUID());
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('parseConfig', () => {
+  test('gives the defaults when nothing is set, and leaves out what is off', () => {
+    expect(parse({})).toEqual({
+      port: 7070,
+      host: '127.0.0.1',
+      data: './halyard-data',
+      databasePoolSize: 4,
+      bare: false,
+      trustProxy: false,
+      maxQueuedBytes: 1024 * 1024,
+      drainSeconds: 10,
+      reusePort: false,
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  test('gives a record that nobody can change', () => {
+    const config = parse({ env: { HALYARD_CORS_ORIGINS: 'https://a.example,https://b.example' } });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.corsOrigins)).toBe(true);
+  });
+
+  test('takes a flag before its variable, and that before the default', () => {
+    expect(parse({ env: { HALYARD_PORT: '8000' } }).port).toBe(8000);
+    expect(parse({ flags: { port: '9000' }, env: { HALYARD_PORT: '8000' } }).port).toBe(9000);
+    expect(parse({ flags: { bare: false }, env: { HALYARD_BARE: 'true' } }).bare).toBe(false);
+  });
+
+  test('does not judge a variable that a flag overrules', () => {
+    expect(parse({ flags: { port: '9000' }, env: { HALYARD_PORT: 'nonsense' } }).port).toBe(9000);
+  });
+
+  test('counts an empty variable as unset', () => {
+    expect(parse({ env: { HALYARD_PORT: '', HALYARD_DATABASE_URL: '' } })).toEqual(parse({}));
+  });
+
+  test('takes back by "off" what a variable has switched on', () => {
+    expect(parse({ flags: { rateLimit: 'off' }, env: { HALYARD_RATE_LIMIT: '50' } })).toEqual(parse({}));
+  });
+
+  test('chooses pretty logs for a terminal unless told otherwise', () => {
+    expect(parse({ isTerminal: true }).logFormat).toBe('pretty');
+    expect(parse({ isTerminal: true, flags: { logFormat: 'json' } }).logFormat).toBe('json');
+    expect(parse({ env: { HALYARD_LOG_FORMAT: 'pretty' } }).logFormat).toBe('pretty');
+  });
+
+  test('reports every bad setting at once, with what would be right', () => {
+    const source = {
+      flags: { port: '70000', drainSeconds: '-1' },
+      env: { HALYARD_LOG_LEVEL: 'loud', HALYARD_DATABASE_URL: 'mysql://u:hunter2@db/x' },
+    };
+    expect(problemsOf(source)).toEqual([
+      '--port must be a whole number from 0 to 65535, not "70000".',
+      'HALYARD_DATABASE_URL must be an address such as postgres://user:password@host:5432/database.',
+      '--drain-seconds must be a whole number from 0 to 3600, not "-1".',
+      'HALYARD_LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud".',
+    ]);
+    expect(() => parse(source)).toThrow(/^4 settings are wrong:\n {2}- --port must/);
+  });
+
+  test('never repeats a secret in a problem', () => {
+    const env = {
+      HALYARD_ADMIN_TOKEN: 'short',
+      HALYARD_DATABASE_URL: 'hunter2',
+      HALYARD_METRICS_TOKEN: 'tiny one',
+    };
+    const text = problemsOf({ env }).join();
+    expect(text).toContain('HALYARD_ADMIN_TOKEN must be at least 16');
+    for (const secret of Object.values(env)) expect(text).not.toContain(secret);
+  });
+
+  test('reads secrets from files, without the line feed at their end', () => {
+    const env = {
+      HALYARD_ADMIN_TOKEN_FILE: fileWith('hat_0123456789abcdef\n'),
+      HALYARD_DATABASE_URL_FILE: fileWith('postgres://u:p@db/x\n'),
+    };
+    expect(parse({ env })).toMatchObject({
+      adminToken: 'hat_0123456789abcdef',
+      databaseUrl: 'postgres://u:p@db/x',
+    });
+    expect(parse({ flags: { metricsTokenFile: fileWith('0123456789abcdef') } }).metricsToken).toBe(
+      '0123456789abcdef',
+    );
+  });
+
+  test('refuses a secret that is given twice, whose file is missing, or whose file is empty', () => {
+    const env = { HALYARD_ADMIN_TOKEN: 'hat_0123456789abcdef', HALYARD_ADMIN_TOKEN_FILE: '/x' };
+    expect(problemsOf({ env })).toEqual([
+      'HALYARD_ADMIN_TOKEN and HALYARD_ADMIN_TOKEN_FILE are both given: keep one of them.',
+    ]);
+    const missing = join(folder, 'missing');
+    expect(problemsOf({ env: { HALYARD_DATABASE_URL_FILE: missing } })).toEqual([
+      `HALYARD_DATABASE_URL_FILE names ${JSON.stringify(missing)}, which cannot be read: name a file.`,
+    ]);
+    expect(problemsOf({ env: { HALYARD_ADMIN_TOKEN_FILE: fileWith(' \n') } })[0]).toContain('which is empty');
+  });
+
+  test('lets the management port be another one only', () => {
+    expect(problemsOf({ flags: { managementPort: '7070' } })).toEqual([
+      '--management-port is the main port already: choose another one, or leave it out.',
+    ]);
+    expect(problemsOf({ flags: { managementPort: '7070', managementHost: '10.0.0.1' } })).toEqual([]);
+    expect(problemsOf({ flags: { managementPort: '0', port: '0' } })).toEqual([]);
+    expect(problemsOf({ flags: { managementHost: '10.0.0.1' } })).toEqual([
+      '--management-host needs a management port too: give --management-port.',
+    ]);
+  });
+});
+
+describe('the text of a setting', () => {
+  const accepted: readonly [
+    variable: string,
+    text: string,
+    member: keyof ReturnType<typeof parse>,
+    value: unknown,
+  ][] = [
+    ['HALYARD_MAX_QUEUED_BYTES', '512KiB', 'maxQueuedBytes', 524_288],
+    ['HALYARD_MAX_QUEUED_BYTES', '2 mib', 'maxQueuedBytes', 2_097_152],
+    ['HALYARD_BARE', 'yes', 'bare', true],
+    ['HALYARD_BARE', '0', 'bare', false],
+    ['HALYARD_HOST', '::', 'host', '::'],
+    ['HALYARD_HOST', 'flags.internal', 'host', 'flags.internal'],
+    ['HALYARD_DOCS_URL', 'https://docs.example.com/flags/', 'docsUrl', 'https://docs.example.com/flags'],
+    [
+      'HALYARD_CORS_ORIGINS',
+      'https://a.example, http://localhost:5173',
+      'corsOrigins',
+      ['https://a.example', 'http://localhost:5173'],
+    ],
+    [
+      'HALYARD_DATABASE_URL',
+      'postgresql://db/x?sslmode=verify-full',
+      'databaseUrl',
+      'postgresql://db/x?sslmode=verify-full',
+    ],
+  ];
+  for (const [variable, text, member, value] of accepted) {
+    test(`${variable}=${text} is accepted`, () => {
+      expect<unknown>(parse({ env: { [variable]: text } })[member]).toEqual(value);
+    });
+  }
+
+  const refused: readonly [variable: string, text: string][] = [
+    ['HALYARD_PORT', '7070.5'],
+    ['HALYARD_PORT', '0x10'],
+    ['HALYARD_HOST', 'http://127.0.0.1'],
+    ['HALYARD_HOST', '127.0.0.1:80'],
+    ['HALYARD_MAX_QUEUED_BYTES', '1MB'],
+    ['HALYARD_MAX_QUEUED_BYTES', '10'],
+    ['HALYARD_BARE', 'maybe'],
+    ['HALYARD_DOCS_URL', 'ftp://docs.example.com'],
+    ['HALYARD_DOCS_URL', 'https://docs.example.com?x=1'],
+    ['HALYARD_CORS_ORIGINS', 'https://a.example/path'],
+    ['HALYARD_CORS_ORIGINS', 'a.example'],
+    ['HALYARD_RATE_LIMIT', '0'],
+    ['HALYARD_PORT', 'off'],
+  ];
+  for (const [variable, text] of refused) {
+    test(`${variable}=${text} is refused`, () => {
+      const [problem = ''] = problemsOf({ env: { [variable]: text } });
+      expect(problem).toStartWith(`${variable} must be `);
+      expect(problem).toEndWith(`, not ${JSON.stringify(text)}.`);
+    });
+  }
+});

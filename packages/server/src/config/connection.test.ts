@@ -1,0 +1,58 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '../config.ts';
+import { resolveConnection } from './connection.ts';
+
+const data = mkdtempSync(join(tmpdir(), 'halyard-data-'));
+writeFileSync(join(data, 'admin-token'), 'from-folder\n');
+afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+test('the server is on this machine unless a flag or a variable names another', () => {
+  expect(resolveConnection({}, {}).url).toBe('http://127.0.0.1:7070');
+  const env = { HALYARD_URL: 'https://flags.example.com/' };
+  expect(resolveConnection({}, env).url).toBe('https://flags.example.com');
+  expect(resolveConnection({ url: 'http://10.0.0.1:80/base/' }, env).url).toBe('http://10.0.0.1/base');
+});
+
+test('an address that cannot be used is refused with what would be right', () => {
+  expect(() => resolveConnection({ url: 'flags.example.com' }, {})).toThrow(ConfigError);
+  expect(() => resolveConnection({}, { HALYARD_URL: 'nonsense' })).toThrow('HALYARD_URL must be an http://');
+});
+
+test('the token comes from the flag, then the variables, then the data folder', () => {
+  const env = { HALYARD_TOKEN: 'own', HALYARD_ADMIN_TOKEN: 'admin', HALYARD_DATA: data };
+  expect(resolveConnection({ token: 'flag' }, env).token).toBe('flag');
+  expect(resolveConnection({}, env).token).toBe('own');
+  expect(resolveConnection({}, { ...env, HALYARD_TOKEN: '' }).token).toBe('admin');
+  expect(resolveConnection({}, { HALYARD_DATA: data }).token).toBe('from-folder');
+  expect(resolveConnection({ data }, {}).token).toBe('from-folder');
+  expect(resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'admin-token') }).token).toBe('from-folder');
+});
+
+test('the token of a folder that nobody named is not sent to another machine', () => {
+  const before = process.cwd();
+  const home = mkdtempSync(join(tmpdir(), 'halyard-home-'));
+  try {
+    process.chdir(home);
+    Bun.spawnSync(['mkdir', 'halyard-data']);
+    writeFileSync(join('halyard-data', 'admin-token'), 'implicit');
+    expect(resolveConnection({}, {}).token).toBe('implicit');
+    expect(resolveConnection({ url: 'http://localhost:9' }, {}).token).toBe('implicit');
+    expect(resolveConnection({ url: 'https://flags.example.com' }, {}).token).toBeUndefined();
+    expect(resolveConnection({ url: 'https://127.0.0.1.example.com' }, {}).token).toBeUndefined();
+    expect(resolveConnection({ url: 'https://flags.example.com', data: 'halyard-data' }, {}).token).toBe(
+      'implicit',
+    );
+  } finally {
+    process.chdir(before);
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+test('a token file that cannot be read is said, not passed over', () => {
+  expect(() => resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'missing') })).toThrow(
+    'HALYARD_TOKEN_FILE names',
+  );
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { formatSettings, redactSettings, settingsAsMarkdown } from './describe-settings.ts';
+import { describeUnknownVariables } from './environment.ts';
+import { resolveSettings } from './resolve-settings.ts';
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from './settings.ts';
+
+const GUIDE = join(import.meta.dir, '../../../../docs/operations.md');
+
+test('the operations guide holds the table of all settings, as the program has them', async () => {
+  expect(await Bun.file(GUIDE).text()).toContain(settingsAsMarkdown());
+});
+
+test('each setting has one flag and one variable of the same name', () => {
+  expect(flagOf('maxStreamsPerKey')).toBe('--max-streams-per-key');
+  expect(variableOf('maxStreamsPerKey')).toBe('HALYARD_MAX_STREAMS_PER_KEY');
+  expect(new Set(SETTING_NAMES.map(variableOf)).size).toBe(SETTING_NAMES.length);
+});
+
+test('each setting is described in one sentence', () => {
+  for (const name of SETTING_NAMES) expect(SETTINGS[name].sentence).toMatch(/^[A-Za-z].*\.$/);
+});
+
+describe('a variable that nothing reads', () => {
+  test('is named, with the one that was probably meant', () => {
+    expect(describeUnknownVariables({ HALYARD_PROT: '1', HALYARD_LOGLEVEL: 'x' })).toEqual([
+      'HALYARD_LOGLEVEL is no setting of Halyard and has no effect. Did you mean HALYARD_LOG_LEVEL?',
+      'HALYARD_PROT is no setting of Halyard and has no effect. Did you mean HALYARD_PORT?',
+    ]);
+  });
+
+  test('gets no suggestion when none is near', () => {
+    expect(describeUnknownVariables({ HALYARD_ZZZZZZZZZZZZ: '1' })).toEqual([
+      'HALYARD_ZZZZZZZZZZZZ is no setting of Halyard and has no effect.',
+    ]);
+  });
+
+  test('is not one of those that are read, nor of another program', () => {
+    const env = {
+      HALYARD_PORT: '1',
+      HALYARD_URL: 'x',
+      HALYARD_TOKEN_FILE: 'x',
+      HALYARD_ADMIN_TOKEN_FILE: 'x',
+      PORT: '1',
+    };
+    expect(describeUnknownVariables(env)).toEqual([]);
+  });
+});
+
+describe('the settings in effect', () => {
+  const { settings } = resolveSettings({
+    flags: { port: '8000' },
+    env: {
+      HALYARD_DATABASE_URL: 'postgres://u:hunter2@db/x',
+      HALYARD_ADMIN_TOKEN: 'hunter2-hunter2-hunter2',
+    },
+  });
+
+  test('are listed with where they come from', () => {
+    const lines = formatSettings(settings).split('\n');
+    expect(lines[0]).toMatch(/^port +8000 +\(--port\)$/);
+    expect(lines[1]).toMatch(/^host +127\.0\.0\.1$/);
+    expect(lines).toHaveLength(SETTING_NAMES.length + 1);
+  });
+
+  test('never show a secret', () => {
+    expect(formatSettings(settings)).not.toContain('hunter2');
+    expect(JSON.stringify(redactSettings(settings))).not.toContain('hunter2');
+    expect(redactSettings(settings)).toMatchObject({
+      databaseUrl: '[redacted]',
+      adminToken: '[redacted]',
+      port: 8000,
+    });
+  });
+});
