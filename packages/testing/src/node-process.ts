@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { guardProcess } from './process-guard.ts';
+import { ProcessLog } from './process-log.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** How to start a node. */
 export interface StartNodeOptions {
@@ -55,8 +55,8 @@ const ENTRY = join(import.meta.dir, '../../server/src/main.ts');
  */
 export async function startNode(options: StartNodeOptions = {}): Promise<NodeProcess> {
   const adminToken = options.adminToken ?? randomAdminToken();
-  const temporary = options.dataFolder === undefined;
-  const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), 'halyard-test-'));
+  const temporary = options.dataFolder === undefined ? temporaryFolder() : undefined;
+  const dataFolder = options.dataFolder ?? temporary?.path ?? '';
   const child = Bun.spawn(commandOf(options, dataFolder), {
     env: environmentOf(options, adminToken),
     stdin: 'ignore',
@@ -69,7 +69,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<NodePro
   const exited = child.exited.then(async (code) => {
     guard.release();
     await drained;
-    if (temporary) rmSync(dataFolder, { recursive: true, force: true });
+    temporary?.remove();
     return code;
   });
   const deadline = Date.now() + (options.timeoutMs ?? 30_000);
@@ -111,6 +111,7 @@ function environmentOf(options: StartNodeOptions, adminToken: string): Record<st
     ...(process.env.HOME === undefined ? {} : { HOME: process.env.HOME }),
     HALYARD_ADMIN_TOKEN: adminToken,
     HALYARD_LOG_FORMAT: 'json',
+    HALYARD_DRAIN_SECONDS: '1',
     ...(options.databaseUrl === undefined ? {} : { HALYARD_DATABASE_URL: options.databaseUrl }),
     ...options.env,
   };
@@ -163,49 +164,4 @@ async function readiness(url: string, status: number, deadline: number): Promise
     await Bun.sleep(25);
   }
   throw new Error(`GET /readyz should have become ${status}; the last answer was ${last}`);
-}
-
-/** What a process wrote, as it comes. */
-class ProcessLog {
-  text = '';
-  #listeners: (() => void)[] = [];
-
-  async read(stream: ReadableStream<Uint8Array>): Promise<void> {
-    const decoder = new TextDecoder();
-    for await (const bytes of stream) {
-      this.text += decoder.decode(bytes, { stream: true });
-      for (const listener of this.#listeners.splice(0)) listener();
-    }
-  }
-
-  /** The `url` of the log line whose `msg` is `listening`. */
-  async listeningUrl(exited: Promise<number>, deadline: number): Promise<string> {
-    let code: number | undefined;
-    const gone = exited.then((value) => {
-      code = value;
-    });
-    for (;;) {
-      const url = findListeningUrl(this.text);
-      if (url !== undefined) return url;
-      if (code !== undefined) throw new Error(`it exited with code ${code}`);
-      if (Date.now() > deadline) throw new Error('it never said that it listens');
-      const more = new Promise<void>((resolve) => this.#listeners.push(resolve));
-      await Promise.race([more, gone, Bun.sleep(Math.max(1, deadline - Date.now()))]);
-    }
-  }
-}
-
-function findListeningUrl(text: string): string | undefined {
-  for (const line of text.split('\n')) {
-    if (!line.includes('"listening"')) continue;
-    try {
-      const entry: unknown = JSON.parse(line);
-      if (typeof entry === 'object' && entry !== null && 'url' in entry && typeof entry.url === 'string') {
-        return entry.url.replace(/\/$/, '');
-      }
-    } catch {
-      // Half a line, or a banner that happens to hold the word: the next line may be the one.
-    }
-  }
-  return undefined;
 }

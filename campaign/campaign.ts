@@ -1,0 +1,168 @@
+import { Management } from '@halyard/testing';
+import type { History } from './checker/history.ts';
+import { now } from './clock.ts';
+import { type Fault, faultsOf } from './faults.ts';
+import { type Engine, startPostgresFleet, startSqliteFleet } from './fleet.ts';
+import { Random } from './random.ts';
+import { StreamReader } from './reader.ts';
+import { Recorder } from './recorder.ts';
+import { contentOf, runRestReader } from './rest-reader.ts';
+import { COUNTER, createWorld, type World } from './world.ts';
+import { runWriter, WriteIds } from './writer.ts';
+
+/** How to run a campaign. */
+export interface CampaignOptions {
+  readonly engine: Engine;
+  readonly seed: number;
+  /** How long writers write and faults happen. */
+  readonly seconds: number;
+  /** Writes per second that the writers try, all together. */
+  readonly rate: number;
+  /** Streams per node. */
+  readonly streams: number;
+  /** Only faults of these kinds, in this order, over and over. Default: all, in random order. */
+  readonly faults?: readonly string[];
+  /** Quiet time between two faults, on average. Default 3,000 ms. */
+  readonly betweenFaultsMs?: number;
+  /** Told what happens while it happens. */
+  readonly tell?: (line: string) => void;
+}
+
+/** What a campaign leaves. */
+export interface CampaignResult {
+  readonly history: History;
+  /** How often each fault was caused. */
+  readonly faults: ReadonlyMap<string, number>;
+  /** What each node wrote. */
+  readonly logs: ReadonlyMap<string, string>;
+}
+
+/** How long everybody may take to hold the newest state after the last fault. P6: backoff and five seconds. */
+const CONVERGENCE_MS = 35_000;
+
+/** Writers at work at once. */
+const WRITERS = 8;
+
+/** Starts a fleet, writes, reads, breaks things, waits for peace, and gives what was recorded. */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const fleet = await (options.engine === 'postgres' ? startPostgresFleet() : startSqliteFleet());
+  try {
+    const world = await createWorld(fleet, new Recorder(), new Random(options.seed));
+    return await act(world, options);
+  } finally {
+    await fleet.close();
+  }
+}
+
+async function act(world: World, options: CampaignOptions): Promise<CampaignResult> {
+  const { fleet, recorder } = world;
+  const readers = hireReaders(world, options.streams);
+  const reading = new AbortController();
+  const writing = new AbortController();
+  const readersDone = readers.map((reader) => reader.run(reading.signal));
+  const ids = new WriteIds();
+  const writersDone = Array.from({ length: WRITERS }, () =>
+    runWriter(world, ids, (1_000 * WRITERS) / options.rate, writing.signal),
+  );
+  writersDone.push(runRestReader(world, 50, writing.signal));
+  const faults = await causeFaults(world, options);
+  writing.abort();
+  await Promise.all(writersDone);
+  await converge(world, readers, options);
+  await recordFinals(world);
+  for (const node of fleet.nodes) for (const at of node.losses()) recorder.loss({ node: node.name, at });
+  const history = recorder.seal(COUNTER);
+  reading.abort();
+  await Promise.all(readersDone);
+  for (const reader of readers) reader.close();
+  return { history, faults, logs: new Map(fleet.nodes.map((node) => [node.name, node.logs()])) };
+}
+
+function hireReaders(world: World, perNode: number): StreamReader[] {
+  return world.fleet.nodes.flatMap((node) =>
+    Array.from({ length: perNode }, (_, index) => {
+      const place = world.places[index % world.places.length];
+      if (place === undefined) throw new Error('the world has places');
+      return new StreamReader(`reader-${node.name}-${index}`, place, node, world);
+    }),
+  );
+}
+
+async function causeFaults(world: World, options: CampaignOptions): Promise<ReadonlyMap<string, number>> {
+  const random = world.random.fork();
+  const counts = new Map<string, number>();
+  const endsAt = now() + options.seconds * 1_000;
+  const betweenMs = options.betweenFaultsMs ?? 3_000;
+  await Bun.sleep(Math.min(betweenMs, options.seconds * 500));
+  for (const fault of planOf(faultsOf(world.fleet), options.faults, random)) {
+    if (now() >= endsAt) break;
+    options.tell?.(`${Math.round((endsAt - now()) / 1_000)} s left: ${fault.kind}`);
+    await fault.run(world, random);
+    counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
+    await Bun.sleep(Math.min(random.between(0.5, 1.5) * betweenMs, Math.max(0, endsAt - now())));
+  }
+  return counts;
+}
+
+function* planOf(
+  faults: readonly Fault[],
+  kinds: readonly string[] | undefined,
+  random: Random,
+): Generator<Fault> {
+  const wanted = kinds?.map((kind) => {
+    const fault = faults.find((each) => each.kind === kind);
+    if (fault === undefined) throw new Error(`there is no fault ${kind}`);
+    return fault;
+  });
+  for (;;) yield* wanted ?? random.shuffle(faults);
+}
+
+async function converge(
+  world: World,
+  readers: readonly StreamReader[],
+  options: CampaignOptions,
+): Promise<void> {
+  options.tell?.('waiting for everybody to converge');
+  const deadline = now() + CONVERGENCE_MS;
+  while (now() < deadline) {
+    try {
+      if (await hasConverged(world, readers)) return;
+    } catch {
+      // A node that does not answer yet has not converged.
+    }
+    await Bun.sleep(100);
+  }
+}
+
+async function hasConverged(world: World, readers: readonly StreamReader[]): Promise<boolean> {
+  for (const place of world.places) {
+    for (const node of world.fleet.nodes) {
+      const management = new Management({ url: node.url, adminToken: world.fleet.adminToken });
+      const { revision } = await management.states(place.project, place.environment);
+      const rest = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
+        headers: { 'X-Service-Key': place.key },
+      });
+      await rest.body?.cancel();
+      if (rest.headers.get('x-flags-revision') !== String(revision)) return false;
+      if (readers.some((reader) => reader.place === place && reader.reached !== revision)) return false;
+    }
+  }
+  return true;
+}
+
+/** What each node says at the end: over REST from its memory, over the management API from the database. */
+async function recordFinals({ fleet, places, recorder }: World): Promise<void> {
+  for (const node of fleet.nodes) {
+    const management = new Management({ url: node.url, adminToken: fleet.adminToken });
+    for (const place of places) {
+      const answer = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
+        headers: { 'X-Service-Key': place.key },
+      });
+      const common = { environment: place.name };
+      recorder.final({ ...common, source: `${node.name} (REST)`, ...contentOf(answer, await answer.text()) });
+      const { revision, flags } = await management.states(place.project, place.environment);
+      const content = JSON.stringify(Object.fromEntries(flags.map(({ key, state }) => [key, state])));
+      recorder.final({ ...common, source: `${node.name} (database)`, revision, content });
+    }
+  }
+}

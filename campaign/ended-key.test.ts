@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Management, openSse, type SseReader } from '@halyard/testing';
+import { type Fleet, startPostgresFleet } from './fleet.ts';
+
+let fleet: Fleet;
+let management: Management;
+
+beforeAll(async () => {
+  fleet = await startPostgresFleet();
+  management = new Management({ url: fleet.nodes[0]?.url ?? '', adminToken: fleet.adminToken });
+  await management.createProject('demo');
+}, 120_000);
+
+afterAll(async () => {
+  await fleet.close();
+}, 60_000);
+
+test('a revoked key is refused and its streams are closed on every node', async () => {
+  const ended = await management.createKey('demo', ['production']);
+  const other = await management.createKey('demo', ['production']);
+  const streams = await openEverywhere(ended.key);
+  const others = await openEverywhere(other.key);
+  await management.revokeKey(ended.id);
+  const revokedAt = Date.now();
+  const ends = await Promise.all(streams.map((stream) => stream.ended));
+  expect(Math.max(...ends.map((end) => end.at)) - revokedAt).toBeLessThan(2_000);
+  await management.putState('demo', 'production', 'after', { enabled: true });
+  for (const stream of others) expect((await stream.nextFrame()).data).toContain('after');
+  for (const stream of streams) expect(stream.frames).toHaveLength(1);
+  await expectRefusedEverywhere(ended.key);
+  for (const stream of others) stream.close();
+}, 60_000);
+
+test('a key that expires is refused and its streams are closed on every node', async () => {
+  const expiresAt = Date.now() + 3_000;
+  const { key } = await management.createKey('demo', ['staging'], {
+    expiresAt: new Date(expiresAt).toISOString(),
+  });
+  const streams = await openEverywhere(key, 'staging');
+  const ends = await Promise.all(streams.map((stream) => stream.ended));
+  for (const end of ends) {
+    expect(end.at).toBeGreaterThanOrEqual(expiresAt - 50);
+    expect(end.at - expiresAt).toBeLessThan(2_000);
+  }
+  await expectRefusedEverywhere(key, 'staging');
+}, 60_000);
+
+test('a key that expires in months is not closed at once', async () => {
+  // Timers count to 2^31 milliseconds, about 25 days; a longer one would ring at once.
+  const { key } = await management.createKey('demo', ['development'], {
+    expiresAt: new Date(Date.now() + 60 * 24 * 3_600_000).toISOString(),
+  });
+  const streams = await openEverywhere(key, 'development');
+  await Bun.sleep(300);
+  for (const stream of streams) {
+    expect(stream.end).toBeUndefined();
+    stream.close();
+  }
+}, 60_000);
+
+/** One stream on each node, as soon as that node knows the key, each with its first frame read. */
+async function openEverywhere(key: string, environment = 'production'): Promise<SseReader[]> {
+  return await Promise.all(
+    fleet.nodes.map(async (node) => {
+      const deadline = Date.now() + 10_000;
+      for (;;) {
+        const stream = await openSse(`${node.url}/v1/stream?env=${environment}`, {
+          headers: { 'X-Service-Key': key },
+        });
+        if (stream.status === 200) {
+          await stream.nextFrame();
+          return stream;
+        }
+        stream.close();
+        if (Date.now() > deadline) throw new Error(`${node.name} never learned of the key`);
+        await Bun.sleep(10);
+      }
+    }),
+  );
+}
+
+async function expectRefusedEverywhere(key: string, environment = 'production'): Promise<void> {
+  for (const node of fleet.nodes) {
+    const read = await fetch(`${node.url}/v1/flags?env=${environment}`, {
+      headers: { 'X-Service-Key': key },
+    });
+    expect(read.status).toBe(401);
+    const stream = await openSse(`${node.url}/v1/stream?env=${environment}`, {
+      headers: { 'X-Service-Key': key },
+    });
+    expect(stream.status).toBe(401);
+    stream.close();
+  }
+}

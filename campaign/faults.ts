@@ -1,0 +1,140 @@
+import type { Fleet, FleetNode } from './fleet.ts';
+import { endKeyWithOpenStreams } from './key-faults.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** One kind of trouble: it begins, lasts and ends within `run`. */
+export interface Fault {
+  readonly kind: string;
+  readonly run: (world: World, random: Random) => Promise<void>;
+}
+
+/** Trouble any fleet can have. */
+const NODE_FAULTS: readonly Fault[] = [
+  {
+    kind: 'node killed and started again',
+    run: async ({ fleet }, random) => {
+      const node = random.pick(fleet.nodes);
+      await node.process.kill();
+      await Bun.sleep(random.between(0, 2_000));
+      await node.start();
+    },
+  },
+  {
+    kind: 'node frozen',
+    run: async ({ fleet }, random) => {
+      const { process } = random.pick(fleet.nodes);
+      process.pause();
+      await Bun.sleep(random.between(300, 6_000));
+      process.resume();
+    },
+  },
+  {
+    kind: 'rolling restart',
+    run: async ({ fleet }) => {
+      for (const node of fleet.nodes) {
+        await node.process.stop();
+        await node.start();
+      }
+    },
+  },
+  { kind: 'key revoked', run: (world, random) => endKeyWithOpenStreams(world, random, 'revoked') },
+  { kind: 'key expired', run: (world, random) => endKeyWithOpenStreams(world, random, 'expired') },
+];
+
+/** Trouble with a database server and the network before it. */
+const DATABASE_FAULTS: readonly Fault[] = [
+  {
+    kind: 'database restarted (fast)',
+    run: async ({ fleet }, random) => {
+      await postgresOf(fleet).stop('fast');
+      await Bun.sleep(random.between(0, 3_000));
+      await postgresOf(fleet).start();
+    },
+  },
+  {
+    kind: 'database restarted (immediate)',
+    run: async ({ fleet }, random) => {
+      await postgresOf(fleet).stop('immediate');
+      await Bun.sleep(random.between(0, 3_000));
+      await postgresOf(fleet).start();
+    },
+  },
+  {
+    kind: 'database killed',
+    run: async ({ fleet }, random) => {
+      await postgresOf(fleet).kill9();
+      await Bun.sleep(random.between(0, 3_000));
+      await postgresOf(fleet).start();
+    },
+  },
+  { kind: 'all sessions terminated', run: ({ fleet }) => terminate(fleet, "application_name LIKE 'node-%'") },
+  {
+    kind: 'sessions of one node terminated',
+    run: ({ fleet }, random) => terminate(fleet, `application_name = '${random.pick(fleet.nodes).name}'`),
+  },
+  {
+    kind: 'black hole',
+    run: async ({ fleet }, random) => {
+      const proxy = proxyOf(random.pick(fleet.nodes));
+      proxy.blackhole();
+      await Bun.sleep(random.between(4_000, 8_000));
+      proxy.restore();
+    },
+  },
+  {
+    kind: 'short black hole',
+    run: async ({ fleet }, random) => {
+      const proxy = proxyOf(random.pick(fleet.nodes));
+      proxy.blackhole();
+      await Bun.sleep(random.between(100, 1_800));
+      proxy.restore();
+    },
+  },
+  {
+    kind: 'connections reset',
+    run: async ({ fleet }, random) => proxyOf(random.pick(fleet.nodes)).reset(),
+  },
+  {
+    kind: 'connections refused',
+    run: async ({ fleet }, random) => {
+      const proxy = proxyOf(random.pick(fleet.nodes));
+      proxy.refuse();
+      await Bun.sleep(random.between(500, 4_000));
+      proxy.restore();
+    },
+  },
+  {
+    kind: 'message cut in the middle',
+    run: async ({ fleet }, random) =>
+      proxyOf(random.pick(fleet.nodes)).dropAfter(Math.floor(random.between(1, 5_000))),
+  },
+  {
+    kind: 'slow network',
+    run: async ({ fleet }, random) => {
+      const proxy = proxyOf(random.pick(fleet.nodes));
+      proxy.delay(random.between(20, 150));
+      await Bun.sleep(random.between(1_000, 4_000));
+      proxy.restore();
+    },
+  },
+];
+
+/** Every fault that can befall a fleet on this engine. */
+export function faultsOf(fleet: Fleet): readonly Fault[] {
+  return fleet.engine === 'postgres' ? [...DATABASE_FAULTS, ...NODE_FAULTS] : NODE_FAULTS;
+}
+
+async function terminate(fleet: Fleet, where: string): Promise<void> {
+  await postgresOf(fleet).query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${where}`);
+}
+
+function postgresOf(fleet: Fleet): NonNullable<Fleet['postgres']> {
+  if (fleet.postgres === undefined) throw new Error('this fleet has no PostgreSQL');
+  return fleet.postgres;
+}
+
+function proxyOf(node: FleetNode): NonNullable<FleetNode['proxy']> {
+  if (node.proxy === undefined) throw new Error('this fleet has no network to its database');
+  return node.proxy;
+}

@@ -1,0 +1,133 @@
+import {
+  type NodeProcess,
+  type PostgresServer,
+  randomAdminToken,
+  startNode,
+  startPostgres,
+  startTcpProxy,
+  type TcpProxy,
+  temporaryFolder,
+} from '@halyard/testing';
+
+/** The engines a fleet can run on. */
+export type Engine = 'postgres' | 'sqlite';
+
+/** The log message with which a node says that it has lost the log. */
+const LOSS_MESSAGE = 'the change log is out of reach';
+
+/** One place in the fleet: the process in it may be killed and replaced. */
+export class FleetNode {
+  readonly name: string;
+  /** Present on PostgreSQL: everything between this node and the database. */
+  readonly proxy: TcpProxy | undefined;
+  readonly #start: () => Promise<NodeProcess>;
+  readonly #processes: NodeProcess[] = [];
+
+  constructor(name: string, proxy: TcpProxy | undefined, start: () => Promise<NodeProcess>) {
+    this.name = name;
+    this.proxy = proxy;
+    this.#start = start;
+  }
+
+  /** Where the node is, or was before it was killed. */
+  get url(): string {
+    return this.process.url;
+  }
+
+  /** The process that is, or was last, in this place. */
+  get process(): NodeProcess {
+    const current = this.#processes.at(-1);
+    if (current === undefined) throw new Error(`${this.name} was never started`);
+    return current;
+  }
+
+  /** Starts a process in this place and waits until it is ready. */
+  async start(): Promise<void> {
+    this.#processes.push(await this.#start());
+  }
+
+  /** When the processes in this place said that they had lost the log, epoch milliseconds. */
+  losses(): readonly number[] {
+    return this.#processes.flatMap((process) =>
+      process
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes(LOSS_MESSAGE))
+        .map((line) => Date.parse(String(JSON.parse(line).time))),
+    );
+  }
+
+  /** Everything the processes in this place wrote. */
+  logs(): string {
+    return this.#processes.map((process) => process.logs()).join('\n');
+  }
+
+  async close(): Promise<void> {
+    this.#processes.at(-1)?.resume();
+    await this.#processes.at(-1)?.kill();
+    await this.proxy?.close();
+  }
+}
+
+/** Nodes and the database they share, all real, all on this machine. */
+export interface Fleet {
+  readonly engine: Engine;
+  readonly nodes: readonly FleetNode[];
+  readonly adminToken: string;
+  /** Present on PostgreSQL. */
+  readonly postgres?: PostgresServer;
+  /** Ends every process and removes the data. */
+  close(): Promise<void>;
+}
+
+/** Three nodes on one PostgreSQL, each behind a proxy of its own. */
+export async function startPostgresFleet(): Promise<Fleet> {
+  const postgres = await startPostgres();
+  const adminToken = randomAdminToken();
+  const databaseUrl = await postgres.createDatabase();
+  const nodes = await Promise.all(
+    ['node-1', 'node-2', 'node-3'].map(async (name) => {
+      const proxy = await startTcpProxy({ port: postgres.port });
+      const url = new URL(databaseUrl);
+      url.port = String(proxy.port);
+      url.searchParams.set('application_name', name);
+      return new FleetNode(name, proxy, () => startNode({ databaseUrl: url.href, adminToken }));
+    }),
+  );
+  return await startAll({
+    engine: 'postgres',
+    nodes,
+    adminToken,
+    postgres,
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+      await postgres.close();
+    },
+  });
+}
+
+/** One node on SQLite. Its folder outlives its processes. */
+export async function startSqliteFleet(): Promise<Fleet> {
+  const folder = temporaryFolder();
+  const adminToken = randomAdminToken();
+  const node = new FleetNode('node-1', undefined, () => startNode({ dataFolder: folder.path, adminToken }));
+  return await startAll({
+    engine: 'sqlite',
+    nodes: [node],
+    adminToken,
+    close: async () => {
+      await node.close();
+      folder.remove();
+    },
+  });
+}
+
+async function startAll(fleet: Fleet): Promise<Fleet> {
+  try {
+    await Promise.all(fleet.nodes.map((node) => node.start()));
+    return fleet;
+  } catch (error) {
+    await fleet.close();
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Management, ManagementError, openSse, type SseReader } from '@halyard/testing';
+import { type Fleet, type FleetNode, startPostgresFleet } from './fleet.ts';
+
+let fleet: Fleet;
+let key: string;
+
+beforeAll(async () => {
+  fleet = await startPostgresFleet();
+  const management = managementOf(nodeAt(0));
+  await management.createProject('demo');
+  ({ key } = await management.createKey('demo', ['production']));
+  await management.putState('demo', 'production', 'a', { enabled: true, value: 1 });
+}, 120_000);
+
+afterAll(async () => {
+  await fleet.close();
+}, 60_000);
+
+test('a node in a black hole closes its streams, says so everywhere, and comes back by itself', async () => {
+  const lost = nodeAt(0);
+  const healthy = nodeAt(1);
+  await healthy.process.readiness(200);
+  const lostStreams = await Promise.all(Array.from({ length: 10 }, () => openStream(lost)));
+  const healthyStream = await openStream(healthy);
+  for (const stream of [...lostStreams, healthyStream]) await stream.nextFrame();
+
+  const cutAt = Date.now();
+  lost.proxy?.blackhole();
+  const ends = await Promise.all(lostStreams.map((stream) => stream.ended));
+  // Found by the heartbeat: one second between two beats and two seconds for the answer, and a busy machine.
+  expect(Math.max(...ends.map((end) => end.at)) - cutAt).toBeLessThan(6_000);
+
+  // The rest of the fleet goes on, and the lost node does not pretend to.
+  await managementOf(healthy).putState('demo', 'production', 'a', { enabled: true, value: 2 });
+  expect(JSON.parse((await healthyStream.nextFrame()).data)).toEqual({ a: { enabled: true, value: 2 } });
+  for (const stream of lostStreams) expect(stream.frames).toHaveLength(1);
+
+  const read = await fetch(`${lost.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+  expect(read.status).toBe(200);
+  expect(Number(read.headers.get('x-flags-stale'))).toBeGreaterThanOrEqual(1);
+  expect(await read.json()).toMatchObject({ flags: { a: { value: 1 } } });
+
+  await lost.process.readiness(503);
+  const refused = await openStream(lost);
+  await refused.ended;
+  expect(refused.status).toBe(500);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect(JSON.parse(refused.text)).toMatchObject({ error: 'internal_error' });
+
+  const write = managementOf(lost).putState('demo', 'production', 'a', { enabled: true, value: 3 });
+  const refusal = await write.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(refusal instanceof ManagementError)) throw new Error('the write must be refused');
+  expect(refusal.status).toBe(500);
+  expect(refusal.body).toMatchObject({ error: 'internal_error' });
+  expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+
+  lost.proxy?.restore();
+  await lost.process.readiness(200);
+  const again = await openStream(lost);
+  expect(JSON.parse((await again.nextFrame()).data)).toEqual({ a: { enabled: true, value: 2 } });
+  const fresh = await fetch(`${lost.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+  expect(fresh.headers.get('x-flags-stale')).toBeNull();
+  await managementOf(lost).putState('demo', 'production', 'a', { enabled: true, value: 4 });
+  expect(JSON.parse((await again.nextFrame()).data)).toEqual({ a: { enabled: true, value: 4 } });
+  expect(JSON.parse((await healthyStream.nextFrame()).data)).toEqual({ a: { enabled: true, value: 4 } });
+  for (const stream of [again, healthyStream]) stream.close();
+}, 120_000);
+
+function nodeAt(index: number): FleetNode {
+  const node = fleet.nodes[index];
+  if (node === undefined) throw new Error('the fleet has three nodes');
+  return node;
+}
+
+function managementOf(node: FleetNode): Management {
+  return new Management({ url: node.url, adminToken: fleet.adminToken });
+}
+
+async function openStream(node: FleetNode): Promise<SseReader> {
+  return await openSse(`${node.url}/v1/stream?env=production`, { headers: { 'X-Service-Key': key } });
+}

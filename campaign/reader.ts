@@ -1,0 +1,135 @@
+import { openSse, type SseReader } from '@halyard/testing';
+import { now } from './clock.ts';
+import type { FleetNode } from './fleet.ts';
+import type { Random } from './random.ts';
+import type { OpenSession } from './recorder.ts';
+import type { Place, World } from './world.ts';
+
+/** First and longest wait before a reader tries again. */
+const BACKOFF = { firstMs: 50, longestMs: 2_000 };
+
+/** A client that keeps a stream open, whatever happens, and goes to another node when one fails it. */
+export class StreamReader {
+  readonly name: string;
+  readonly place: Place;
+  readonly #world: World;
+  readonly #random: Random;
+  #node: FleetNode;
+  #open: { readonly reader: SseReader; readonly record: OpenSession } | undefined;
+  #failures = 0;
+
+  constructor(name: string, place: Place, node: FleetNode, world: World) {
+    this.name = name;
+    this.place = place;
+    this.#node = node;
+    this.#world = world;
+    this.#random = world.random.fork();
+  }
+
+  /** The revision of the last frame of the open stream; `undefined` while there is none. */
+  get reached(): number | undefined {
+    const session = this.#open?.record.session;
+    return session && session.revision + session.frames.length - 1;
+  }
+
+  /** Reads until `signal` aborts, and then leaves the open stream as it is: {@link close} ends it. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const session = await openRecorded(this.#world, this.name, this.place, this.#node);
+      if (session !== undefined) {
+        this.#failures = 0;
+        this.#open = session;
+        await this.#untilEnded(session.reader, signal);
+        if (signal.aborted) return;
+        this.#open = undefined;
+      }
+      this.#node = this.#random.pick(this.#world.fleet.nodes);
+      await Bun.sleep(this.#backoffMs());
+    }
+  }
+
+  /** Leaves. Nothing is recorded any more. */
+  close(): void {
+    this.#open?.reader.close();
+  }
+
+  /** Streams do not last for ever: now and then a reader leaves by itself. */
+  async #untilEnded(reader: SseReader, signal: AbortSignal): Promise<void> {
+    const { promise: stopped, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    const timer = setTimeout(() => reader.close(), this.#random.between(5_000, 60_000));
+    await Promise.race([reader.ended, stopped]);
+    clearTimeout(timer);
+  }
+
+  #backoffMs(): number {
+    this.#failures += 1;
+    const cap = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** this.#failures);
+    return cap * this.#random.between(0.5, 1);
+  }
+}
+
+/** A stream being recorded. */
+export interface RecordedStream {
+  readonly reader: SseReader;
+  readonly record: OpenSession;
+}
+
+/** Opens a stream and records it to its end, or records its refusal; `undefined` when there is no stream. */
+export async function openRecorded(
+  world: World,
+  readerName: string,
+  place: Place,
+  node: FleetNode,
+  key: { readonly id: string; readonly text: string } = { id: `${place.project}-key`, text: place.key },
+): Promise<RecordedStream | undefined> {
+  const requestedAt = now();
+  const common = { node: node.name, environment: place.name, key: key.id, requestedAt };
+  // Frames may come in the same piece as the head, before the answer is in our hands.
+  const early: { content: string; at: number }[] = [];
+  let record: OpenSession | undefined;
+  let reader: SseReader;
+  try {
+    reader = await openSse(`${node.url}/v1/stream?env=${place.environment}`, {
+      headers: { 'X-Service-Key': key.text },
+      timeoutMs: 10_000,
+      keep: 'nothing',
+      onFrame: ({ data, at }) => {
+        if (record === undefined) early.push({ content: data, at });
+        else record.frame(data, at);
+      },
+    });
+  } catch {
+    // The node is down, frozen or out of reach: no answer, so nothing that could be right or wrong.
+    return undefined;
+  }
+  if (reader.status !== 200) {
+    const answeredAt = now();
+    world.recorder.read({
+      ...common,
+      kind: 'stream',
+      answeredAt,
+      status: reader.status,
+      freshness: 'current',
+    });
+    reader.close();
+    return undefined;
+  }
+  const revision = Number(reader.headers.get('x-flags-revision') ?? Number.NaN);
+  record = world.recorder.openSession({
+    ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common },
+    ...{ openedAt: now(), revision },
+  });
+  for (const { content, at } of early) record.frame(content, at);
+  const opened = record;
+  void reader.ended.then(({ how, at }) => opened.end(how, at));
+  return { reader, record };
+}
+
+const sessions = new Map<string, number>();
+
+function nextSession(readerName: string): number {
+  const next = (sessions.get(readerName) ?? 0) + 1;
+  sessions.set(readerName, next);
+  return next;
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bun
+/** `bun run campaign`: writes, reads and breaks a fleet for minutes and judges what was recorded. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type CampaignOptions, runCampaign } from './campaign.ts';
+import { checkHistory } from './checker/check-history.ts';
+import { summarise } from './summary.ts';
+
+const HELP = `bun run campaign [options]
+
+  --engine <postgres|sqlite|both>  default both: PostgreSQL with three nodes, then SQLite with one
+  --seconds <n>   how long faults happen, per engine; default 600, SQLite a fifth of it
+  --rate <n>      writes per second; default 60
+  --streams <n>   streams per node; default 12
+  --seed <n>      repeats a plan; default random
+  --faults <list> only these kinds, separated by commas, in this order
+  --logs <folder> keep what the nodes wrote
+`;
+
+const { values } = parseArgs({
+  options: {
+    engine: { type: 'string', default: 'both' },
+    seconds: { type: 'string', default: '600' },
+    rate: { type: 'string', default: '60' },
+    streams: { type: 'string', default: '12' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    faults: { type: 'string' },
+    logs: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) say(HELP);
+else process.exitCode = await run();
+
+async function run(): Promise<number> {
+  const engines = values.engine === 'both' ? (['postgres', 'sqlite'] as const) : [engineOf(values.engine)];
+  let failed = 0;
+  for (const engine of engines) {
+    const seconds = Number(values.seconds) / (values.engine === 'both' && engine === 'sqlite' ? 5 : 1);
+    failed += await runOne({
+      ...{ engine, seconds, seed: Number(values.seed), rate: Number(values.rate) },
+      streams: Number(values.streams),
+      ...(values.faults === undefined ? {} : { faults: values.faults.split(',') }),
+      tell: (line) => say(`  ${line}\n`),
+    });
+  }
+  say(`\n${engines.length - failed} passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** Gives 1 for a campaign with violations, else 0. */
+async function runOne(options: CampaignOptions): Promise<0 | 1> {
+  say(`\n${options.engine}: ${options.seconds} s, seed ${options.seed}\n`);
+  const { history, faults, logs } = await runCampaign(options);
+  if (values.logs !== undefined) keepLogs(values.logs, options.engine, logs);
+  const violations = checkHistory(history);
+  say(`\n${summarise(history, faults, violations)}\n`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+function keepLogs(folder: string, engine: string, logs: ReadonlyMap<string, string>): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [node, text] of logs) writeFileSync(`${folder}/${engine}-${node}.log`, text);
+}
+
+function engineOf(name: string): 'postgres' | 'sqlite' {
+  if (name === 'postgres' || name === 'sqlite') return name;
+  throw new Error(`--engine must be postgres, sqlite or both, not ${name}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}
