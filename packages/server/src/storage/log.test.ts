@@ -1,0 +1,66 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { changeIdAt, pruneLog, readLog } from './log.ts';
+import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import { ADA, changing, seed } from './test-records.ts';
+
+setDefaultTimeout(60_000);
+
+const FUTURE = 9_000_000_000_000;
+
+async function openLog(engine: TestEngine) {
+  const home = await openTestStore(engine);
+  const { environment } = await seed(home.store);
+  for (let value = 1; value <= 8; value++) {
+    await home.store.commit(ADA, changing(environment, ['checkout', `{"enabled":true,"value":${value}}`]));
+  }
+  return home;
+}
+
+describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
+  test('it is read from any place, in order, in pieces', async () => {
+    await using home = await openLog(engine);
+    const all = await readLog(home.database, 0, 100);
+    expect(all.map((row) => row.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(await readLog(home.database, 4, 3)).toEqual(all.slice(4, 7));
+    expect(await readLog(home.database, 10, 3)).toEqual([]);
+    expect(new Set(all.map((row) => row.changeId)).size).toBe(10);
+  });
+
+  test('the change id of a row is found by its seq, or is absent', async () => {
+    await using home = await openLog(engine);
+    const [row] = await readLog(home.database, 6, 1);
+    expect(await changeIdAt(home.database, 7)).toBe(row?.changeId ?? '');
+    expect(await changeIdAt(home.database, 11)).toBeUndefined();
+  });
+
+  test('pruning takes old rows only, and leaves as many as it must', async () => {
+    await using home = await openLog(engine);
+    const seqs = async () => (await readLog(home.database, 0, 100)).map((row) => row.seq);
+    expect(await pruneLog(home.database, { olderThan: 0, keepRows: 1 })).toBe(0);
+    expect(await pruneLog(home.database, { olderThan: FUTURE, keepRows: 100 })).toBe(0);
+    expect(await pruneLog(home.database, { olderThan: FUTURE, keepRows: 4 })).toBe(6);
+    expect(await seqs()).toEqual([7, 8, 9, 10]);
+    expect(await pruneLog(home.database, { olderThan: FUTURE, keepRows: 0 })).toBe(3);
+    expect(await seqs()).toEqual([10]);
+  });
+
+  test('a clock that went back leaves no hole: nothing after a kept row is pruned', async () => {
+    await using home = await openLog(engine);
+    await home.database.transaction(async (transaction) => {
+      await transaction.query('UPDATE change_log SET at = seq');
+      await transaction.query('UPDATE change_log SET at = $1 WHERE seq = 4', [FUTURE]);
+    });
+    expect(await pruneLog(home.database, { olderThan: 9, keepRows: 1 })).toBe(3);
+    expect((await readLog(home.database, 0, 1))[0]?.seq).toBe(4);
+  });
+
+  test('the log goes on from where it was after all but its last row were pruned', async () => {
+    await using home = await openLog(engine);
+    await pruneLog(home.database, { olderThan: FUTURE, keepRows: 1 });
+    const { seq } = await home.store.commit(ADA, async (transaction) => {
+      const [project] = await transaction.projects();
+      if (project !== undefined) await transaction.deleteProject(project);
+    });
+    expect(seq).toBe(11);
+  });
+});

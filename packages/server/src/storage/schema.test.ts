@@ -1,0 +1,61 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { MIGRATIONS } from './migrations.ts';
+import { beginEpoch, migrate, SCHEMA_VERSION } from './schema.ts';
+import { loadSnapshot } from './snapshot.ts';
+import { StorageError } from './storage-error.ts';
+import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import { seed } from './test-records.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
+  test('five nodes that start together migrate once and agree on the history', async () => {
+    await using home = await engine.create();
+    const databases = await Promise.all(Array.from({ length: 5 }, () => home.connect()));
+    await Promise.all(databases.map((database) => migrate(database)));
+    const snapshots = await Promise.all(databases.map(loadSnapshot));
+    expect(new Set(snapshots.map((snapshot) => snapshot.cursor.epoch)).size).toBe(1);
+    const [first] = databases;
+    expect(await first?.query('SELECT version FROM halyard_schema')).toEqual(
+      MIGRATIONS.map((_, index) => ({ version: index + 1 })),
+    );
+  });
+
+  test('a current schema is left as it is, data and history included', async () => {
+    await using home = await openTestStore(engine);
+    await seed(home.store);
+    const before = await loadSnapshot(home.database);
+    await migrate(await home.connect());
+    expect(await loadSnapshot(home.database)).toEqual(before);
+  });
+
+  test('a schema that a newer program has made is refused with what to do', async () => {
+    await using home = await openTestStore(engine);
+    await home.database.transaction((transaction) =>
+      transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, 0)', [
+        SCHEMA_VERSION + 1,
+      ]),
+    );
+    const attempt = migrate(await home.connect());
+    await expect(attempt).rejects.toBeInstanceOf(StorageError);
+    await expect(attempt).rejects.toThrow(/newer Halyard.*Start that version/);
+  });
+
+  test('a migration that fails leaves nothing', async () => {
+    await using home = await engine.create();
+    const database = await home.connect();
+    await database.transaction((transaction) => transaction.query('CREATE TABLE audit_log (mine TEXT)'));
+    await expect(migrate(database)).rejects.toThrow(/already exists/);
+    await expect(database.query('SELECT * FROM halyard_schema')).rejects.toThrow(/halyard_schema/);
+  });
+
+  test('a new epoch is a new history over the same rows', async () => {
+    await using home = await openTestStore(engine);
+    await seed(home.store);
+    const before = await loadSnapshot(home.database);
+    await beginEpoch(home.database, 'after-restore');
+    const { cursor, ...rows } = await loadSnapshot(home.database);
+    expect(cursor).toEqual({ ...before.cursor, epoch: 'after-restore' });
+    expect(rows).toEqual({ ...rows, projects: before.projects, environments: before.environments });
+  });
+});
