@@ -1,0 +1,15 @@
+import type { Store } from '../domain/store.ts';
+
+/** What the management commands need of their node. */
+export interface ManagementContext {
+  readonly store: Store;
+  /** Resolves once this node has applied the change-log row `seq`, so that the writer reads its own write. */
+  waitForApplied(seq: number): Promise<void>;
+  /** Throws `internal_error` while this node cannot follow the log: a write nobody could see is not taken. */
+  assertWritable(): void;
+  /** Epoch milliseconds. */
+  now(): number;
+  randomBytes(length: number): Uint8Array;
+  /** A text that never comes twice, in any process. */
+  newId(): string;
+}

@@ -1,0 +1,138 @@
+import type { Actor } from '../domain/audit.ts';
+import type { Environment } from '../domain/environment.ts';
+import type { Flag, StateText, StoredState } from '../domain/flag.ts';
+import { stateParts } from '../domain/flag-state-text.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { StoreReader } from '../domain/store.ts';
+import { commit } from './commit.ts';
+import type { ManagementContext } from './context.ts';
+import { environmentNotFound, findFlag, findProject, lockAll } from './lookup.ts';
+import { checkDescription, checkFlagKey, checkTags } from './rules.ts';
+
+/** A flag with its states by environment name. */
+export interface FlagWithStates extends Flag {
+  readonly states: ReadonlyMap<string, StoredState>;
+}
+
+/** What a new flag is made of. */
+export interface NewFlag {
+  readonly key: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  /** Its first states by environment name. */
+  readonly states?: ReadonlyMap<string, StateText>;
+}
+
+/** Which flag of which project. */
+export interface FlagPlace {
+  readonly project: string;
+  readonly key: string;
+}
+
+/** Every flag of a project with its states everywhere, by key. `project_not_found`. */
+export function listFlags(context: ManagementContext, project: string): Promise<readonly FlagWithStates[]> {
+  return context.store.read(async (reader) => {
+    const { id } = await findProject(reader, project);
+    const flags = await reader.flags(id);
+    const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
+    for (const environment of await reader.environments(id)) {
+      for (const state of readable(await reader.states(environment.id))) {
+        states.get(state.flagKey)?.set(environment.name, state);
+      }
+    }
+    return flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
+  });
+}
+
+/** One flag with its states everywhere. `project_not_found`, `flag_not_found`. */
+export function getFlag(context: ManagementContext, place: FlagPlace): Promise<FlagWithStates> {
+  return context.store.read(async (reader) => {
+    const project = await findProject(reader, place.project);
+    return withStates(reader, await findFlag(reader, project.id, place.key));
+  });
+}
+
+/**
+ * Makes a flag, in each of the given environments as one change. `invalid_argument`, `project_not_found`,
+ * `environment_not_found`, `already_exists`.
+ */
+export function createFlag(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewFlag & { readonly project: string },
+): Promise<FlagWithStates> {
+  const { key, description = '', tags = [], states = new Map<string, StateText>() } = input;
+  checkFlagKey(key);
+  checkDescription(description);
+  checkTags(tags);
+  return commit(context, actor, async (transaction) => {
+    const { id: projectId } = await findProject(transaction, input.project);
+    // Every environment, also those without a state: two that create the same flag must not both succeed.
+    const environments = await lockAll(transaction, await transaction.environments(projectId));
+    const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
+    if ((await transaction.flag(projectId, key)) !== undefined) throw alreadyExists(key);
+    const flag: Flag = { projectId, key, description, tags, createdAt: context.now() };
+    await transaction.putFlag(flag);
+    for (const { environment, state } of chosen) {
+      await transaction.changeStates(environment, [[key, state]]);
+    }
+    return withStates(transaction, flag);
+  });
+}
+
+/** Replaces a flag's description or tags; no revision, no frame. `invalid_argument`, `flag_not_found`. */
+export function updateFlag(
+  context: ManagementContext,
+  actor: Actor,
+  input: FlagPlace & Pick<NewFlag, 'description' | 'tags'>,
+): Promise<FlagWithStates> {
+  if (input.description !== undefined) checkDescription(input.description);
+  if (input.tags !== undefined) checkTags(input.tags);
+  return commit(context, actor, async (transaction) => {
+    const project = await findProject(transaction, input.project);
+    // Locked, so that neither a deleted flag comes back nor another's new description is lost.
+    await lockAll(transaction, await transaction.environments(project.id));
+    const flag = await findFlag(transaction, project.id, input.key);
+    const { description = flag.description, tags = flag.tags } = input;
+    await transaction.putFlag({ ...flag, description, tags });
+    return withStates(transaction, { ...flag, description, tags });
+  });
+}
+
+/** Removes a flag everywhere: one change in each environment that had it. `flag_not_found`. */
+export function deleteFlag(context: ManagementContext, actor: Actor, place: FlagPlace): Promise<void> {
+  return commit(context, actor, async (transaction) => {
+    const project = await findProject(transaction, place.project);
+    const environments = await lockAll(transaction, await transaction.environments(project.id));
+    const flag = await findFlag(transaction, project.id, place.key);
+    for (const environment of environments) await transaction.changeStates(environment, [[flag.key, null]]);
+    await transaction.deleteFlag(flag);
+  });
+}
+
+/** Those of the stored states that can be read; a damaged record counts as absent. */
+export function readable(states: readonly StoredState[]): readonly StoredState[] {
+  return states.filter(({ state }) => stateParts(state) !== undefined);
+}
+
+async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
+  const states = new Map<string, StoredState>();
+  for (const environment of await reader.environments(flag.projectId)) {
+    const state = await reader.state(environment.id, flag.key);
+    if (state !== undefined && stateParts(state.state) !== undefined) states.set(environment.name, state);
+  }
+  return { ...flag, states };
+}
+
+function named(environments: readonly Environment[], name: string): Environment {
+  const environment = environments.find((candidate) => candidate.name === name);
+  if (environment === undefined) throw environmentNotFound(name);
+  return environment;
+}
+
+function alreadyExists(key: string): ServiceError {
+  return new ServiceError(
+    'already_exists',
+    `There is already a flag "${key}": change it, or choose another key.`,
+  );
+}

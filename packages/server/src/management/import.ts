@@ -1,0 +1,210 @@
+import type { Actor } from '../domain/audit.ts';
+import type { Environment } from '../domain/environment.ts';
+import type { StateOperation, StateText } from '../domain/flag.ts';
+import type { Project } from '../domain/project.ts';
+import type { StoreTransaction } from '../domain/store.ts';
+import { commit } from './commit.ts';
+import type { ManagementContext } from './context.ts';
+import type { Declaration, DeclaredFlag } from './declaration.ts';
+import { lockAll } from './lookup.ts';
+
+/** What an import does with what is already there. */
+export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
+
+/** `create-only` adds what is missing; `enforce` makes each listed environment equal to the document. */
+export type ImportPolicy = (typeof IMPORT_POLICIES)[number];
+
+/** How to import. */
+export interface ImportInput {
+  readonly declaration: Declaration;
+  readonly policy: ImportPolicy;
+  /** `preview` works everything out and then rolls it back. */
+  readonly mode: 'apply' | 'preview';
+}
+
+/** One state that an import changes. */
+export interface ImportStep {
+  readonly environment: string;
+  readonly key: string;
+  readonly action: 'create' | 'update' | 'delete';
+  readonly before?: StateText;
+  readonly after?: StateText;
+}
+
+/** What an import did, or would do. */
+export interface ImportResult {
+  readonly projectCreated: boolean;
+  readonly environmentsCreated: readonly string[];
+  readonly flagsCreated: readonly string[];
+  /** Flags whose description or tags are now others. */
+  readonly flagsUpdated: readonly string[];
+  /** Flags that lost their last state to the document's silence, and so are gone altogether. */
+  readonly flagsDeleted: readonly string[];
+  /** By environment, then by key. */
+  readonly changes: readonly ImportStep[];
+  /** Differing states that `create-only` left alone. */
+  readonly kept: number;
+}
+
+/** Thrown through a transaction to roll it back once its outcome is known. */
+class Preview {
+  readonly result: ImportResult;
+
+  constructor(result: ImportResult) {
+    this.result = result;
+  }
+}
+
+/** Imports a declaration in one transaction: each environment touched is one change. */
+export async function importDeclaration(
+  context: ManagementContext,
+  actor: Actor,
+  input: ImportInput,
+): Promise<ImportResult> {
+  const work = (transaction: StoreTransaction) => new Import(context, transaction, input).run();
+  if (input.mode === 'apply') return commit(context, actor, work);
+  try {
+    await context.store.commit(actor, async (transaction) => {
+      throw new Preview(await work(transaction));
+    });
+  } catch (error) {
+    if (error instanceof Preview) return error.result;
+    throw error;
+  }
+  throw new Error('a preview was committed');
+}
+
+/** One import within one transaction. */
+class Import {
+  readonly #context: ManagementContext;
+  readonly #transaction: StoreTransaction;
+  readonly #declaration: Declaration;
+  readonly #policy: ImportPolicy;
+  readonly #environmentsCreated: string[] = [];
+  readonly #flagsCreated: string[] = [];
+  readonly #flagsUpdated: string[] = [];
+  readonly #changes: ImportStep[] = [];
+  #kept = 0;
+
+  constructor(context: ManagementContext, transaction: StoreTransaction, input: ImportInput) {
+    this.#context = context;
+    this.#transaction = transaction;
+    this.#declaration = input.declaration;
+    this.#policy = input.policy;
+  }
+
+  async run(): Promise<ImportResult> {
+    const known = await this.#transaction.project(this.#declaration.project);
+    const project = known ?? (await this.#createProject());
+    const environments = await this.#prepareEnvironments(project);
+    await this.#putFlags(project);
+    for (const environment of environments) await this.#changeStates(environment);
+    return {
+      projectCreated: known === undefined,
+      environmentsCreated: this.#environmentsCreated,
+      flagsCreated: this.#flagsCreated,
+      flagsUpdated: this.#flagsUpdated,
+      flagsDeleted: await this.#deleteLeftOver(project),
+      changes: this.#changes,
+      kept: this.#kept,
+    };
+  }
+
+  async #createProject(): Promise<Project> {
+    const { project: name } = this.#declaration;
+    const project = { id: this.#context.newId(), name, createdAt: this.#context.now() };
+    await this.#transaction.insertProject(project);
+    return project;
+  }
+
+  /** Makes the missing environments. Gives the listed ones, and locks all of the project, as whoever deletes flags does. */
+  async #prepareEnvironments({ id: projectId }: Project): Promise<readonly Environment[]> {
+    const known = new Set((await this.#transaction.environments(projectId)).map(({ name }) => name));
+    for (const name of this.#declaration.environments.toSorted()) {
+      if (known.has(name)) continue;
+      const [id, createdAt] = [this.#context.newId(), this.#context.now()];
+      await this.#transaction.insertEnvironment({ id, projectId, name, revision: 0, createdAt });
+      this.#environmentsCreated.push(name);
+    }
+    const all = await lockAll(this.#transaction, await this.#transaction.environments(projectId));
+    const listed = new Set(this.#declaration.environments);
+    return all.filter(({ name }) => listed.has(name));
+  }
+
+  async #putFlags({ id: projectId }: Project): Promise<void> {
+    const known = new Map((await this.#transaction.flags(projectId)).map((flag) => [flag.key, flag]));
+    for (const [key, { description, tags }] of byKey(this.#declaration.flags)) {
+      const flag = known.get(key);
+      if (flag === undefined) {
+        const createdAt = this.#context.now();
+        await this.#transaction.putFlag({ projectId, key, description, tags, createdAt });
+        this.#flagsCreated.push(key);
+      } else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags })) {
+        await this.#transaction.putFlag({ ...flag, description, tags });
+        this.#flagsUpdated.push(key);
+      }
+    }
+  }
+
+  async #changeStates(environment: Environment): Promise<void> {
+    const stored = await this.#transaction.states(environment.id);
+    const current = new Map(stored.map(({ flagKey, state }) => [flagKey, state]));
+    const steps: ImportStep[] = [];
+    for (const [key, flag] of byKey(this.#declaration.flags)) {
+      const after = flag.states.get(environment.name);
+      const before = current.get(key);
+      if (after !== undefined && after !== before)
+        steps.push(this.#step(environment, key, { before, after }));
+    }
+    if (this.#policy === 'enforce') {
+      for (const [key, before] of current) {
+        if (this.#declaration.flags.get(key)?.states.has(environment.name) !== true) {
+          steps.push({ environment: environment.name, key, action: 'delete', before });
+        }
+      }
+    }
+    const taken = steps.filter((step) => this.#policy === 'enforce' || step.action === 'create');
+    this.#kept += steps.length - taken.length;
+    this.#changes.push(...taken.sort((a, b) => (a.key < b.key ? -1 : 1)));
+    await this.#transaction.changeStates(environment, taken.map(operationOf));
+  }
+
+  #step(
+    environment: Environment,
+    key: string,
+    { before, after }: { readonly before: StateText | undefined; readonly after: StateText },
+  ): ImportStep {
+    if (before === undefined) return { environment: environment.name, key, action: 'create', after };
+    return { environment: environment.name, key, action: 'update', before, after };
+  }
+
+  /** Flags that this import took the last state from, and that the document does not name, have nothing left to be. */
+  async #deleteLeftOver({ id: projectId }: Project): Promise<readonly string[]> {
+    const gone = new Set(
+      this.#changes.flatMap(({ key, action }) =>
+        action === 'delete' && !this.#declaration.flags.has(key) ? [key] : [],
+      ),
+    );
+    if (gone.size === 0) return [];
+    for (const { id } of await this.#transaction.environments(projectId)) {
+      for (const { flagKey } of await this.#transaction.states(id)) gone.delete(flagKey);
+    }
+    const flags = (await this.#transaction.flags(projectId)).filter(({ key }) => gone.has(key));
+    for (const flag of flags) await this.#transaction.deleteFlag(flag);
+    return flags.map(({ key }) => key);
+  }
+}
+
+function operationOf({ key, after }: ImportStep): StateOperation {
+  return [key, after ?? null];
+}
+
+function byKey(flags: Declaration['flags']): readonly (readonly [string, DeclaredFlag])[] {
+  return [...flags].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+type FlagText = Pick<DeclaredFlag, 'description' | 'tags'>;
+
+function isSameText(a: FlagText, b: FlagText): boolean {
+  return a.description === b.description && JSON.stringify(a.tags) === JSON.stringify(b.tags);
+}

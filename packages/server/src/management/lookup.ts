@@ -1,0 +1,74 @@
+import type { Environment } from '../domain/environment.ts';
+import type { Flag } from '../domain/flag.ts';
+import type { Project } from '../domain/project.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { StoreReader, StoreTransaction } from '../domain/store.ts';
+import { quote } from '../domain/strict-members.ts';
+
+/** Where an operation on one environment takes place. */
+export interface Place {
+  readonly project: string;
+  readonly environment: string;
+}
+
+/** The project of that name, or `project_not_found`. */
+export async function findProject(reader: StoreReader, name: string): Promise<Project> {
+  const project = await reader.project(name);
+  if (project !== undefined) return project;
+  throw new ServiceError(
+    'project_not_found',
+    `There is no project ${quote(name)}: check the name, or create it.`,
+  );
+}
+
+/** The environment of that name, or `project_not_found` or `environment_not_found`. */
+export async function findEnvironment(reader: StoreReader, place: Place): Promise<Environment> {
+  const project = await findProject(reader, place.project);
+  const environment = await reader.environment(project.id, place.environment);
+  if (environment !== undefined) return environment;
+  throw environmentNotFound(place.environment);
+}
+
+/** As {@link findEnvironment}; from here until commit nobody else can change it. */
+export async function lockPlace(transaction: StoreTransaction, place: Place): Promise<Environment> {
+  const { id } = await findEnvironment(transaction, place);
+  const environment = await transaction.lockEnvironment(id);
+  if (environment !== undefined) return environment;
+  throw environmentNotFound(place.environment);
+}
+
+/** Locks environments in the order that keeps two operations from waiting for each other. Gives those still there. */
+export async function lockAll(
+  transaction: StoreTransaction,
+  environments: readonly Environment[],
+): Promise<readonly Environment[]> {
+  const locked: Environment[] = [];
+  for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    const environment = await transaction.lockEnvironment(id);
+    if (environment !== undefined) locked.push(environment);
+  }
+  return locked.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The flag of that key, or `flag_not_found`. */
+export async function findFlag(reader: StoreReader, projectId: string, key: string): Promise<Flag> {
+  const flag = await reader.flag(projectId, key);
+  if (flag !== undefined) return flag;
+  throw flagNotFound(key);
+}
+
+/** There is no such flag where it was looked for. */
+export function flagNotFound(key: string): ServiceError {
+  return new ServiceError(
+    'flag_not_found',
+    `There is no flag ${quote(key)} here: check the key, or create it.`,
+  );
+}
+
+/** There is no such environment in the project. */
+export function environmentNotFound(name: string): ServiceError {
+  return new ServiceError(
+    'environment_not_found',
+    `The project has no environment ${quote(name)}: check the name, or create it.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
+import type { Actor } from '../domain/audit.ts';
+import type { Environment } from '../domain/environment.ts';
+import type { Project } from '../domain/project.ts';
+import { commit } from './commit.ts';
+import type { ManagementContext } from './context.ts';
+import { findProject, lockAll } from './lookup.ts';
+import { checkName } from './rules.ts';
+
+/** A project with its environments, sorted by name. */
+export interface ProjectWithEnvironments extends Project {
+  readonly environments: readonly Environment[];
+}
+
+/** Every project, by name. */
+export function listProjects(context: ManagementContext): Promise<readonly Project[]> {
+  return context.store.read((reader) => reader.projects());
+}
+
+/** One project, or `project_not_found`. */
+export function getProject(context: ManagementContext, name: string): Promise<ProjectWithEnvironments> {
+  return context.store.read(async (reader) => {
+    const project = await findProject(reader, name);
+    return { ...project, environments: await reader.environments(project.id) };
+  });
+}
+
+/** Makes a project with the default environments. `invalid_argument`, `already_exists`. (Spec: Environment) */
+export function createProject(
+  context: ManagementContext,
+  actor: Actor,
+  input: { readonly name: string },
+): Promise<ProjectWithEnvironments> {
+  checkName('project', input.name);
+  return commit(context, actor, async (transaction) => {
+    const createdAt = context.now();
+    const project: Project = { id: context.newId(), name: input.name, createdAt };
+    await transaction.insertProject(project);
+    for (const name of DEFAULT_ENVIRONMENTS) {
+      const id = context.newId();
+      await transaction.insertEnvironment({ id, projectId: project.id, name, revision: 0, createdAt });
+    }
+    return { ...project, environments: await transaction.environments(project.id) };
+  });
+}
+
+/** Removes a project and all that is in it. `project_not_found`. */
+export function deleteProject(context: ManagementContext, actor: Actor, name: string): Promise<void> {
+  return commit(context, actor, async (transaction) => {
+    const project = await findProject(transaction, name);
+    await lockAll(transaction, await transaction.environments(project.id));
+    await transaction.deleteProject(project);
+  });
+}

@@ -1,0 +1,70 @@
+import { FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
+import { invalid, quote } from '../domain/strict-members.ts';
+
+/** Longest text of a person: a description, a label, a note; in characters. */
+export const MAX_TEXT = { description: 2000, label: 100, note: 1000, tag: 50 } as const;
+
+/** Most tags on one flag. */
+export const MAX_TAGS = 20;
+
+/** Refuses a name that no project or environment may have. */
+export function checkName(what: 'project' | 'environment', name: string): void {
+  if (NAME_PATTERN.test(name)) return;
+  throw invalid(
+    `${quote(name)} cannot be the name of ${what === 'project' ? 'a project' : 'an environment'}: ` +
+      'use 1 to 64 lower-case letters, digits and "-", beginning with a letter or digit.',
+  );
+}
+
+/** Refuses a key that no new flag may have. */
+export function checkFlagKey(key: string): void {
+  if (FLAG_KEY_PATTERN.test(key)) return;
+  throw invalid(
+    `${quote(key)} cannot be a flag key: ` +
+      'use 1 to 128 letters, digits, ".", "_" and "-", beginning with a letter or digit.',
+  );
+}
+
+/** Refuses a name of a key or token that is blank or too long. Gives it without white space around it. */
+export function checkLabel(name: string): string {
+  const label = name.trim();
+  if (label !== '' && label.length <= MAX_TEXT.label && !hasControl(label)) return label;
+  throw invalid(
+    `"name" must be 1 to ${MAX_TEXT.label} characters on one line, such as "website production".`,
+  );
+}
+
+/** Refuses a description that is too long. */
+export function checkDescription(description: string): void {
+  if (description.length <= MAX_TEXT.description) return;
+  throw invalid(
+    `"description" has ${description.length} characters: at most ${MAX_TEXT.description} are kept.`,
+  );
+}
+
+/** Refuses tags that are blank, too long, too many or repeated. */
+export function checkTags(tags: readonly string[]): void {
+  if (tags.length > MAX_TAGS)
+    throw invalid(`"tags" has ${tags.length} entries: at most ${MAX_TAGS} are kept.`);
+  for (const tag of tags) {
+    if (tag.trim() !== tag || tag === '' || tag.length > MAX_TEXT.tag || hasControl(tag)) {
+      throw invalid(
+        `"tags" has ${quote(tag)}: a tag is 1 to ${MAX_TEXT.tag} characters without blanks around.`,
+      );
+    }
+  }
+  if (new Set(tags).size < tags.length) throw invalid('"tags" has one tag twice: give each once.');
+}
+
+/** Refuses an expiry that is not in the future. */
+export function checkExpiry(expiresAt: number | undefined, now: number): void {
+  if (expiresAt === undefined || expiresAt > now) return;
+  throw invalid(
+    '"expiresAt" is not in the future: give a later time, or leave it out for one that never expires.',
+  );
+}
+
+/** Control characters have no place in a name: they break terminals and log lines. */
+function hasControl(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
