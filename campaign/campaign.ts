@@ -2,11 +2,12 @@ import { Management } from '@halyard/testing';
 import type { History } from './checker/history.ts';
 import { now } from './clock.ts';
 import { type Fault, faultsOf } from './faults.ts';
+import { recordAudit, recordFinals } from './final-state.ts';
 import { type Engine, startPostgresFleet, startSqliteFleet } from './fleet.ts';
 import { Random } from './random.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
-import { contentOf, runRestReader } from './rest-reader.ts';
+import { runRestReader } from './rest-reader.ts';
 import { COUNTER, createWorld, type World } from './world.ts';
 import { runWriter, WriteIds } from './writer.ts';
 
@@ -70,6 +71,7 @@ async function act(world: World, options: CampaignOptions): Promise<CampaignResu
   await Promise.all(writersDone);
   await converge(world, readers, options);
   await recordFinals(world);
+  await recordAudit(world);
   for (const node of fleet.nodes) for (const at of node.losses()) recorder.loss({ node: node.name, at });
   const history = recorder.seal(COUNTER);
   reading.abort();
@@ -148,21 +150,4 @@ async function hasConverged(world: World, readers: readonly StreamReader[]): Pro
     }
   }
   return true;
-}
-
-/** What each node says at the end: over REST from its memory, over the management API from the database. */
-async function recordFinals({ fleet, places, recorder }: World): Promise<void> {
-  for (const node of fleet.nodes) {
-    const management = new Management({ url: node.url, adminToken: fleet.adminToken });
-    for (const place of places) {
-      const answer = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
-        headers: { 'X-Service-Key': place.key },
-      });
-      const common = { environment: place.name };
-      recorder.final({ ...common, source: `${node.name} (REST)`, ...contentOf(answer, await answer.text()) });
-      const { revision, flags } = await management.states(place.project, place.environment);
-      const content = JSON.stringify(Object.fromEntries(flags.map(({ key, state }) => [key, state])));
-      recorder.final({ ...common, source: `${node.name} (database)`, revision, content });
-    }
-  }
 }

@@ -1,4 +1,5 @@
 import type {
+  AuditedWrite,
   Base,
   EndedKey,
   Final,
@@ -27,6 +28,7 @@ export class Recorder {
   readonly #endedKeys: EndedKey[] = [];
   readonly #losses: Loss[] = [];
   readonly #finals: Final[] = [];
+  readonly #audit: AuditedWrite[] = [];
   readonly #texts = new Map<string, string>();
   #isSealed = false;
 
@@ -54,6 +56,10 @@ export class Recorder {
     this.#finals.push(final);
   }
 
+  audited(write: AuditedWrite): void {
+    this.#audit.push(write);
+  }
+
   /** Begins the record of a stream that was opened. */
   openSession(opening: Omit<StreamSession, 'frames' | 'ended'>): OpenSession {
     const frames: Frame[] = [];
@@ -73,11 +79,6 @@ export class Recorder {
     };
   }
 
-  /** Writes so far. */
-  get writes(): readonly Write[] {
-    return this.#writes;
-  }
-
   /** Ends the record and gives it. What happens to streams from here on no longer counts: they were open at the end. */
   seal(counterFlag: string): History {
     this.#isSealed = true;
@@ -90,6 +91,7 @@ export class Recorder {
       endedKeys: this.#endedKeys,
       losses: this.#losses,
       finals: this.#finals,
+      audit: this.#audit,
       endedAt: now(),
     };
   }

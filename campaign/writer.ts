@@ -7,6 +7,9 @@ import { COUNTER, type Place, type World } from './world.ts';
 /** Longest a writer waits for an answer. Longer than any fault lasts. */
 const ANSWER_MS = 20_000;
 
+/** What the note of a write begins with; its id follows. */
+export const NOTE_PREFIX = 'campaign write ';
+
 /** Gives each write an id of its own. */
 export class WriteIds {
   #last = 0;
@@ -49,7 +52,7 @@ async function writeOnce(world: World, id: number, random: Random): Promise<void
   const place = random.pick(world.places);
   const request = composeWrite(place, id, random);
   const startedAt = now();
-  const told = await send(node, world.fleet.adminToken, request);
+  const told = await send(node, world.fleet.adminToken, { ...request, id });
   world.recorder.write({
     ...{ id, node: node.name, environment: place.name, operations: request.operations, startedAt },
     ...{ finishedAt: now(), ...told },
@@ -91,7 +94,7 @@ function pairOf(state: object): { key: string; state: object }[] {
 async function send(
   node: FleetNode,
   adminToken: string,
-  request: WriteRequest,
+  request: WriteRequest & { readonly id: number },
 ): Promise<Pick<Write, 'outcome' | 'revision'>> {
   try {
     const answer = await fetch(`${node.url}${request.path}`, {
@@ -99,6 +102,8 @@ async function send(
       headers: {
         authorization: `Bearer ${adminToken}`,
         'content-type': 'application/json',
+        // Comes back in the audit log, which is then a second witness.
+        'x-change-note': `${NOTE_PREFIX}${request.id}`,
         ...request.headers,
       },
       body: JSON.stringify(request.body),

@@ -1,3 +1,4 @@
+import { checkAudit } from './audit-rules.ts';
 import { type AuthorityLimits, checkGrants, checkRefusals } from './authority-rules.ts';
 import type { History, Write } from './history.ts';
 import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
@@ -50,6 +51,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   }
   checkRefusals(history, report);
   checkOutcome(history, timelines, report);
+  checkAudit(history, timelines, report);
   return violations.sort((a, b) => a.at - b.at);
 }
 

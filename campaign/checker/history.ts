@@ -15,6 +15,8 @@ export interface History {
   readonly losses: readonly Loss[];
   /** What every source said after the last change, when all faults were off and time to converge had passed. */
   readonly finals: readonly Final[];
+  /** What the audit log says was committed, in its order; absent when it was not read. */
+  readonly audit?: readonly AuditedWrite[];
   /** When the recording ended. */
   readonly endedAt: number;
 }
@@ -112,4 +114,12 @@ export interface Final {
   readonly revision: number;
   /** JSON text of the flag map. */
   readonly content: string;
+}
+
+/** One committed change as the audit log tells it. */
+export interface AuditedWrite {
+  /** The id of the write, from the note that its writer sent along. */
+  readonly id: number;
+  /** The place in the log of all changes: commit order. */
+  readonly seq: number;
 }

@@ -1,5 +1,15 @@
 import fc from 'fast-check';
-import type { Base, Final, Frame, History, Operation, Read, StreamSession, Write } from './history.ts';
+import type {
+  AuditedWrite,
+  Base,
+  Final,
+  Frame,
+  History,
+  Operation,
+  Read,
+  StreamSession,
+  Write,
+} from './history.ts';
 
 /** One thing that happens in a made-up history. Numbers choose among what is there, modulo its count. */
 export type Step =
@@ -75,6 +85,7 @@ class PerfectFleet {
   readonly #logs = new Map<string, Flags[]>();
   readonly #applied = new Map<string, number>();
   readonly #writes: Write[] = [];
+  readonly #audit: AuditedWrite[] = [];
   readonly #reads: Read[] = [];
   readonly #sessions: OpenSession[] = [];
   readonly #open = new Map<number, OpenSession>();
@@ -123,6 +134,7 @@ class PerfectFleet {
       endedKeys: [],
       losses: [],
       finals,
+      audit: this.#audit,
       endedAt: this.#time + 10,
     };
   }
@@ -135,7 +147,11 @@ class PerfectFleet {
     const operations = operationsOf(step.shape, id);
     const startedAt = this.#time;
     const commits = step.fate === 'acknowledged' || step.fate === 'unknown-committed';
-    if (commits) this.#commit(name, operations);
+    if (commits) {
+      this.#commit(name, operations);
+      // As many entries as flags, and the changes of all environments in one log.
+      for (const _ of operations) this.#audit.push({ id, seq: id });
+    }
     this.#time += 5;
     const common = { id, node: on, environment: name, operations, startedAt };
     if (step.fate === 'acknowledged') {

@@ -219,6 +219,34 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
+    name: 'the audit log lacks a change',
+    caughtAs: ['wrong-audit'],
+    plant: (history, choice) => {
+      const gone = pickFrom(history.audit ?? [], choice);
+      return gone && { ...history, audit: history.audit?.filter(({ id }) => id !== gone.id) ?? [] };
+    },
+  },
+  {
+    name: 'the audit log tells another order',
+    caughtAs: ['wrong-audit'],
+    plant: (history, choice) => {
+      const place = pickFrom(history.writes, choice)?.environment;
+      const [first, second] = history.writes.filter(
+        (write) => write.environment === place && write.outcome === 'acknowledged',
+      );
+      if (first === undefined || second === undefined) return undefined;
+      const swapped = new Map([
+        [first.id, second.id],
+        [second.id, first.id],
+      ]);
+      const audit = (history.audit ?? []).map((entry) => ({
+        ...entry,
+        id: swapped.get(entry.id) ?? entry.id,
+      }));
+      return { ...history, audit };
+    },
+  },
+  {
     name: 'the revision header is off by one',
     caughtAs: ['wrong-revision'],
     plant: (history, choice) => {

@@ -55,9 +55,9 @@ export class Timeline {
     this.#replay(sightings);
   }
 
-  /** The write of this environment with that id. */
-  write(id: number): Write | undefined {
-    return this.#writes.get(id);
+  /** The revision that a write made, where it is known. */
+  revisionOfWrite(write: Write): number | undefined {
+    return this.#revisionOf.get(write.id);
   }
 
   /** The write that made a revision, where it is known. */

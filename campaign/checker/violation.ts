@@ -14,6 +14,7 @@ export const VIOLATION_KINDS = {
   'lost-write': 'P9: an acknowledged write that is gone',
   'double-revision': 'P9: one revision given to two writes',
   'unexplained-revision': 'P1: a revision that no write explains',
+  'wrong-audit': 'P9: an audit log that tells another story than the revisions',
   'served-after-end': 'P10: a key that went on working after its end',
   'not-closed': 'P10: a stream left open after its key ended',
 } as const;
