@@ -41,7 +41,7 @@ const BEGIN_MIGRATION = `SET LOCAL lock_timeout = 0;
   SET LOCAL statement_timeout = 0`;
 
 /** A statement time-out while COMMIT waits for a standby would turn into an acknowledgement without the standby. */
-const COMMIT = 'SET LOCAL statement_timeout = 0; COMMIT';
+export const COMMIT = 'SET LOCAL statement_timeout = 0; COMMIT';
 
 /** Runs `work` in a write transaction on `client`. Rejects with {@link CommitUncertainError} as its name says. */
 export async function runWrite<T>(
