@@ -13,7 +13,7 @@ export interface ApiRequest {
   readonly body?: string;
   /** `application/json` by default. */
   readonly contentType?: string;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Asked without a token. */
   readonly isPublic?: boolean;
 }
@@ -60,9 +60,10 @@ export class ApiClient {
   }
 
   async #send(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+    const headers = this.#headers(request);
     const response = await fetch(this.url + request.path + queryText(request.query), {
       method: request.method ?? 'GET',
-      headers: this.#headers(request),
+      headers,
       redirect: 'error',
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -71,14 +72,13 @@ export class ApiClient {
     throw refusal(response, await response.text().catch(() => ''), this.url);
   }
 
-  #headers({ body, contentType, headers, isPublic }: ApiRequest): Record<string, string> {
-    const result: Record<string, string> = {};
+  #headers({ body, contentType, headers, isPublic }: ApiRequest): Headers {
+    const result = new Headers(headers);
     if (isPublic !== true) {
       if (this.#token === undefined) throw noToken();
-      result.authorization = `Bearer ${this.#token}`;
+      result.set('Authorization', `Bearer ${this.#token}`);
     }
-    if (body !== undefined) result['content-type'] = contentType ?? 'application/json';
-    for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) result[name] = value;
+    if (body !== undefined) result.set('Content-Type', contentType ?? 'application/json');
     return result;
   }
 

@@ -3,6 +3,7 @@ import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import { conditionHeaders, patchBody, type StateOptions } from './flag-options.ts';
+import { noteHeader } from './note-header.ts';
 import { printAnswer, printDone, printList, shortTime, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
 import { describeState, describeStep } from './state-text.ts';
@@ -80,7 +81,7 @@ export function defineFlag(program: Command, shell: Shell): void {
     await connect(shell, options).request({
       method: 'DELETE',
       path: flagPath(key, options),
-      headers: { 'x-change-note': options.note },
+      headers: noteHeader(options.note),
     });
     printDone(shell, options, `${key} was deleted from ${options.env} of ${options.project}.`);
   });
@@ -98,7 +99,7 @@ async function setFlag(shell: Shell, key: string, options: SetOptions): Promise<
     method: 'PATCH' as const,
     path: flagPath(key, options),
     body: patchBody(options),
-    headers: { 'x-change-note': options.note, ...conditionHeaders(options.expect) },
+    headers: { ...noteHeader(options.note), ...conditionHeaders(options.expect) },
   };
   const client = connect(shell, options);
   const before = await currentState(client, request.path);

@@ -5,6 +5,7 @@ import { CliError, EXIT } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import type { Fields } from './fields.ts';
 import { isJsonText } from './json-text.ts';
+import { noteHeader } from './note-header.ts';
 import { printAnswer } from './output.ts';
 import type { Shell } from './shell.ts';
 import { describeStep } from './state-text.ts';
@@ -39,7 +40,7 @@ export function defineImport(program: Command, shell: Shell): void {
       query: { policy: options.policy, dryRun: String(options.dryRun === true) },
       body,
       contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
-      headers: { 'x-change-note': options.note },
+      headers: noteHeader(options.note),
     });
     printAnswer(shell, options, answer, describeImport);
   });

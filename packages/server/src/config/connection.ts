@@ -37,6 +37,11 @@ export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariab
     secretOf('HALYARD_TOKEN', env) ??
     secretOf('HALYARD_ADMIN_TOKEN', env) ??
     tokenInDataFolder(url.value, flags.data ?? (env.HALYARD_DATA || undefined));
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new ConfigError([
+      'The access token holds characters that no token has: copy it again, without spaces.',
+    ]);
+  }
   return { url: url.value, ...(token === undefined ? {} : { token }) };
 }
 

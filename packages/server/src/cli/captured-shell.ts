@@ -1,0 +1,46 @@
+import { runCli } from './program.ts';
+import type { Shell } from './shell.ts';
+
+/** What a command line did. */
+export interface CliRun {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Around a command line in a test. */
+export interface CapturedShellOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether it believes that a person looks on. No by default. */
+  readonly isTerminal?: boolean;
+  /** What comes on standard input. */
+  readonly input?: string;
+  /** Called after each write with everything on standard output so far. */
+  readonly onOutput?: (out: string) => void;
+}
+
+/** Runs a command line in this process and keeps what it writes. For tests. */
+export async function runCaptured(
+  argv: readonly string[],
+  options: CapturedShellOptions = {},
+): Promise<CliRun> {
+  let out = '';
+  let err = '';
+  const shell: Shell = {
+    env: options.env ?? {},
+    invocation: 'halyard',
+    isTerminal: options.isTerminal ?? false,
+    hasColour: false,
+    write: (text) => {
+      out += text;
+      options.onOutput?.(out);
+    },
+    writeError: (text) => {
+      err += text;
+    },
+    readInput: async () => options.input ?? '',
+    now: () => Date.now(),
+  };
+  const exitCode = await runCli(argv, shell);
+  return { exitCode, out, err };
+}

@@ -1,0 +1,9 @@
+/**
+ * The header that puts a note into the audit log; none without a note. Headers carry bytes, so the note goes as its
+ * UTF-8 bytes, as from any other HTTP client; line feeds cannot be in a header and become spaces.
+ */
+export function noteHeader(note: string | undefined): Readonly<Record<string, string>> {
+  if (note === undefined) return {};
+  const line = note.replace(/\s+/g, ' ').trim();
+  return { 'x-change-note': Buffer.from(line, 'utf8').toString('latin1') };
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'bun:test';
+import { runCaptured } from './captured-shell.ts';
+
+const COMMANDS = [
+  'serve',
+  'project',
+  'project create',
+  'project list',
+  'project delete',
+  'environment',
+  'environment create',
+  'environment list',
+  'environment delete',
+  'key',
+  'key create',
+  'key list',
+  'key revoke',
+  'flag',
+  'flag set',
+  'flag get',
+  'flag list',
+  'flag delete',
+  'export',
+  'import',
+  'watch',
+  'token',
+  'token create',
+  'token list',
+  'token revoke',
+  'audit',
+  'errors',
+  'openapi',
+  'doctor',
+  'version',
+];
+
+/** Nothing listens on port 1. */
+const NOWHERE = { HALYARD_URL: 'http://127.0.0.1:1', HALYARD_TOKEN: 'hat_anything' };
+
+describe('help', () => {
+  for (const command of COMMANDS) {
+    test(`halyard ${command} --help explains it`, async () => {
+      const help = await runCaptured([...command.split(' '), '--help']);
+      expect(help).toMatchObject({ exitCode: 0, err: '' });
+      expect(help.out).toStartWith(`Usage: halyard ${command} `);
+      expect(await runCaptured(['help', ...command.split(' ')])).toEqual(help);
+    });
+  }
+
+  test('halyard --help lists every command', async () => {
+    const { exitCode, out } = await runCaptured(['--help']);
+    expect(exitCode).toBe(0);
+    for (const command of COMMANDS) expect(out).toContain(`\n  ${command.split(' ')[0]} `);
+    expect(await runCaptured(['help'])).toMatchObject({ exitCode: 0, out });
+  });
+
+  test('halyard alone shows the help and counts as written wrongly', async () => {
+    expect(await runCaptured([])).toMatchObject({ exitCode: 2, out: '' });
+    expect((await runCaptured(['flag'])).exitCode).toBe(2);
+  });
+});
+
+describe('a command line that is written wrongly ends with 2 and says', () => {
+  const cases: readonly [line: string, message: string][] = [
+    ['serv', "unknown command 'serv'\n(Did you mean serve?)"],
+    ['flag sett', "unknown command 'sett'\n(Did you mean set?)"],
+    ['flag get --project p --env e', "missing required argument 'key'"],
+    ['flag get x --env production', "required option '--project <project>' not specified"],
+    ['serve --prot 1', "unknown option '--prot'\n(Did you mean --port?)"],
+    ['serve --port 99999', '--port must be a whole number from 0 to 65535, not "99999".'],
+    [
+      'project delete shop',
+      'Deleting the project shop deletes its environments, flags and keys for good. Add --yes',
+    ],
+    ['environment delete shop preview', 'Add --yes to do it.'],
+    ['flag set x --project p --env e', 'Nothing to set was given: add --on, --off, --value or --rollout.'],
+    ['flag set x --project p --env e --on --off', '--on and --off contradict each other'],
+    [
+      'flag set x --project p --env e --value blue',
+      `--value must be JSON. For a text, quote it for the shell as well: --value '"blue"'`,
+    ],
+    ['flag set x --project p --env e --rollout 101', '--rollout must be a percentage from 0 to 100'],
+    ['flag set x --project p --env e --rollout 0.0001', 'at most three decimals, not "0.0001".'],
+    ['flag set x --project p --env e --on --expect x', '--expect must be a revision'],
+    ['key create --project p --env e --name n --expires soon', '--expires must be a time from now'],
+    ['key create --project p --env e --name n --expires 2001-01-01', 'is not in the future'],
+    ['import /nonexistent/flags.yaml', '/nonexistent/flags.yaml cannot be read'],
+    ['export --project p --format xml', 'Allowed choices are yaml, json'],
+    ['project list --url flags.example.com', '--url must be an http:// or https:// address'],
+  ];
+  for (const [line, message] of cases) {
+    test(`${line}`, async () => {
+      const run = await runCaptured(line.split(' '), { env: NOWHERE });
+      expect(run.err).toContain(message);
+      expect(run).toMatchObject({ exitCode: 2, out: '' });
+    });
+  }
+});
+
+test('a server that does not answer is named, with how to start one', async () => {
+  expect(await runCaptured(['project', 'list'], { env: NOWHERE })).toEqual({
+    exitCode: 1,
+    out: '',
+    err:
+      'error: No server answers at http://127.0.0.1:1. Start one with "halyard serve", or say where it is with --url or ' +
+      'HALYARD_URL.\n',
+  });
+});
+
+test('without a token nothing is sent, and it is said where one could come from', async () => {
+  const run = await runCaptured(['project', 'list', '--url', 'https://flags.example.com']);
+  expect(run).toMatchObject({ exitCode: 4, out: '' });
+  expect(run.err).toContain('Set HALYARD_TOKEN');
+});
+
+test('version prints the version', async () => {
+  const { out } = await runCaptured(['--version']);
+  expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await runCaptured(['version'])).out).toStartWith(`halyard ${out.trim()} (Bun `);
+});
+
+describe('errors', () => {
+  test('lists the codes, as a table for people and as JSON for programs', async () => {
+    const forPeople = await runCaptured(['errors'], { isTerminal: true });
+    expect(forPeople.out).toMatch(/^CODE +STATUS +MEANING\ninvalid_api_key +401 +\w/);
+    const forPrograms = JSON.parse((await runCaptured(['errors'])).out);
+    expect(forPrograms.errors[0]).toMatchObject({ error: 'invalid_api_key', status: 401 });
+  });
+
+  test('explains one code', async () => {
+    expect((await runCaptured(['errors', 'flag_not_found'], { isTerminal: true })).out).toStartWith(
+      '# `flag_not_found`',
+    );
+    expect(JSON.parse((await runCaptured(['errors', 'flag_not_found'])).out)).toMatchObject({ status: 404 });
+  });
+
+  test('suggests a code for one that does not exist', async () => {
+    expect(await runCaptured(['errors', 'flag_notfound'])).toEqual({
+      exitCode: 3,
+      out: '',
+      err: 'error: "flag_notfound" is no error code of this version. Did you mean flag_not_found?\n',
+    });
+  });
+});
+
+test('serve points out a variable that nothing reads, and prints its settings without secrets', async () => {
+  const env = { HALYARD_PROT: '1', HALYARD_DATABASE_URL: 'postgres://u:hunter2@db/x' };
+  const run = await runCaptured(['serve', '--print-config', '--port', '0'], { env });
+  expect(run.err).toContain(
+    'warning: HALYARD_PROT is no setting of Halyard and has no effect. Did you mean HALYARD_PORT?',
+  );
+  expect(JSON.parse(run.out)).toMatchObject({ port: 0, databaseUrl: '[redacted]' });
+  expect((await runCaptured(['serve', '--print-config'], { env, isTerminal: true })).out).not.toContain(
+    'hunter2',
+  );
+});
