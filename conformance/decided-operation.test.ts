@@ -20,7 +20,8 @@ conformance('14. Decided: failures and operation', (subject) => {
       name: world.project,
     });
     await expectError(await world.fetch('/api/projects'), 'invalid_access_token');
-    await expectError(await world.fetch('/api/nothing'), 'not_found');
+    const headers = { Authorization: `Bearer ${world.adminToken}` };
+    await expectError(await fetch(`${world.url}/api/nothing`, { headers }), 'not_found');
   });
 
   test('S14.7 whoever has been answered reads its own write, in every way', async () => {
