@@ -3,7 +3,7 @@ import type { History } from './checker/history.ts';
 import { now } from './clock.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
-import { type Engine, startPostgresFleet, startSqliteFleet } from './fleet.ts';
+import { type Engine, type Fleet, startPostgresFleet, startSqliteFleet } from './fleet.ts';
 import { Random } from './random.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
@@ -21,13 +21,18 @@ export interface CampaignOptions {
   readonly rate: number;
   /** Streams per node. */
   readonly streams: number;
-  /** Only faults of these kinds, in this order, over and over. Default: all, in random order. */
+  /** Only faults of these kinds, in this order, over and over; none for an empty list. Default: all, in random order. */
   readonly faults?: readonly string[];
   /** Quiet time between two faults, on average. Default 3,000 ms. */
   readonly betweenFaultsMs?: number;
+  /** How long everybody may take to hold the newest state after the last fault. Default 35,000 ms (P6). */
+  readonly convergenceMs?: number;
   /** Told what happens while it happens. */
   readonly tell?: (line: string) => void;
 }
+
+/** Everything but the choice of a fleet. */
+export type RunOptions = Omit<CampaignOptions, 'engine'>;
 
 /** What a campaign leaves. */
 export interface CampaignResult {
@@ -38,7 +43,7 @@ export interface CampaignResult {
   readonly logs: ReadonlyMap<string, string>;
 }
 
-/** How long everybody may take to hold the newest state after the last fault. P6: backoff and five seconds. */
+/** P6: the longest backoff of a client and five seconds. */
 const CONVERGENCE_MS = 35_000;
 
 /** Writers at work at once. */
@@ -48,14 +53,19 @@ const WRITERS = 8;
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const fleet = await (options.engine === 'postgres' ? startPostgresFleet() : startSqliteFleet());
   try {
-    const world = await createWorld(fleet, new Recorder(), new Random(options.seed));
-    return await act(world, options);
+    return await runCampaignOn(fleet, options);
   } finally {
     await fleet.close();
   }
 }
 
-async function act(world: World, options: CampaignOptions): Promise<CampaignResult> {
+/** Runs a campaign on a fleet that is there already, and leaves it running. */
+export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<CampaignResult> {
+  const world = await createWorld(fleet, new Recorder(), new Random(options.seed));
+  return await act(world, options);
+}
+
+async function act(world: World, options: RunOptions): Promise<CampaignResult> {
   const { fleet, recorder } = world;
   const readers = hireReaders(world, options.streams);
   const reading = new AbortController();
@@ -90,7 +100,7 @@ function hireReaders(world: World, perNode: number): StreamReader[] {
   );
 }
 
-async function causeFaults(world: World, options: CampaignOptions): Promise<ReadonlyMap<string, number>> {
+async function causeFaults(world: World, options: RunOptions): Promise<ReadonlyMap<string, number>> {
   const random = world.random.fork();
   const counts = new Map<string, number>();
   const endsAt = now() + options.seconds * 1_000;
@@ -103,6 +113,7 @@ async function causeFaults(world: World, options: CampaignOptions): Promise<Read
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
     await Bun.sleep(Math.min(random.between(0.5, 1.5) * betweenMs, Math.max(0, endsAt - now())));
   }
+  await Bun.sleep(Math.max(0, endsAt - now()));
   return counts;
 }
 
@@ -116,16 +127,12 @@ function* planOf(
     if (fault === undefined) throw new Error(`there is no fault ${kind}`);
     return fault;
   });
-  for (;;) yield* wanted ?? random.shuffle(faults);
+  while (wanted?.length !== 0) yield* wanted ?? random.shuffle(faults);
 }
 
-async function converge(
-  world: World,
-  readers: readonly StreamReader[],
-  options: CampaignOptions,
-): Promise<void> {
+async function converge(world: World, readers: readonly StreamReader[], options: RunOptions): Promise<void> {
   options.tell?.('waiting for everybody to converge');
-  const deadline = now() + CONVERGENCE_MS;
+  const deadline = now() + (options.convergenceMs ?? CONVERGENCE_MS);
   while (now() < deadline) {
     try {
       if (await hasConverged(world, readers)) return;

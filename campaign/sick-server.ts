@@ -1,0 +1,197 @@
+import type { NodeProcess } from '@halyard/testing';
+import { type Fleet, FleetNode } from './fleet.ts';
+
+/** What the server does wrong, once, at the tenth change of an environment that has a stream. */
+export type Sickness =
+  | 'none'
+  | 'skips a frame'
+  | 'repeats a frame'
+  | 'swaps two frames'
+  | 'mixes two revisions'
+  | 'sends a frame of another environment'
+  | 'forgets an acknowledged write'
+  | 'leaves a stream without news'
+  | 'keeps streams of revoked keys';
+
+type Flags = Record<string, unknown>;
+
+interface Stream {
+  readonly place: string;
+  readonly key: string;
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+}
+
+/**
+ * A small server in memory that speaks as much of both interfaces as a campaign needs, well or sick. It shares no
+ * line with the product: it exists to prove that a campaign would notice a server that breaks its promises.
+ */
+export class SickServer implements Disposable {
+  readonly #sickness: Sickness;
+  readonly #server: ReturnType<typeof Bun.serve>;
+  readonly #logs = new Map<string, Flags[]>();
+  readonly #projectOf = new Map<string, string>();
+  readonly #revoked = new Set<string>();
+  readonly #streams = new Set<Stream>();
+  readonly #audit: { seq: number; note: string }[] = [];
+  /** The frame that will come one too late, and its environment. */
+  #held: { readonly place: string; readonly send: () => void } | undefined;
+  #isDone = false;
+  #keys = 0;
+
+  constructor(sickness: Sickness) {
+    this.#sickness = sickness;
+    this.#server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      idleTimeout: 0,
+      fetch: (request) => this.#answer(request),
+    });
+  }
+
+  /** A fleet of this one server. */
+  get fleet(): Fleet {
+    const nothing = async (): Promise<void> => undefined;
+    const process: NodeProcess = {
+      ...{
+        url: this.#server.url.origin,
+        adminToken: 'any',
+        pid: 0,
+        dataFolder: '',
+        exited: Promise.resolve(0),
+      },
+      ...{ stop: async () => 0, kill: nothing, pause: () => undefined, resume: () => undefined },
+      ...{ logs: () => '', readiness: nothing },
+    };
+    const node = new FleetNode('node-1', undefined, async () => process);
+    return { engine: 'sqlite', nodes: [node], adminToken: 'any', close: nothing };
+  }
+
+  [Symbol.dispose](): void {
+    void this.#server.stop(true);
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname.startsWith('/v1/')) return this.#evaluate(request, pathname, searchParams.get('env') ?? '');
+    if (pathname === '/api/audit') {
+      const before = Number(searchParams.get('before') ?? Number.POSITIVE_INFINITY);
+      const limit = Number(searchParams.get('limit'));
+      return Response.json({
+        entries: this.#audit
+          .filter(({ seq }) => seq < before)
+          .reverse()
+          .slice(0, limit),
+      });
+    }
+    const [, , noun, name = '', kind, environment, last, flag] = pathname.split('/');
+    if (noun === 'keys') return this.#revoke(name);
+    if (kind === undefined) return Response.json({}, { status: 201 });
+    if (kind === 'keys') {
+      this.#keys += 1;
+      const key = `key-${this.#keys}`;
+      this.#projectOf.set(key, name);
+      return Response.json({ id: key, key }, { status: 201 });
+    }
+    return await this.#manage(request, `${name}/${environment}`, last ?? '', flag);
+  }
+
+  #evaluate(request: Request, pathname: string, environment: string): Response {
+    const key = request.headers.get('x-service-key') ?? '';
+    if (this.#revoked.has(key)) return Response.json({ error: 'invalid_api_key' }, { status: 401 });
+    const place = `${this.#projectOf.get(key)}/${environment}`;
+    const headers = { 'x-flags-revision': String(this.#revision(place)) };
+    if (pathname === '/v1/flags') {
+      return Response.json({ environment, flags: this.#log(place).at(-1) }, { headers });
+    }
+    let stream: Stream | undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        stream = { place, key, controller };
+        this.#streams.add(stream);
+        send(stream, this.#log(place).at(-1));
+      },
+      cancel: () => {
+        if (stream !== undefined) this.#streams.delete(stream);
+      },
+    });
+    return new Response(body, { headers: { ...headers, 'content-type': 'text/event-stream' } });
+  }
+
+  async #manage(request: Request, place: string, last: string, flag: string | undefined): Promise<Response> {
+    if (request.method === 'GET') {
+      const flags = Object.entries(this.#log(place).at(-1) ?? {}).map(([key, state]) => ({ key, state }));
+      return Response.json({ environment: place, revision: this.#revision(place), flags });
+    }
+    if (request.headers.has('if-match')) return Response.json({}, { status: 412 });
+    // The campaign's own writers are the only clients.
+    const body = (await request.json()) as { changes: { key: string; state: unknown }[] };
+    const changes = last === 'changes' ? body.changes : [{ key: flag ?? '', state: body as unknown }];
+    const before = this.#log(place).at(-1) ?? {};
+    const next: Flags = { ...before };
+    for (const { key, state } of changes) {
+      if (state === null) delete next[key];
+      else next[key] = state;
+    }
+    this.#commit(place, before, next);
+    this.#audit.push({ seq: this.#audit.length + 1, note: request.headers.get('x-change-note') ?? '' });
+    return Response.json({ revision: this.#revision(place), environmentRevision: this.#revision(place) });
+  }
+
+  #commit(place: string, before: Flags, next: Flags): void {
+    this.#log(place).push(next);
+    const streams = [...this.#streams].filter((stream) => stream.place === place);
+    const held = this.#held?.place === place ? this.#held : undefined;
+    if (held !== undefined) this.#held = undefined;
+    const isDue = !this.#isDone && streams.length > 0 && this.#revision(place) >= 10;
+    if (isDue) this.#isDone = true;
+    for (const stream of streams) this.#send(stream, isDue && stream === streams[0], before, next);
+    held?.send();
+  }
+
+  /** Sends one frame, or, where it is due, the sickness. */
+  #send(stream: Stream, isDue: boolean, before: Flags, next: Flags): void {
+    const sickness = isDue ? this.#sickness : 'none';
+    if (sickness === 'skips a frame') return;
+    if (sickness === 'leaves a stream without news') {
+      this.#streams.delete(stream);
+      return;
+    }
+    if (sickness === 'swaps two frames') {
+      this.#held = { place: stream.place, send: () => send(stream, next) };
+      return;
+    }
+    if (sickness === 'forgets an acknowledged write') this.#log(stream.place).pop();
+    if (sickness === 'mixes two revisions') send(stream, { ...before, counter: next.counter, old: true });
+    else if (sickness === 'sends a frame of another environment') send(stream, this.#foreign(stream.place));
+    else send(stream, next);
+    if (sickness === 'repeats a frame') send(stream, next);
+  }
+
+  #foreign(place: string): Flags | undefined {
+    return [...this.#logs].find(([name]) => name !== place)?.[1].at(-1);
+  }
+
+  #revoke(id: string): Response {
+    this.#revoked.add(id);
+    for (const stream of [...this.#streams]) {
+      if (stream.key !== id || this.#sickness === 'keeps streams of revoked keys') continue;
+      this.#streams.delete(stream);
+      stream.controller.close();
+    }
+    return Response.json({});
+  }
+
+  #log(place: string): Flags[] {
+    const log = this.#logs.get(place) ?? [{}];
+    this.#logs.set(place, log);
+    return log;
+  }
+
+  #revision(place: string): number {
+    return this.#log(place).length - 1;
+  }
+}
+
+function send(stream: Stream, flags: Flags | undefined): void {
+  stream.controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(flags)}\n\n`));
+}
