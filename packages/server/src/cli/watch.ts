@@ -43,7 +43,9 @@ class Watch {
   readonly #client: ApiClient;
   readonly #shell: Shell;
   readonly #options: WatchOptions;
-  /** The last frame; `undefined` before the first one. */
+  /** Whether a frame has ever arrived: then the address is right, and whatever breaks may heal. */
+  #hasConnected = false;
+  /** The last frame shown; `undefined` before the first one. */
   #states: States | undefined;
   /** Connections that failed since the last frame. */
   #failures = 0;
@@ -81,6 +83,7 @@ class Watch {
       let isFirst = true;
       for await (const data of readEvents(response.body, () => watchdog.refresh())) {
         this.#failures = 0;
+        this.#hasConnected = true;
         if (wantsJson(this.#shell, this.#options)) this.#shell.write(`${data}\n`);
         else this.#show(parseStates(data), isFirst ? revision : undefined);
         isFirst = false;
@@ -115,8 +118,7 @@ class Watch {
         : 'The stream broke.';
     }
     // An address that never answered is more likely wrong than away.
-    const isLasting =
-      error.exitCode !== EXIT.failed || (this.#states === undefined && error.code === undefined);
+    const isLasting = error.exitCode !== EXIT.failed || (!this.#hasConnected && error.code === undefined);
     if (isLasting) throw error;
     return error.message;
   }

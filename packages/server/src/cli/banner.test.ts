@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test';
+import { parseConfig } from '../config.ts';
+import { type BannerFacts, longBanner, shortBanner } from './banner.ts';
+
+const KEY = 'proj_live_example';
+const FIRST_START = { project: 'demo', environment: 'development', key: KEY };
+
+function facts(flags: Record<string, string>, url: string): BannerFacts {
+  return {
+    version: '1.2.3',
+    invocation: 'halyard',
+    url,
+    config: parseConfig({ flags, env: {} }),
+    firstStart: FIRST_START,
+  };
+}
+
+test('a person is shown the key, a read, a stream and a change that work as they stand', () => {
+  const banner = longBanner(facts({}, 'http://127.0.0.1:7070'));
+  expect(banner).toContain('Halyard 1.2.3 is running at http://127.0.0.1:7070\n');
+  expect(banner).toContain(
+    `    curl 'http://127.0.0.1:7070/v1/flags?env=development' -H 'X-Service-Key: ${KEY}'\n`,
+  );
+  expect(banner).toContain(
+    `    curl -N 'http://127.0.0.1:7070/v1/stream?env=development' -H 'X-Service-Key: ${KEY}'\n`,
+  );
+  expect(banner).toContain('    halyard flag set new-checkout --project demo --env development --on\n');
+  expect(banner).toContain('in ./halyard-data/admin-token\n');
+});
+
+test('the command in the banner says where the server is when it is not where it is looked for', () => {
+  const banner = longBanner(facts({ port: '8000', data: '/srv/flags' }, 'http://127.0.0.1:8000'));
+  expect(banner).toContain("--env development --on --url http://127.0.0.1:8000 --data '/srv/flags'\n");
+});
+
+test('a start that is not the first one shows no key', () => {
+  const { firstStart: _, ...later } = facts({}, 'http://127.0.0.1:7070');
+  expect(longBanner(later)).not.toContain('curl');
+  expect(shortBanner(later)).toBe('Halyard is running at http://127.0.0.1:7070\n');
+});
+
+test('a program gets the address and the key on two lines', () => {
+  expect(shortBanner(facts({}, 'http://127.0.0.1:7070'))).toBe(
+    `Halyard is running at http://127.0.0.1:7070\nThe key of project "demo" (not shown again): ${KEY}\n`,
+  );
+});
+
+test('a database URL is not shown', () => {
+  const banner = longBanner(facts({ databaseUrl: 'postgres://u:hunter2@db/x' }, 'http://127.0.0.1:7070'));
+  expect(banner).toContain('PostgreSQL');
+  expect(banner).not.toContain('hunter2');
+});
