@@ -1,8 +1,8 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { handOver, postgresBinaries, RUN_AS } from './postgres-binaries.ts';
 import { isAlive, killTree } from './postgres-processes.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 /** How to run the server. */
 export interface PostgresOptions {
@@ -78,7 +78,6 @@ export class PostgresServer implements AsyncDisposable {
     const own = { port: String(this.port), unix_socket_directories: this.#home };
     const settings = { ...SETTINGS, ...own, ...this.#settings };
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    rmSync(this.#pidFile, { force: true });
     const log = Bun.file(join(this.#home, 'log'));
     this.#process = Bun.spawn(
       [join(await postgresBinaries(), 'postgres'), '-D', join(this.#home, 'data'), ...flags],
@@ -116,6 +115,8 @@ export class PostgresServer implements AsyncDisposable {
     if (child === undefined) return;
     await killTree(child.pid);
     await child.exited;
+    // The id in it may soon be that of somebody else.
+    rmSync(this.#pidFile, { force: true });
   }
 
   /**
@@ -127,7 +128,7 @@ export class PostgresServer implements AsyncDisposable {
     await this.stop('fast');
     cpSync(join(this.#home, 'data'), join(home, 'data'), { recursive: true, preserveTimestamps: true });
     writeFileSync(join(home, 'data/standby.signal'), '');
-    await Bun.$`chown -R ${RUN_AS.uid ?? ''}:${RUN_AS.gid ?? ''} ${home}`.nothrow().quiet();
+    if (RUN_AS.uid !== undefined) await Bun.$`chown -R ${RUN_AS.uid}:${RUN_AS.gid} ${home}`.quiet();
     await this.start();
     const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password}`;
     return launch(home, this.#password, { ...this.#settings, primary_conninfo: primary });
@@ -186,8 +187,9 @@ async function launch(
   }
 }
 
+/** The watchdog removes it, and nobody before: only there it finds which process to end. */
 function makeHome(): string {
-  const { path } = temporaryFolder();
+  const path = mkdtempSync(join(tmpdir(), 'halyard-postgres-'));
   handOver(path);
   return path;
 }
@@ -215,8 +217,11 @@ async function initialise(home: string, password: string): Promise<void> {
 function watch(home: string): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
   const script = `trap "" INT TERM HUP
     cat > /dev/null
-    read -r pid < "$1/data/postmaster.pid" && kill -QUIT "$pid"
-    while kill -0 "$pid"; do sleep 0.1; done
+    file="$1/data/postmaster.pid"
+    if read -r pid < "$file" && kill -QUIT "$pid"; then
+      for turn in 1 2 3 4 5 6 7 8 9 10; do [ -e "$file" ] && sleep 0.$turn; done
+      [ -e "$file" ] && kill -KILL "$pid"
+    fi
     rm -rf "$1"`;
   const shell = Bun.spawn(['/bin/sh', '-c', script, 'watchdog', home], {
     stdin: 'pipe',

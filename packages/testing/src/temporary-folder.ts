@@ -11,21 +11,33 @@ export interface TemporaryFolder extends Disposable {
   remove(): void;
 }
 
-const folders = new Set<TemporaryFolder>();
-
-process.on('exit', () => {
-  for (const folder of folders) folder.remove();
-});
-
-/** Makes an empty folder, readable by this user only, that is removed at the end of the process at the latest. */
+/**
+ * Makes an empty folder, readable by this user only. It goes at the latest when this process ends, in whatever way.
+ */
 export function temporaryFolder(): TemporaryFolder {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'halyard-')));
   chmodSync(path, 0o700);
-  const remove = () => {
-    folders.delete(folder);
-    rmSync(path, { recursive: true, force: true });
-  };
-  const folder = { path, file: (name: string) => join(path, name), remove, [Symbol.dispose]: remove };
-  folders.add(folder);
-  return folder;
+  removeAtTheEnd(path);
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  return { path, file: (name) => join(path, name), remove, [Symbol.dispose]: remove };
+}
+
+let sweeper: Bun.Subprocess<'pipe', 'ignore', 'ignore'> | undefined;
+
+/**
+ * A test run ends without telling anybody, so a shell waits on a pipe that only this process holds, and removes what
+ * it was told of when the pipe closes. It ignores Ctrl-C, which reaches the whole group.
+ */
+function removeAtTheEnd(path: string): void {
+  if (sweeper === undefined) {
+    const script = 'trap "" INT TERM HUP; while read -r path; do set -- "$@" "$path"; done; rm -rf -- "$@"';
+    sweeper = Bun.spawn(['/bin/sh', '-c', script, 'sweeper'], {
+      stdin: 'pipe',
+      stdout: 'ignore',
+      stderr: 'ignore',
+    });
+    sweeper.unref();
+  }
+  sweeper.stdin.write(`${path}\n`);
+  void sweeper.stdin.flush();
 }

@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test';
+import { existsSync, statSync } from 'node:fs';
+import { temporaryFolder } from './temporary-folder.ts';
+
+test('a temporary folder is private, new each time, and goes with all that is in it', async () => {
+  const [a, b] = [temporaryFolder(), temporaryFolder()];
+  expect(a.path).not.toBe(b.path);
+  expect(statSync(a.path).mode & 0o777).toBe(0o700);
+  await Bun.write(a.file('deep/down.txt'), 'x');
+  a.remove();
+  a.remove();
+  expect(existsSync(a.path)).toBe(false);
+  expect(existsSync(b.path)).toBe(true);
+  b.remove();
+});
+
+test('a temporary folder that is forgotten goes with its process', async () => {
+  const script = `
+    const { temporaryFolder } = await import(${JSON.stringify(`${import.meta.dir}/temporary-folder.ts`)});
+    console.log(temporaryFolder().path);`;
+  const path = (await new Response(Bun.spawn([process.execPath, '-e', script]).stdout).text()).trim();
+  expect(path).toContain('halyard-');
+  // The sweeper outlives it by a moment.
+  while (existsSync(path)) await Bun.sleep(5);
+});
