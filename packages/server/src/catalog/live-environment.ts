@@ -1,6 +1,12 @@
 import type { StateOperation, StateText } from '../domain/flag.ts';
 import { FlagTable } from './flag-table.ts';
-import { compress, type Encoding, type Representation, represent } from './representation.ts';
+import {
+  compress,
+  type Encoding,
+  type Representation,
+  represent,
+  representNegotiable,
+} from './representation.ts';
 
 const encoder = new TextEncoder();
 const FRAME_START = encoder.encode('data: {');
@@ -46,11 +52,11 @@ export class LiveEnvironment {
     for (const [key, state] of operations) {
       if (state === null) this.#table.delete(key);
       else this.#table.set(key, state);
-      this.#single.delete(key);
     }
     this.#revision = revision;
     this.#whole = undefined;
     this.#frame = undefined;
+    this.#single.clear();
     this.#compressed.clear();
   }
 
@@ -61,7 +67,7 @@ export class LiveEnvironment {
 
   /** The body of `GET /v1/flags`. (Spec: Endpoints) */
   whole(): Representation {
-    this.#whole ??= represent(this.#table.encode(this.#bodyStart, BODY_END));
+    this.#whole ??= representNegotiable(this.#table.encode(this.#bodyStart, BODY_END), this.#revision);
     return this.#whole;
   }
 
@@ -93,7 +99,7 @@ export class LiveEnvironment {
   #makeSingle(key: string): Representation | undefined {
     const state = this.#table.get(key);
     if (state === undefined) return undefined;
-    const made = represent(encoder.encode(singleBody(this.name, key, state)));
+    const made = represent(encoder.encode(singleBody(this.name, key, state)), this.#revision);
     this.#single.set(key, made);
     return made;
   }

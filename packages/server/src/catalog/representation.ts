@@ -1,8 +1,12 @@
-/** A body with its validator: what an answer is made of. */
+import { REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
+
+/** A body with the header fields that belong to it: what an answer is made of, whoever asks. */
 export interface Representation {
   readonly bytes: Uint8Array;
   /** Strong entity tag, quoted. Made from the bytes, so every node gives the same one. */
   readonly etag: string;
+  /** The fields of every answer with this body; kept, because naming them anew for each answer is what costs. */
+  readonly headers: Headers;
 }
 
 /** Content codings a whole map is offered in, best first, with their name inside the entity tag. */
@@ -14,10 +18,30 @@ export type Encoding = (typeof ENCODINGS)[number];
 /** Maps smaller than this are not worth compressing, in bytes. */
 export const MIN_COMPRESSED_BYTES = 1024;
 
-/** Makes the representation of a body. */
-export function represent(bytes: Uint8Array): Representation {
+/** The fields every read of the evaluation interface carries. */
+export function readHeaders(revision: number): Headers {
+  return new Headers({
+    'Content-Type': 'application/json',
+    'Cache-Control': 'private, no-cache',
+    Vary: SERVICE_KEY_HEADER,
+    [REVISION_HEADER]: String(revision),
+  });
+}
+
+/** Makes the representation of a body at a revision. */
+export function represent(bytes: Uint8Array, revision: number): Representation {
   // 128 bits of SHA-256: no two bodies that a person can make will share a tag.
-  return { bytes, etag: `"${Bun.SHA256.hash(bytes, 'hex').slice(0, 32)}"` };
+  const etag = `"${Bun.SHA256.hash(bytes, 'hex').slice(0, 32)}"`;
+  const headers = readHeaders(revision);
+  headers.set('ETag', etag);
+  return { bytes, etag, headers };
+}
+
+/** Makes a representation that is one of several codings of the same body. */
+export function representNegotiable(bytes: Uint8Array, revision: number): Representation {
+  const made = represent(bytes, revision);
+  made.headers.set('Vary', `${SERVICE_KEY_HEADER}, Accept-Encoding`);
+  return made;
 }
 
 /** Makes the compressed twin of a representation. Its entity tag is another one, as its bytes are. */
@@ -25,5 +49,9 @@ export function compress(plain: Representation, encoding: Encoding): Representat
   // `Uint8Array<ArrayBuffer>`: every body is made by this process and never sits on shared memory.
   const source = plain.bytes as Uint8Array<ArrayBuffer>;
   const bytes = encoding === 'gzip' ? Bun.gzipSync(source) : Bun.zstdCompressSync(source);
-  return { bytes, etag: `${plain.etag.slice(0, -1)}-${encoding}"` };
+  const etag = `${plain.etag.slice(0, -1)}-${encoding}"`;
+  const headers = new Headers(plain.headers);
+  headers.set('ETag', etag);
+  headers.set('Content-Encoding', encoding);
+  return { bytes, etag, headers };
 }

@@ -1,20 +1,18 @@
-import { REQUEST_ID_HEADER, REVISION_HEADER, SERVICE_KEY_HEADER, STALE_HEADER } from '@halyard/protocol';
+import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
 import type { LiveEnvironment } from '../../catalog/live-environment.ts';
 import {
   ENCODINGS,
   type Encoding,
   MIN_COMPRESSED_BYTES,
   type Representation,
+  readHeaders,
 } from '../../catalog/representation.ts';
 
 /** What each answer of the evaluation interface says of itself. */
 export interface AnswerFacts {
-  readonly revision: number;
   readonly requestId: string;
   readonly staleSeconds: number | undefined;
 }
-
-const VARY_WHOLE = `${SERVICE_KEY_HEADER}, Accept-Encoding`;
 
 /** Answers with a representation, or 304 where the caller already has it. */
 export function representationAnswer(
@@ -22,41 +20,41 @@ export function representationAnswer(
   representation: Representation,
   facts: AnswerFacts,
 ): Response {
-  const headers = readHeaders(facts);
-  headers.ETag = representation.etag;
+  const headers = withFacts(representation.headers, facts);
   const known = request.headers.get('If-None-Match');
   if (known !== null && matches(known, representation.etag))
     return new Response(null, { status: 304, headers });
-  return bodyAnswer(representation.bytes, headers);
+  return new Response(bodyOf(representation.bytes), { headers });
 }
 
 /** Answers with the whole map of an environment, compressed where the caller takes it and it pays. */
 export function wholeMapAnswer(request: Request, environment: LiveEnvironment, facts: AnswerFacts): Response {
   const plain = environment.whole();
   const encoding = plain.bytes.length < MIN_COMPRESSED_BYTES ? undefined : chooseEncoding(request);
-  const chosen = encoding === undefined ? plain : environment.wholeCompressed(encoding);
-  const headers = readHeaders(facts);
-  headers.ETag = chosen.etag;
-  headers.Vary = VARY_WHOLE;
-  const known = request.headers.get('If-None-Match');
-  if (known !== null && matches(known, chosen.etag)) return new Response(null, { status: 304, headers });
-  if (encoding !== undefined) headers['Content-Encoding'] = encoding;
-  return bodyAnswer(chosen.bytes, headers);
+  return representationAnswer(
+    request,
+    encoding === undefined ? plain : environment.wholeCompressed(encoding),
+    facts,
+  );
 }
 
 /** Answers with a body that has no validator of its own. */
-export function jsonAnswer(body: string, facts: AnswerFacts): Response {
-  return bodyAnswer(body, readHeaders(facts));
+export function jsonAnswer(body: string, environment: LiveEnvironment, facts: AnswerFacts): Response {
+  return new Response(body, { headers: withFacts(readHeaders(environment.revision), facts) });
 }
 
 /** Answers with an event stream. (Spec: Events 1; the headers keep proxies from buffering it) */
-export function streamAnswer(stream: ReadableStream<Uint8Array>, facts: AnswerFacts): Response {
+export function streamAnswer(
+  stream: ReadableStream<Uint8Array>,
+  revision: number,
+  facts: AnswerFacts,
+): Response {
   return new Response(stream, {
     headers: {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache, no-transform',
       'X-Accel-Buffering': 'no',
-      [REVISION_HEADER]: String(facts.revision),
+      [REVISION_HEADER]: String(revision),
       [REQUEST_ID_HEADER]: facts.requestId,
     },
   });
@@ -82,19 +80,19 @@ export function chooseEncoding(request: Request): Encoding | undefined {
   return ENCODINGS.find((encoding) => (qualities.get(encoding) ?? qualities.get('*') ?? 0) > 0);
 }
 
-function bodyAnswer(body: Uint8Array | string, headers: Record<string, string>): Response {
-  headers['Content-Type'] = 'application/json';
-  // `BodyInit` knows only bytes on unshared memory; ours are.
-  return new Response(body as Uint8Array<ArrayBuffer> | string, { headers });
+/**
+ * Puts this answer's own fields into the shared ones. `Response` copies what it is given, and nothing else runs in
+ * between, so the next answer may overwrite the id: half a microsecond cheaper than a copy of our own.
+ */
+function withFacts(shared: Headers, facts: AnswerFacts): Headers {
+  shared.set(REQUEST_ID_HEADER, facts.requestId);
+  if (facts.staleSeconds === undefined) return shared;
+  const headers = new Headers(shared);
+  headers.set(STALE_HEADER, String(facts.staleSeconds));
+  return headers;
 }
 
-function readHeaders(facts: AnswerFacts): Record<string, string> {
-  const headers: Record<string, string> = {
-    'Cache-Control': 'private, no-cache',
-    Vary: SERVICE_KEY_HEADER,
-    [REVISION_HEADER]: String(facts.revision),
-    [REQUEST_ID_HEADER]: facts.requestId,
-  };
-  if (facts.staleSeconds !== undefined) headers[STALE_HEADER] = String(facts.staleSeconds);
-  return headers;
+/** `BodyInit` knows only bytes on unshared memory; ours are, as this process made them. */
+function bodyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes as Uint8Array<ArrayBuffer>;
 }

@@ -17,7 +17,7 @@ export function evaluationRoutes(context: EvaluationContext) {
   return {
     '/v1/flags': endpoint<'/v1/flags'>(context, 'all', 'GET', (request, requestId) => {
       const environment = openByQuery(context, request);
-      return wholeMapAnswer(request, environment, factsOf(context, environment.revision, requestId));
+      return wholeMapAnswer(request, environment, factsOf(context, requestId));
     }),
 
     // A POST to this path is the batch read; a GET reads the flag that happens to be called `batch`.
@@ -30,7 +30,7 @@ export function evaluationRoutes(context: EvaluationContext) {
           const key = authenticate(context, request);
           const { env, keys } = accept(parseBatchRequest(await readBody(request)));
           const environment = openEnvironment(context, key, env);
-          return jsonAnswer(environment.select(keys), factsOf(context, environment.revision, requestId));
+          return jsonAnswer(environment.select(keys), environment, factsOf(context, requestId));
         },
         ['GET', 'POST'],
       ),
@@ -53,8 +53,8 @@ export function evaluationRoutes(context: EvaluationContext) {
         );
       }
       server.timeout(request, 0);
-      const facts = factsOf(context, environment.revision, requestId);
-      return streamAnswer(context.hub.open(environment, key.id), facts);
+      const { revision } = environment;
+      return streamAnswer(context.hub.open(environment, key.id), revision, factsOf(context, requestId));
     }),
   };
 }
@@ -76,7 +76,7 @@ function singleFlag(
       'There is no flag of that key in this environment: check the key, or create the flag.',
     );
   }
-  return representationAnswer(request, flag, factsOf(context, environment.revision, requestId));
+  return representationAnswer(request, flag, factsOf(context, requestId));
 }
 
 function openByQuery(context: EvaluationContext, request: Request) {
@@ -115,6 +115,6 @@ function refuseTooManyStreams(context: EvaluationContext, keyId: string): void {
   }
 }
 
-function factsOf(context: EvaluationContext, revision: number, requestId: string): AnswerFacts {
-  return { revision, requestId, staleSeconds: context.freshness.staleSeconds() };
+function factsOf(context: EvaluationContext, requestId: string): AnswerFacts {
+  return { requestId, staleSeconds: context.freshness.staleSeconds() };
 }

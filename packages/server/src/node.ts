@@ -1,0 +1,284 @@
+import type { Server } from 'bun';
+import type { Logger } from 'pino';
+import { Catalog } from './catalog/catalog.ts';
+import type { LiveEnvironment } from './catalog/live-environment.ts';
+import type { Config } from './config.ts';
+import { ServiceError } from './domain/service-error.ts';
+import { NodeFreshness } from './freshness.ts';
+import { createDocs } from './http/docs/docs.ts';
+import { unavailable } from './http/evaluation/access.ts';
+import { streamAnswer } from './http/evaluation/answers.ts';
+import type { EvaluationContext } from './http/evaluation/context.ts';
+import { EvaluationCounters } from './http/evaluation/counters.ts';
+import { RateLimiter } from './http/evaluation/rate-limiter.ts';
+import { type Fallback, listen, serveOnly, serveParts } from './http/listener.ts';
+import { createManagementApp } from './http/management/app.ts';
+import { requestIdOf } from './http/request-id.ts';
+import { newAccessToken } from './management/access-tokens.ts';
+import type { ManagementContext } from './management/context.ts';
+import { createLogger } from './observability/log.ts';
+import { Metrics } from './observability/metrics.ts';
+import { Follower } from './replication/follower.ts';
+import { logSourceOf } from './replication/log-source.ts';
+import { adminTokenIn } from './startup/admin-token.ts';
+import { DatabaseOpener, storeOf } from './startup/database-opener.ts';
+import { createDemo, type FirstStart } from './startup/demo.ts';
+import { Housekeeping } from './startup/housekeeping.ts';
+import { StorageError } from './storage/storage-error.ts';
+import { Hub } from './streaming/hub.ts';
+import { VERSION } from './version.ts';
+
+/** A node that listens. */
+export interface RunningNode {
+  /** Where it is reached from this machine. */
+  readonly url: string;
+  /** Resolves when the node has stopped; rejects when it cannot go on. */
+  readonly closed: Promise<void>;
+  /** The project, environment and key made on the first start of an empty database; the key is shown once. */
+  readonly firstStart?: FirstStart;
+  /** Drains and stops: unready, streams closed spread over the drain window, requests finished. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds one node, listens, and follows the log. Resolves once flags are served, or once the database turned out to
+ * be away for now; rejects when the node cannot start at all.
+ */
+export async function startNode(config: Config): Promise<RunningNode> {
+  const log = createLogger({ level: config.logLevel, format: config.logFormat });
+  const node = new Node(config, log);
+  try {
+    await node.start();
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+  return node;
+}
+
+/** The wiring of one node: the only place that knows every room. Parts are made in order and closed in reverse. */
+class Node implements RunningNode {
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #opener: DatabaseOpener;
+  readonly #metrics: Metrics;
+  readonly #counters = new EvaluationCounters();
+  readonly #hub: Hub;
+  readonly #catalog: Catalog;
+  readonly #follower: Follower;
+  readonly #freshness: NodeFreshness;
+  readonly #management: ManagementContext;
+  readonly #housekeeping: Housekeeping;
+  readonly #closed = Promise.withResolvers<void>();
+  /** Settles when the first attempt to follow the log has succeeded or failed. */
+  readonly #firstAttempt = Promise.withResolvers<boolean>();
+  #servers: Server<undefined>[] = [];
+  #stopping: Promise<void> | undefined;
+  firstStart?: FirstStart;
+
+  constructor(config: Config, log: Logger) {
+    this.#config = config;
+    this.#log = log;
+    this.#opener = new DatabaseOpener(config);
+    this.#hub = new Hub({
+      maxQueuedBytes: config.maxQueuedBytes,
+      onClosed: (cause) => this.#metrics.streamClosed(cause),
+    });
+    this.#catalog = new Catalog({
+      changed: (environment, row) => {
+        this.#hub.broadcast(environment);
+        this.#metrics.propagated((Date.now() - row.at) / 1000);
+      },
+      environmentGone: (id) => this.#hub.closeEnvironment(id),
+      keyGone: (id) => this.#hub.closeKey(id),
+      malformed: ({ kind, id }) => {
+        this.#metrics.malformedRecord(kind);
+        log.error({ kind, id }, 'a stored record cannot be read and counts as absent');
+      },
+    });
+    this.#follower = new Follower({
+      source: {
+        open: async () => logSourceOf((await this.#opener.get()).database).open(),
+        loadSnapshot: async () => logSourceOf((await this.#opener.get()).database).loadSnapshot(),
+      },
+      catalog: this.#catalog,
+      listener: { live: () => this.#onLive(), lost: (cause) => this.#onLost(cause) },
+    });
+    this.#freshness = new NodeFreshness(this.#follower, config.maxStaleSeconds);
+    this.#metrics = new Metrics(() => ({
+      hub: this.#hub,
+      catalog: this.#catalog,
+      follower: this.#follower,
+      evaluation: this.#counters,
+    }));
+    const store = storeOf(this.#opener);
+    this.#management = {
+      store,
+      waitForApplied: (seq) => this.#follower.waitForApplied(seq),
+      assertWritable: () => {
+        if (!this.#follower.isLive)
+          throw unavailable('This node cannot take changes at the moment; try again shortly.');
+      },
+      now: Date.now,
+      randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+      newId: () => Bun.randomUUIDv7(),
+    };
+    const database = async () => (await this.#opener.get()).database;
+    this.#housekeeping = new Housekeeping({ catalog: this.#catalog, store, database, log });
+  }
+
+  get url(): string {
+    return this.#servers[0]?.url.href.replace(/\/$/, '') ?? '';
+  }
+
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  async start(): Promise<void> {
+    const adminToken =
+      this.#config.adminToken ?? adminTokenIn(this.#config.data, () => newAccessToken(this.#management));
+    this.#serve(adminToken);
+    void this.#follow();
+    const isLive = await this.#firstAttempt.promise;
+    this.#log.info({ url: this.url, version: VERSION, ready: isLive }, 'listening');
+    if (!isLive || this.#config.bare) return;
+    const firstStart = await createDemo(this.#management);
+    if (firstStart !== undefined) this.firstStart = firstStart;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drainAndClose();
+    return this.#stopping;
+  }
+
+  /** Follows the log until the node stops. What no retry can mend ends the node. */
+  async #follow(): Promise<void> {
+    await this.#follower.run();
+  }
+
+  #onLive(): void {
+    this.#firstAttempt.resolve(true);
+    this.#log.info({ seq: this.#follower.seq }, 'following the change log');
+  }
+
+  /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
+  #onLost(cause: Error): void {
+    this.#hub.closeAll('listener');
+    this.#metrics.listenerLost();
+    this.#log.warn(
+      { err: cause },
+      'the change log is out of reach; streams are closed and it is tried again',
+    );
+    if (cause instanceof StorageError && !this.#follower.hasSnapshot) this.#firstAttempt.reject(cause);
+    else this.#firstAttempt.resolve(false);
+  }
+
+  #serve(adminToken: string): void {
+    const { host, port, reusePort, managementPort, managementHost } = this.#config;
+    const main = listen({ host, port, reusePort });
+    this.#servers = [main];
+    const evaluation = this.#evaluationContext();
+    const management = this.#managementFallback(adminToken, evaluation.docsUrl);
+    const docs: Fallback = createDocs({ docsUrl: evaluation.docsUrl, log: this.#log });
+    const parts = {
+      evaluation,
+      scrape: (request: Request) => this.#scrape(request),
+      fallbacks: [docs, management],
+    };
+    if (managementPort === undefined) {
+      serveParts(main, parts);
+      return;
+    }
+    const second = listen({ host: managementHost ?? host, port: managementPort, reusePort });
+    this.#servers.push(second);
+    serveParts(main, { ...parts, fallbacks: [docs] });
+    serveOnly(second, parts);
+  }
+
+  #evaluationContext(): EvaluationContext {
+    const { docsUrl, rateLimit, maxStreamsPerKey, corsOrigins } = this.#config;
+    return {
+      catalog: this.#catalog,
+      hub: this.#hub,
+      freshness: this.#freshness,
+      docsUrl: docsUrl ?? `${this.url}/docs`,
+      log: this.#log,
+      counters: this.#counters,
+      corsOrigins: new Set(corsOrigins),
+      ...(rateLimit === undefined ? {} : { rateLimiter: new RateLimiter(rateLimit) }),
+      ...(maxStreamsPerKey === undefined ? {} : { maxStreamsPerKey }),
+    };
+  }
+
+  #managementFallback(adminToken: string, docsUrl: string): Fallback {
+    const app = createManagementApp({
+      context: this.#management,
+      adminToken,
+      docsUrl,
+      version: VERSION,
+      log: this.#log,
+      openStream: (project, environment, request) => this.#openStream(project, environment, request),
+    });
+    return (request, server) => {
+      const { pathname } = new URL(request.url);
+      return pathname === '/api' || pathname.startsWith('/api/') ? app.fetch(request, { server }) : undefined;
+    };
+  }
+
+  /** The stream of an environment for somebody who manages it: the same frames as on `/v1/stream`. */
+  #openStream(projectName: string, environmentName: string, request: Request): Response {
+    const projectId = this.#catalog.projectId(projectName);
+    if (projectId === undefined) {
+      throw new ServiceError(
+        'project_not_found',
+        'There is no project of that name: check the name, or create it.',
+      );
+    }
+    const environment: LiveEnvironment | undefined = this.#catalog.environment(projectId, environmentName);
+    if (environment === undefined) {
+      throw new ServiceError(
+        'environment_not_found',
+        'This project has no environment of that name: check the name.',
+      );
+    }
+    if (!this.#freshness.canStream())
+      throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
+    for (const server of this.#servers) server.timeout(request, 0);
+    const { revision } = environment;
+    const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
+    return streamAnswer(this.#hub.open(environment), revision, facts);
+  }
+
+  #scrape(request: Request): Response | Promise<Response> {
+    const { metricsToken } = this.#config;
+    if (metricsToken !== undefined && request.headers.get('Authorization') !== `Bearer ${metricsToken}`) {
+      return new Response('The metrics need a token: send it as a bearer token.\n', { status: 401 });
+    }
+    return this.#metrics.scrape();
+  }
+
+  async #drainAndClose(): Promise<void> {
+    this.#freshness.drain();
+    this.#log.info({ streams: this.#hub.size, drainSeconds: this.#config.drainSeconds }, 'draining');
+    await this.#hub.drain(this.#config.drainSeconds * 1000);
+    await Promise.all(this.#servers.map(stopServer));
+    this.#follower.close();
+    this.#catalog.close();
+    this.#hub.close();
+    this.#housekeeping.close();
+    await this.#housekeeping.noteUses();
+    await this.#opener.close();
+    this.#log.info('stopped');
+    this.#closed.resolve();
+  }
+}
+
+/** Longest a request may take to finish once the node stops, in milliseconds. */
+const FINISH_MS = 2000;
+
+/** Accepts no more connections, lets the running requests finish, then ends what is left. */
+async function stopServer(server: Server<undefined>): Promise<void> {
+  await Promise.race([server.stop(false), Bun.sleep(FINISH_MS)]);
+  await server.stop(true);
+}

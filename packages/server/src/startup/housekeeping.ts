@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Store } from '../domain/store.ts';
+import type { Database } from '../storage/database.ts';
+import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
+
+/** How often the uses of keys are written down, and how often old log rows are looked for, in milliseconds. */
+const TOUCH_MS = 30_000;
+const PRUNE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** What the housekeeping works on. */
+export interface HousekeepingParts {
+  readonly catalog: Catalog;
+  readonly store: Store;
+  readonly database: () => Promise<Database>;
+  readonly log: Logger;
+}
+
+/** The quiet work beside the read path: when keys were last used, and a change log that does not grow for ever. */
+export class Housekeeping {
+  readonly #parts: HousekeepingParts;
+  readonly #timers: readonly Timer[];
+
+  constructor(parts: HousekeepingParts) {
+    this.#parts = parts;
+    this.#timers = [
+      setInterval(() => void this.noteUses(), TOUCH_MS),
+      setInterval(() => void this.#prune(), PRUNE_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  /** Writes down which keys have been used since the last time. A failure costs only these dates. */
+  async noteUses(): Promise<void> {
+    const now = Date.now();
+    const uses = new Map(this.#parts.catalog.keys.takeUsed().map((id) => [id, now]));
+    if (uses.size === 0) return;
+    try {
+      await this.#parts.store.touchKeys(uses);
+    } catch (err) {
+      this.#parts.log.warn({ err }, 'the last use of keys could not be written down');
+    }
+  }
+
+  /** Stops the timers. Safe to call twice. */
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  async #prune(): Promise<void> {
+    try {
+      const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
+      const pruned = await pruneLog(await this.#parts.database(), {
+        olderThan,
+        keepRows: LOG_RETENTION.rows,
+      });
+      if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');
+    } catch (err) {
+      this.#parts.log.warn({ err }, 'the change log could not be pruned; it is tried again in an hour');
+    }
+  }
+}
