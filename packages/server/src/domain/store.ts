@@ -30,6 +30,7 @@ export interface AuditFilter {
   readonly target?: string;
   /** Only entries with a smaller `seq`; for paging. */
   readonly beforeSeq?: number;
+  /** Entries at most, save that the last `seq` is given whole: paging by it must skip nothing. */
   readonly limit: number;
 }
 
@@ -42,7 +43,10 @@ export interface StoreTransaction extends StoreReader {
   insertProject(project: Project): Promise<void>;
   /** Removes the project with its environments, flags, states and keys. */
   deleteProject(project: Project): Promise<void>;
-  /** Makes the environment, or revives a deleted one of that name with its old id and counter. Gives the stored one. */
+  /**
+   * Makes the environment, or revives a deleted one of that name with its old id, one revision further on. Gives the
+   * stored one.
+   */
   insertEnvironment(environment: Environment): Promise<Environment>;
   /** Removes the environment's states; the name may be used again. */
   deleteEnvironment(environment: Environment): Promise<void>;
@@ -91,9 +95,12 @@ export interface Store {
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   /**
    * Runs one operation in one transaction: state, change log and audit log commit together. When the connection is
-   * lost during COMMIT, the outcome is looked up by change id before this settles; it never guesses.
+   * lost during COMMIT, the outcome is looked up by change id before this settles; it never guesses. `work` may run
+   * again from its beginning when it met another writer, so all that it decides it decides from what it reads there.
    */
   commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>>;
   /** Notes when keys were last used. Not a change: no log row, no audit row. */
   touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+  /** As {@link touchKeys}, for access tokens. */
+  touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void>;
 }

@@ -68,3 +68,9 @@ export function checkExpiry(expiresAt: number | undefined, now: number): void {
 function hasControl(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
+
+/** Refuses a note on a change that is too long. */
+export function checkNote(note: string): void {
+  if (note.length <= MAX_TEXT.note) return;
+  throw invalid(`The note has ${note.length} characters: at most ${MAX_TEXT.note} are kept.`);
+}

@@ -55,14 +55,25 @@ export class SqlStore implements Store {
     }
   }
 
-  async touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+  touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+    return this.#touch('project_keys', lastUsed);
+  }
+
+  touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+    return this.#touch('access_tokens', lastUsed);
+  }
+
+  async #touch(
+    table: 'project_keys' | 'access_tokens',
+    lastUsed: ReadonlyMap<string, number>,
+  ): Promise<void> {
     // In order of ids, so that two nodes that note the same keys do not wait for each other.
     const uses = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
     if (uses.length === 0) return;
     await this.#database.transaction(async (transaction) => {
       for (const [id, at] of uses) {
         await transaction.query(
-          `UPDATE project_keys SET last_used_at = $1
+          `UPDATE ${table} SET last_used_at = $1
             WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)`,
           [at, id],
         );

@@ -1,0 +1,77 @@
+import { z } from '@hono/zod-openapi';
+import type { AccessToken } from '../../domain/access-token.ts';
+import { createAccessToken, listAccessTokens, revokeAccessToken } from '../../management/access-tokens.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { created, isoTime, isoTimeOr, noContent, ok } from './answers.ts';
+import type { ManagementApp } from './environment.ts';
+import { mount } from './operation.ts';
+import { TimeSchema, TokenRecordSchema } from './schemas.ts';
+
+const tag = 'Access tokens';
+
+/** Mounts the routes of access tokens, and the one that tells whose token it is. */
+export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/whoami', id: 'whoAmI', tag },
+      summary: 'Whose access token this is',
+      answer: { status: 200, description: 'The holder.', schema: z.object({ name: z.string() }) },
+    },
+    ({ actor }) => ok({ name: actor.name.replace(/^token:/, '') }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/tokens', id: 'listAccessTokens', tag },
+      summary: 'Every access token, also revoked and expired ones',
+      answer: {
+        status: 200,
+        description: 'The tokens, never their values.',
+        schema: z.object({ tokens: z.array(TokenRecordSchema) }),
+      },
+    },
+    async () => ok({ tokens: (await listAccessTokens(context)).map(tokenRecord) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path: '/api/tokens', id: 'createAccessToken', tag, errors: ['already_exists'] },
+      summary: 'Make an access token; its value is shown this once',
+      body: { schema: z.strictObject({ name: z.string(), expiresAt: TimeSchema.optional() }) },
+      answer: {
+        status: 201,
+        description: 'The token with its value.',
+        schema: TokenRecordSchema.extend({ token: z.string() }).openapi('CreatedAccessToken'),
+      },
+    },
+    async ({ body: { name, expiresAt }, actor }) => {
+      const expiry = expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) };
+      const made = await createAccessToken(context, actor, { name, ...expiry });
+      return created({ ...tokenRecord(made.record), token: made.token });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: '/api/tokens/{id}', id: 'revokeAccessToken', tag, errors: ['not_found'] },
+      summary: 'Revoke an access token for good',
+      answer: { status: 204, description: 'It opens nothing any more.' },
+    },
+    async ({ params, actor }) => {
+      await revokeAccessToken(context, actor, params.id);
+      return noContent();
+    },
+  );
+}
+
+function tokenRecord(token: AccessToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    createdAt: isoTime(token.createdAt),
+    expiresAt: isoTimeOr(token.expiresAt),
+    revokedAt: isoTimeOr(token.revokedAt),
+    lastUsedAt: isoTimeOr(token.lastUsedAt),
+  };
+}

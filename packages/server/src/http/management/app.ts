@@ -1,0 +1,86 @@
+import { REQUEST_ID_HEADER } from '@halyard/protocol';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
+import type { Logger } from 'pino';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { errorResponse, methodNotAllowed, notFound } from '../errors.ts';
+import { requestIdOf } from '../request-id.ts';
+import { mountAccessTokens } from './access-tokens.ts';
+import { allowedMethods } from './allowed-methods.ts';
+import { mountAudit } from './audit.ts';
+import { authenticate } from './authentication.ts';
+import { mountChanges } from './changes.ts';
+import type { ManagementApp, ManagementEnv } from './environment.ts';
+import { mountEnvironments } from './environments.ts';
+import { mountFlagStates } from './flag-states.ts';
+import { mountFlags } from './flags.ts';
+import { mountImportExport } from './import-export.ts';
+import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
+import { mountProjectKeys } from './project-keys.ts';
+import { mountProjects } from './projects.ts';
+import { mountStream, type OpenStream } from './stream.ts';
+
+/** What the management interface is made of. */
+export interface ManagementAppOptions {
+  readonly context: ManagementContext;
+  /** A token that works without a record, from the settings. */
+  readonly adminToken: string | undefined;
+  /** Base of the documentation links, without a trailing slash. */
+  readonly docsUrl: string;
+  /** The program's version, for the OpenAPI document. */
+  readonly version: string;
+  readonly log: Logger;
+  readonly openStream: OpenStream;
+}
+
+/** The whole management interface: everything under `/api`. */
+export function createManagementApp(options: ManagementAppOptions): ManagementApp {
+  const { context, docsUrl, log } = options;
+  const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
+  const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
+  app.onError((error, c) => {
+    const answer = refuse(error, c.get('requestId'));
+    if (error instanceof ServiceError && error.code === 'invalid_access_token') {
+      answer.headers.set('WWW-Authenticate', 'Bearer');
+    }
+    return answer;
+  });
+  app.use(frame);
+  mountOpenApi(app, options.version);
+  app.use(authenticate(options));
+  mountProjects(app, context);
+  mountEnvironments(app, context);
+  mountFlags(app, context);
+  mountFlagStates(app, context);
+  mountChanges(app, context);
+  mountStream(app, options.openStream);
+  mountProjectKeys(app, context);
+  mountImportExport(app, context);
+  mountAudit(app, context);
+  mountAccessTokens(app, context);
+  const methodsOf = allowedMethods(app);
+  app.notFound((c) => {
+    const requestId = c.get('requestId');
+    const methods = methodsOf(c.req.path);
+    if (methods.length === 0) return refuse(notFound(c.req.path), requestId);
+    const answer = refuse(methodNotAllowed(c.req.method, methods), requestId);
+    answer.headers.set('Allow', methods.join(', '));
+    return answer;
+  });
+  return app;
+}
+
+/** Whatever the answer is: it has the request's id, is not stored, and is nothing a browser would run or frame. */
+const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
+  c.set('requestId', requestIdOf(c.req.raw));
+  await next();
+  const { headers } = c.res;
+  headers.set(REQUEST_ID_HEADER, c.get('requestId'));
+  if (!headers.has('Cache-Control')) {
+    headers.set('Cache-Control', c.req.path === OPENAPI_PATH ? 'no-cache' : 'no-store');
+  }
+  headers.set('X-Content-Type-Options', 'nosniff');
+  headers.set('Referrer-Policy', 'no-referrer');
+  headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+};

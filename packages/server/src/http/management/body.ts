@@ -1,0 +1,73 @@
+import type { z } from '@hono/zod-openapi';
+import { nestingOf } from '../../domain/json-text.ts';
+import { at, invalid, quote } from '../../domain/strict-members.ts';
+
+/** Deepest nesting of a body: that of a flag value, and some more around it. */
+const MAX_BODY_DEPTH = 64;
+
+/** Reads a request's body as UTF-8 text, counting while it arrives. Too much, or no UTF-8, is `invalid_argument`. */
+export async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw invalid(`The body is larger than ${maxBytes} bytes: send less at once.`);
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw invalid('The body is not valid UTF-8: send JSON in UTF-8.', { cause });
+  }
+}
+
+/** Parses a body. What is no JSON, or nested beyond all reason, is `invalid_argument`. */
+export function parseBody(text: string): unknown {
+  if (nestingOf(text) > MAX_BODY_DEPTH) {
+    throw invalid(`The body is nested deeper than ${MAX_BODY_DEPTH} levels: send flatter data.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // The parser's own message quotes the body, which may hold anything; it goes no further than the cause.
+    const what = text.trim() === '' ? 'is empty' : 'is not valid JSON';
+    throw invalid(`The body ${what}: send a JSON object.`, { cause });
+  }
+}
+
+/** What `schema` accepts, or `invalid_argument` in one sentence about the first thing that is wrong. */
+export function accept<T>(schema: z.ZodType<T>, data: unknown, what: 'body' | 'query'): T {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(issue === undefined ? `The ${what} is not right.` : sentenceOf(issue, [], what));
+}
+
+function sentenceOf(
+  issue: z.core.$ZodIssue,
+  parents: readonly PropertyKey[],
+  what: 'body' | 'query',
+): string {
+  const path = [...parents, ...issue.path];
+  if (issue.code === 'invalid_union') {
+    // The first member of our unions is the one that people mean; the others are `null`.
+    const [inner] = issue.errors[0] ?? [];
+    if (inner !== undefined) return sentenceOf(inner, path, what);
+  }
+  const place = path.length === 0 ? `The ${what}` : subjectOf(path, what);
+  if (issue.code === 'unrecognized_keys') {
+    return `${place} has an unknown member ${quote(issue.keys[0] ?? '')}: leave it out, or check its spelling.`;
+  }
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return `${place} is missing: expected ${issue.expected}.`;
+  }
+  return `${place} is not right: ${issue.message.replace(/^Invalid input: /, '')}.`;
+}
+
+function subjectOf(path: readonly PropertyKey[], what: 'body' | 'query'): string {
+  const text = path.reduce<string>((whole, step) => {
+    if (typeof step === 'number') return `${whole}[${step}]`;
+    return whole === '' ? String(step) : `${whole}.${String(step)}`;
+  }, '');
+  return what === 'query' ? `The query parameter ${quote(text)}` : at(text.slice(0, 200));
+}

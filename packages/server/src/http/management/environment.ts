@@ -1,0 +1,19 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Server } from 'bun';
+import type { Actor } from '../../domain/audit.ts';
+
+/** What a management request carries through its handlers. */
+export interface ManagementEnv {
+  Variables: {
+    requestId: string;
+    /** Who asks; known once the token is verified. */
+    actor: Actor;
+  };
+  Bindings: {
+    /** The listener, which knows the caller's address; absent where requests come from no socket. */
+    server?: Server<undefined>;
+  };
+}
+
+/** The application that all management routes are mounted on. */
+export type ManagementApp = OpenAPIHono<ManagementEnv>;

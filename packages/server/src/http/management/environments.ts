@@ -1,0 +1,63 @@
+import { z } from '@hono/zod-openapi';
+import type { Environment } from '../../domain/environment.ts';
+import type { Writable } from '../../domain/raw-json.ts';
+import type { ManagementContext } from '../../management/context.ts';
+import { createEnvironment, deleteEnvironment, listEnvironments } from '../../management/environments.ts';
+import { created, isoTime, noContent, ok } from './answers.ts';
+import type { ManagementApp } from './environment.ts';
+import { mount } from './operation.ts';
+import { EnvironmentRecordSchema, NameSchema } from './schemas.ts';
+
+const tag = 'Environments';
+const path = '/api/projects/{project}/environments';
+
+/** Mounts the routes of environments. */
+export function mountEnvironments(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path, id: 'listEnvironments', tag },
+      summary: 'The environments of a project',
+      answer: {
+        status: 200,
+        description: 'The environments, by name.',
+        schema: z.object({ environments: z.array(EnvironmentRecordSchema) }),
+      },
+      errors: ['project_not_found'],
+    },
+    async ({ params }) =>
+      ok({ environments: (await listEnvironments(context, params.project)).map(environmentRecord) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path, id: 'createEnvironment', tag },
+      summary: 'Make an environment, empty',
+      body: { schema: z.strictObject({ name: NameSchema }) },
+      answer: { status: 201, description: 'The environment.', schema: EnvironmentRecordSchema },
+      errors: ['project_not_found', 'already_exists'],
+    },
+    async ({ params, body, actor }) => {
+      const place = { project: params.project, environment: body.name };
+      return created(environmentRecord(await createEnvironment(context, actor, place)));
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: `${path}/{environment}`, id: 'deleteEnvironment', tag },
+      summary: 'Remove an environment with the states in it',
+      answer: { status: 204, description: 'It is gone; its streams are closed.' },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    async ({ params, actor }) => {
+      await deleteEnvironment(context, actor, params);
+      return noContent();
+    },
+  );
+}
+
+/** An environment as it is answered. */
+export function environmentRecord({ name, revision, createdAt }: Environment): Writable {
+  return { name, revision, createdAt: isoTime(createdAt) };
+}

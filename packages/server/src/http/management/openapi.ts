@@ -1,0 +1,43 @@
+import { z } from '@hono/zod-openapi';
+import { describeErrors, SECURITY } from './describe-operation.ts';
+import type { ManagementApp } from './environment.ts';
+import { describeEvaluation, SERVICE_KEY_SCHEME } from './evaluation-operations.ts';
+
+/** Where the document is served; the one path that needs no token. */
+export const OPENAPI_PATH = '/api/openapi.json';
+
+/** Mounts the OpenAPI document of everything that is mounted before it is first asked for, and of `/v1`. */
+export function mountOpenApi(app: ManagementApp, version: string): void {
+  const registry = app.openAPIRegistry;
+  registry.registerComponent('securitySchemes', SECURITY.accessToken, { type: 'http', scheme: 'bearer' });
+  registry.registerComponent('securitySchemes', SECURITY.serviceKey, SERVICE_KEY_SCHEME);
+  registry.registerPath({
+    method: 'get',
+    path: OPENAPI_PATH,
+    operationId: 'getOpenApiDocument',
+    summary: 'This document',
+    tags: ['About'],
+    security: [],
+    responses: {
+      200: { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: z.looseObject({}) } } },
+      ...describeErrors(['internal_error']),
+    },
+  });
+  describeEvaluation(app);
+  let document: string | undefined;
+  app.get(OPENAPI_PATH, (c) => {
+    document ??= JSON.stringify(
+      app.getOpenAPI31Document({
+        openapi: '3.1.0',
+        info: {
+          title: 'Halyard',
+          version,
+          description: 'Reading feature flags (`/v1`) and managing them (`/api`).',
+          license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+        },
+        servers: [{ url: '/' }],
+      }),
+    );
+    return c.body(document, 200, { 'Content-Type': 'application/json' });
+  });
+}

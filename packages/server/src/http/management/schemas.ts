@@ -1,0 +1,122 @@
+import { DEFAULT_ENVIRONMENTS, ERROR_CODES, FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import { MAX_TAGS, MAX_TEXT } from '../../management/rules.ts';
+
+// Patterns and lengths are described here and checked by the commands, which say in words what would be right.
+
+/** A time: ISO 8601 with a zone. */
+export const TimeSchema = z.iso
+  .datetime({ offset: true, error: 'give an ISO 8601 time with its zone, such as "2027-01-31T12:00:00Z"' })
+  .openapi({ example: '2027-01-31T12:00:00Z' });
+
+/** The name of a project or environment. */
+export const NameSchema = z
+  .string()
+  .openapi({ pattern: NAME_PATTERN.source, example: DEFAULT_ENVIRONMENTS[2] });
+
+/** A flag key. */
+export const FlagKeySchema = z
+  .string()
+  .openapi({ pattern: FLAG_KEY_PATTERN.source, example: 'new-checkout' });
+
+/** The body of every error answer. (Spec: Errors) */
+export const ErrorBodySchema = z
+  .object({
+    error: z.string().openapi({ enum: [...ERROR_CODES] }),
+    message: z.string().openapi({ description: 'What was wrong and what would be right.' }),
+    docs: z.string().openapi({ description: 'The documentation page of the code.' }),
+  })
+  .openapi('Error');
+
+const ValueSchema = z
+  .unknown()
+  .optional()
+  .openapi({ description: 'Any JSON value, at most 64 KiB, 32 levels deep.' });
+const RolloutSchema = z.number().openapi({
+  minimum: 0,
+  maximum: 100,
+  description: 'Share of targeting keys, at most three decimals; absent means everyone.',
+});
+
+/** A flag's state. (Spec: Flag) */
+export const FlagStateSchema = z
+  .strictObject({ enabled: z.boolean(), value: ValueSchema, rolloutPct: RolloutSchema.optional() })
+  .openapi('FlagState');
+
+/** What to change of a flag's state. */
+export const StatePatchSchema = z
+  .strictObject({
+    enabled: z.boolean().optional(),
+    value: ValueSchema,
+    rolloutPct: RolloutSchema.optional(),
+    unset: z.array(z.enum(['value', 'rolloutPct'])).optional(),
+  })
+  .openapi('StatePatch');
+
+/** A description and tags, as they are sent. */
+export const flagTextMembers = {
+  description: z.string().openapi({ maxLength: MAX_TEXT.description }).optional(),
+  tags: z
+    .array(z.string().openapi({ maxLength: MAX_TEXT.tag }))
+    .openapi({ maxItems: MAX_TAGS })
+    .optional(),
+} as const;
+
+const Revision = z.number().int().openapi({ description: 'Counts committed changes of the environment.' });
+
+/** An environment as it is answered. */
+export const EnvironmentRecordSchema = z
+  .object({ name: NameSchema, revision: Revision, createdAt: TimeSchema })
+  .openapi('Environment');
+
+/** A project as it is answered on its own. */
+export const ProjectRecordSchema = z
+  .object({ name: NameSchema, createdAt: TimeSchema, environments: z.array(EnvironmentRecordSchema) })
+  .openapi('Project');
+
+/** A flag's state with where it stands. */
+export const StateRecordSchema = z
+  .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema })
+  .openapi('StateRecord');
+
+/** A flag's state under its key. */
+export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema }).openapi('KeyedState');
+
+/** What a write of one state answers. */
+export const StateWrittenSchema = KeyedStateSchema.extend({
+  changed: z.boolean().openapi({ description: 'Whether the state is another than before.' }),
+  environmentRevision: Revision,
+}).openapi('StateWritten');
+
+/** A flag with its states by environment. */
+export const FlagRecordSchema = z
+  .object({
+    key: FlagKeySchema,
+    description: z.string(),
+    tags: z.array(z.string()),
+    createdAt: TimeSchema,
+    environments: z.record(NameSchema, StateRecordSchema),
+  })
+  .openapi('Flag');
+
+const lifetimeMembers = {
+  id: z.string(),
+  name: z.string().openapi({ maxLength: MAX_TEXT.label }),
+  createdAt: TimeSchema,
+  expiresAt: TimeSchema.optional(),
+  revokedAt: TimeSchema.optional(),
+  lastUsedAt: TimeSchema.optional(),
+} as const;
+
+/** A project key without the key itself. */
+export const KeyRecordSchema = z
+  .object({
+    ...lifetimeMembers,
+    lastFour: z.string(),
+    environments: z.array(NameSchema),
+    status: z.enum(['active', 'expired', 'revoked']),
+  })
+  .openapi('ProjectKey');
+
+/** An access token without the token itself. */
+export const TokenRecordSchema = z.object(lifetimeMembers).openapi('AccessToken');

@@ -1,0 +1,28 @@
+import { z } from '@hono/zod-openapi';
+import type { ManagementApp } from './environment.ts';
+import { mount } from './operation.ts';
+
+/** Answers a request with the stream of an environment, or throws what it is refused with. */
+export type OpenStream = (projectName: string, environmentName: string, request: Request) => Response;
+
+/** Mounts the route of the stream: the frames of `/v1/stream`, for whoever manages the project. */
+export function mountStream(app: ManagementApp, openStream: OpenStream): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/environments/{environment}/stream',
+      id: 'streamEnvironment',
+      tag: 'Flag states',
+      summary: 'The flag map of an environment, now and after each change, as server-sent events',
+      answer: {
+        status: 200,
+        description: 'Frames `data: <flag map>`, the first one at once.',
+        schema: z.string(),
+        mediaTypes: ['text/event-stream'],
+      },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    ({ params, request }) => openStream(params.project, params.environment, request),
+  );
+}
