@@ -172,6 +172,12 @@ conformance('10. Decided: paths and methods', (subject) => {
         await expectError(response, 'method_not_allowed', `${method} ${path}`);
         expect(allow.split(', ').sort()).toEqual([...methods].sort());
       }
+      for (const method of ['TRACE', 'PROPFIND', 'QUERY']) {
+        // Written to the socket, because fetch does not send every method.
+        const answer = await world.raw(`${path}?env=production`, { method });
+        expectErrorText(answer, answer.text, 'method_not_allowed', `${method} ${path}`);
+        expect(answer.headers.get('Allow')?.split(', ').sort()).toEqual([...methods].sort());
+      }
       const head = await world.fetch(`${path}?env=production`, { method: 'HEAD' });
       expect(head.status).toBe(405);
       expect(head.headers.get('Allow')?.split(', ').sort()).toEqual([...methods].sort());
