@@ -18,6 +18,15 @@ export interface KeyToTry {
 
 /** How long an answer or a first frame may take, in milliseconds. */
 const PATIENCE_MS = 5000;
+
+/** How a stream is tried. */
+export interface StreamCheckOptions {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** How long the first frame may take; 5,000 ms by default. */
+  readonly patienceMs?: number;
+}
+
 /** How far clocks may be apart before keys and tokens expire at surprising times, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 
@@ -85,43 +94,47 @@ export async function checkKey(url: string, { key, environment }: KeyToTry): Pro
 }
 
 /** Whether a stream opens and its first frame arrives at once, or something on the way holds it back. */
-export async function checkStream(
-  url: string,
-  { key, environment }: KeyToTry,
-  now: () => number,
-): Promise<Finding> {
-  const check = 'stream';
-  const startedAt = now();
+export async function checkStream(url: string, key: KeyToTry, options: StreamCheckOptions): Promise<Finding> {
+  const startedAt = options.now();
   const stop = new AbortController();
-  const patience = setTimeout(() => stop.abort(), PATIENCE_MS);
-  let hasBegun = false;
+  const patience = setTimeout(() => stop.abort(), options.patienceMs ?? PATIENCE_MS);
   try {
-    const address = `${url}/v1/stream?env=${encodeURIComponent(environment)}`;
-    const headers = { [SERVICE_KEY_HEADER]: key, accept: 'text/event-stream' };
-    const response = await fetch(address, { headers, redirect: 'error', signal: stop.signal });
-    hasBegun = response.ok;
-    if (!response.ok || response.body === null) {
-      return { check, outcome: 'failed', detail: `was answered ${response.status}.` };
-    }
-    for await (const _frame of readEvents(response.body, () => {})) {
-      return { check, outcome: 'ok', detail: `the first frame came after ${now() - startedAt} ms` };
-    }
-    return { check, outcome: 'failed', detail: 'ended before its first frame.' };
-  } catch {
-    // Only the time-out above and a broken connection lead here; both mean that no frame came.
-    return { check, outcome: 'failed', detail: hasBegun ? HELD_BACK : NO_ANSWER };
+    const problem = await findStreamProblem(url, key, stop.signal);
+    if (problem !== undefined) return { check: 'stream', outcome: 'failed', detail: problem };
+    const detail = `the first frame came after ${options.now() - startedAt} ms`;
+    return { check: 'stream', outcome: 'ok', detail };
   } finally {
     clearTimeout(patience);
     stop.abort();
   }
 }
 
+/** Reads up to the first frame; `undefined` when it came. */
+async function findStreamProblem(
+  url: string,
+  key: KeyToTry,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const address = `${url}/v1/stream?env=${encodeURIComponent(key.environment)}`;
+  const headers = { [SERVICE_KEY_HEADER]: key.key, accept: 'text/event-stream' };
+  let hasBegun = false;
+  try {
+    const response = await fetch(address, { headers, redirect: 'error', signal });
+    hasBegun = response.ok;
+    if (!response.ok || response.body === null) return `was answered ${response.status}.`;
+    for await (const _frame of readEvents(response.body, () => {})) return undefined;
+    return 'ended before its first frame.';
+  } catch {
+    // Only the end of patience and a broken connection lead here; both mean that no frame came.
+    return hasBegun ? HELD_BACK : NO_ANSWER;
+  }
+}
+
 const HELD_BACK =
-  `began, but no frame came within ${PATIENCE_MS / 1000} s: a proxy on the way collects the answer. ` +
+  'began, but its first frame did not come: a proxy on the way collects the answer. ' +
   'Switch its buffering off for /v1/stream.';
 const NO_ANSWER =
-  `got no answer within ${PATIENCE_MS / 1000} s: a proxy on the way collects the answer, or does not pass it on. ` +
-  'Switch its buffering off for /v1/stream.';
+  'got no answer: a proxy on the way collects it, or does not pass it on. Switch its buffering off for /v1/stream.';
 
 /** `undefined` when there is no answer. */
 async function get(address: string, key?: string): Promise<Response | undefined> {

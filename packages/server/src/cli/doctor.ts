@@ -50,7 +50,7 @@ async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]>
   const keyToTry = { key, environment: options.env };
   const keyFinding = await checkKey(client.url, keyToTry);
   findings.push(keyFinding);
-  if (keyFinding.outcome === 'ok') findings.push(await checkStream(client.url, keyToTry, shell.now));
+  if (keyFinding.outcome === 'ok') findings.push(await checkStream(client.url, keyToTry, { now: shell.now }));
   return findings;
 }
 

@@ -21,7 +21,7 @@ export function defineKey(program: Command, shell: Shell): void {
     key
       .command('create')
       .description(
-        'Make a project key. Standard output gets the key and nothing else; it is never shown again.',
+        'Make a project key. Standard output gets the key and nothing else (with --json the whole record). It is never shown again.',
       )
       .requiredOption('--project <project>', 'the project')
       .requiredOption('--env <environments>', 'the environments it opens, separated by commas')

@@ -19,7 +19,7 @@ export function defineToken(program: Command, shell: Shell): void {
     token
       .command('create')
       .description(
-        'Make an access token. Standard output gets the token and nothing else; it is never shown again.',
+        'Make an access token. Standard output gets the token and nothing else (with --json the whole record). It is never shown again.',
       )
       .requiredOption('--name <name>', 'what to call it: the person or pipeline that will use it')
       .option('--expires <when>', 'when it stops working: 12h, 30d, 4w, or a date; never by default')

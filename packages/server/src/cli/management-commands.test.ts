@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
+import { type NodeProcess, startNode } from '@halyard/testing';
+import { type CapturedShellOptions, type CliRun, runCaptured } from './captured-shell.ts';
+
+let node: NodeProcess;
+const folder = mkdtempSync(join(tmpdir(), 'halyard-cli-'));
+
+beforeAll(async () => {
+  node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0' } });
+  await halyard('project create shop');
+}, 60_000);
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await node.stop();
+}, 60_000);
+
+function halyard(line: string | readonly string[], options: CapturedShellOptions = {}): Promise<CliRun> {
+  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken, ...options.env };
+  return runCaptured(typeof line === 'string' ? line.split(' ') : line, { ...options, env });
+}
+
+/** Runs as in a pipe, expects success, gives the JSON. */
+async function json(line: string | readonly string[]) {
+  const run = await halyard(line);
+  expect(run).toMatchObject({ exitCode: 0 });
+  return JSON.parse(run.out);
+}
+
+/** Runs as on a terminal, expects success without a word on standard error, gives what a person sees. */
+async function seen(line: string | readonly string[]): Promise<string> {
+  const run = await halyard(line, { isTerminal: true });
+  expect(run).toMatchObject({ exitCode: 0, err: '' });
+  return run.out;
+}
+
+const PRODUCTION = ['--project', 'shop', '--env', 'production'];
+
+describe('project', () => {
+  test('create makes one with the three environments', async () => {
+    expect(await seen('project create bakery')).toMatch(/^Project bakery was made, with .*production.*\.\n$/);
+    expect((await json('project create cellar')).name).toBe('cellar');
+  });
+
+  test('list shows all of them', async () => {
+    expect(await seen('project list')).toMatch(
+      /^PROJECT +CREATED\n[\s\S]*\nshop +\d{4}-\d\d-\d\d \d\d:\d\dZ\n$/,
+    );
+    const { projects } = await json('project list');
+    expect(projects.map((project: { name: string }) => project.name)).toContain('shop');
+  });
+
+  test('create refuses a name that is taken with 4, and one that is none with 2', async () => {
+    const taken = await halyard('project create shop');
+    expect(taken).toMatchObject({ exitCode: 4, out: '' });
+    expect(taken.err).toMatch(/^error: .+\n {7}More: http.+\/errors\/already_exists\n$/);
+    expect(await halyard(['project', 'create', 'No Name'])).toMatchObject({ exitCode: 2, out: '' });
+  });
+
+  test('delete removes it, and a project that is not there ends with 3', async () => {
+    await halyard('project create shed');
+    expect(await seen('project delete shed --yes')).toBe('Project shed was deleted.\n');
+    const gone = await halyard('project delete shed --yes');
+    expect(gone).toMatchObject({ exitCode: 3, out: '' });
+    expect(gone.err).toContain('/errors/project_not_found');
+  });
+});
+
+describe('environment', () => {
+  test('create, list and delete do so', async () => {
+    expect(await seen('environment create shop preview')).toBe('Environment preview of shop was made.\n');
+    expect(await seen('environment list shop')).toMatch(
+      /^ENVIRONMENT +REVISION +CREATED\n[\s\S]*\npreview +0 /,
+    );
+    expect(await seen('environment delete shop preview --yes')).toBe(
+      'Environment preview of shop was deleted.\n',
+    );
+    const gone = await halyard('environment delete shop preview --yes');
+    expect(gone).toMatchObject({ exitCode: 3 });
+    expect(gone.err).toContain('/errors/environment_not_found');
+  });
+});
+
+describe('flag', () => {
+  test('set makes a flag where it is missing, and shows old and new state', async () => {
+    expect(await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--on'])).toMatch(
+      /^fresh in production of shop: absent -> on \(revision \d+\)\n$/,
+    );
+    expect(
+      await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--rollout', '12.5', '--value', '"blue"']),
+    ).toMatch(/: on -> on, 12.5 %, value "blue" \(revision \d+\)\n$/);
+    expect(
+      await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--off', '--no-rollout', '--no-value']),
+    ).toMatch(/: on, 12.5 %, value "blue" -> off \(revision \d+\)\n$/);
+    expect(await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--off'])).toMatch(
+      /: off \(as it was\) \(nothing to change\)\n$/,
+    );
+  });
+
+  test('set writes JSON on standard output when piped, and old and new state beside it', async () => {
+    const run = await halyard(['flag', 'set', 'piped', ...PRODUCTION, '--on']);
+    expect(JSON.parse(run.out)).toMatchObject({ key: 'piped', state: { enabled: true }, changed: true });
+    expect(run.err).toStartWith('piped in production of shop: absent -> on (');
+  });
+
+  test('set passes the text of a value on as it was written', async () => {
+    const value = '{"z":1.0,"a":12345678901234567890}';
+    await halyard(['flag', 'set', 'exact', ...PRODUCTION, '--on', '--value', value]);
+    expect((await halyard(['flag', 'get', 'exact', ...PRODUCTION])).out).toContain(`"value":${value}`);
+    expect(await seen(['flag', 'get', 'exact', ...PRODUCTION])).toContain('"a":12345678901234567890');
+  });
+
+  test('set --expect refuses with 4 when the flag has another revision, or exists', async () => {
+    const { revision } = await json(['flag', 'set', 'guarded', ...PRODUCTION, '--on']);
+    const set = (expected: string | number) =>
+      halyard(['flag', 'set', 'guarded', ...PRODUCTION, '--rollout', '50', '--expect', `${expected}`]);
+    expect(await set(revision + 1000)).toMatchObject({ exitCode: 4, out: '' });
+    expect((await set('none')).err).toContain('/errors/revision_conflict');
+    expect(await set(revision)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('get and list show what is there', async () => {
+    await halyard(['flag', 'set', 'shown', ...PRODUCTION, '--on', '--value', '[1,2]']);
+    expect(await seen(['flag', 'get', 'shown', ...PRODUCTION])).toMatch(
+      /^shown in production of shop\n {2}state {5}on, value \[1,2\]\n {2}revision {2}\d+\n {2}changed {3}\d{4}-/,
+    );
+    expect(await seen(['flag', 'list', ...PRODUCTION])).toMatch(
+      /^FLAG +STATE +REVISION +CHANGED\n[\s\S]*shown +on, value \[1,2\] +\d+ +\d{4}-/,
+    );
+    expect((await json(['flag', 'list', ...PRODUCTION])).environment).toBe('production');
+    expect(await seen('flag list --project shop --env staging')).toStartWith('staging of shop has no flag.');
+  });
+
+  test('delete removes it from the one environment', async () => {
+    await halyard(['flag', 'set', 'short-lived', ...PRODUCTION, '--on']);
+    await halyard('flag set short-lived --project shop --env development --on');
+    expect(await seen(['flag', 'delete', 'short-lived', ...PRODUCTION])).toBe(
+      'short-lived was deleted from production of shop.\n',
+    );
+    const gone = await halyard(['flag', 'get', 'short-lived', ...PRODUCTION]);
+    expect(gone).toMatchObject({ exitCode: 3, out: '' });
+    expect(gone.err).toContain('/errors/flag_not_found');
+    expect(await halyard('flag get short-lived --project shop --env development')).toMatchObject({
+      exitCode: 0,
+    });
+  });
+});
+
+describe('key', () => {
+  const CREATE = ['key', 'create', '--project', 'shop', '--env', 'production,staging'];
+
+  test('create writes the key alone on standard output, and nothing of it elsewhere', async () => {
+    for (const isTerminal of [true, false]) {
+      const run = await halyard([...CREATE, '--name', 'service'], { isTerminal });
+      expect(run.exitCode).toBe(0);
+      expect(run.out).toMatch(new RegExp(`^${PROJECT_KEY_PATTERN.source}\n$`));
+      expect(run.err).toContain('opens production, staging of shop. It does not expire.');
+      expect(run.err).not.toContain('proj_live_');
+    }
+  });
+
+  test('a created key reads flags, expires when it was told to, is listed, and is refused once revoked', async () => {
+    const key = (await halyard([...CREATE, '--name', 'short', '--expires', '30d'])).out.trim();
+    const read = () => fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+    expect((await read()).status).toBe(200);
+    const { keys } = await json('key list --project shop');
+    const record = keys.find((candidate: { name: string }) => candidate.name === 'short');
+    expect(record).toMatchObject({ lastFour: key.slice(-4), status: 'active' });
+    expect(Date.parse(record.expiresAt) - Date.now()).toBeWithin(29 * 86_400_000, 30 * 86_400_000 + 1);
+    const table = await seen('key list --project shop');
+    expect(table).toMatch(/^ID +NAME +KEY +ENVIRONMENTS +STATUS +CREATED +EXPIRES +LAST USED\n/);
+    expect(table).toContain(`...${key.slice(-4)}`);
+    expect(table).not.toContain(key);
+    expect(await seen(`key revoke ${record.id}`)).toBe(`Key short (${record.id}) is revoked.\n`);
+    expect((await read()).status).toBe(401);
+  });
+
+  test('revoke of an id that does not exist ends with 3', async () => {
+    const run = await halyard('key revoke nothing');
+    expect(run).toMatchObject({ exitCode: 3, out: '' });
+    expect(run.err).toContain('/errors/key_not_found');
+  });
+});
+
+describe('token', () => {
+  test('create writes the token alone; it works until it is revoked, then ends commands with 4', async () => {
+    const run = await halyard('token create --name pipeline --expires 12h', { isTerminal: true });
+    expect(run.out).toMatch(/^hat_[0-9A-Za-z]{43}\n$/);
+    expect(run.err).not.toContain('hat_');
+    const asPipeline = { env: { HALYARD_TOKEN: run.out.trim() } };
+    expect(await halyard('project list', asPipeline)).toMatchObject({ exitCode: 0 });
+    const { tokens } = await json('token list');
+    const { id } = tokens.find((token: { name: string }) => token.name === 'pipeline');
+    expect(await seen('token list')).toMatch(
+      /^ID +NAME +CREATED +EXPIRES +REVOKED +LAST USED\n[\s\S]*pipeline/,
+    );
+    expect(await seen(`token revoke ${id}`)).toBe(`Token ${id} is revoked.\n`);
+    const refused = await halyard('project list', asPipeline);
+    expect(refused).toMatchObject({ exitCode: 4, out: '' });
+    expect(refused.err).toContain('/errors/invalid_access_token');
+    expect(refused.err).not.toContain(run.out.trim());
+  });
+});
+
+describe('audit', () => {
+  test('shows who changed what, with a note of any script', async () => {
+    await halyard(['flag', 'set', 'noted', ...PRODUCTION, '--on', '--note', 'déjà vu → 日本']);
+    const entry = (await json('audit --project shop --env production --target noted --limit 1')).entries[0];
+    expect(entry).toMatchObject({ action: 'flag.changed', target: 'noted', note: 'déjà vu → 日本' });
+    expect(await seen(['audit', ...PRODUCTION])).toMatch(
+      /^SEQ +WHEN +WHO +WHAT +WHERE +TARGET +NOTE\n[\s\S]*noted +déjà vu → 日本\n/,
+    );
+  });
+});
+
+describe('export and import', () => {
+  test('what was exported can be imported: unchanged it changes nothing, edited it shows and does what differs', async () => {
+    await halyard('project create copied');
+    await halyard('flag set kept --project copied --env staging --on');
+    const file = join(folder, 'copied.yaml');
+    const written = await halyard(['export', '--project', 'copied', '--out', file]);
+    expect(written).toEqual({ exitCode: 0, out: '', err: `Project copied was written to ${file}.\n` });
+    const { out: document } = await halyard('export --project copied');
+    expect(await Bun.file(file).text()).toBe(document);
+    expect(document).toContain('project: copied');
+    expect(await json(['import', file])).toMatchObject({ changes: [], kept: 0 });
+
+    await halyard('flag set kept --project copied --env staging --off');
+    await halyard('flag set extra --project copied --env staging --on');
+    expect(await seen(['import', file])).toContain('1 flag state(s) differ and were left alone');
+    const planned = await seen(['import', file, '--policy', 'enforce', '--dry-run']);
+    expect(planned).toContain('- staging/extra: on -> absent\n');
+    expect(planned).toContain('~ staging/kept: off -> on\n');
+    expect(planned).toEndWith('copied: 2 flag states would change; nothing was written.\n');
+    expect(await seen(['import', file, '--policy', 'enforce'])).toEndWith('copied: 2 flag states changed.\n');
+    expect((await halyard('export --project copied')).out).toBe(document);
+  });
+
+  test('import reads JSON from standard input and makes the project it names', async () => {
+    const { out } = await halyard('export --project shop --format json');
+    const input = JSON.stringify({ ...JSON.parse(out), project: 'twin' });
+    const run = await halyard('import - --note copy', { input, isTerminal: true });
+    expect(run).toMatchObject({ exitCode: 0, err: '' });
+    expect(run.out).toStartWith('+ project twin was made\n');
+    expect(JSON.parse((await halyard('export --project twin --format json')).out)).toEqual(JSON.parse(input));
+  });
+
+  test('import refuses what is no such document with 2', async () => {
+    expect(await halyard('import -', { input: 'just: text' })).toMatchObject({ exitCode: 2, out: '' });
+    expect(await halyard('import -', { input: ' ' })).toMatchObject({ exitCode: 2, out: '' });
+  });
+});
+
+test('openapi prints the document, without a token', async () => {
+  const run = await halyard('openapi', { env: { HALYARD_TOKEN: '' } });
+  expect(JSON.parse(run.out).openapi).toStartWith('3.1');
+});
+
+describe('doctor', () => {
+  test('finds everything in order, up to the first frame of a stream', async () => {
+    const { out: input } = await halyard(['key', 'create', ...PRODUCTION, '--name', 'doctor']);
+    const run = await halyard('doctor --key - --env production', { input, isTerminal: true });
+    expect(run).toMatchObject({ exitCode: 0, err: '' });
+    for (const check of ['server', 'readiness', 'access token', 'project key', 'stream']) {
+      expect(run.out).toMatch(new RegExp(`^ok +${check} +`, 'm'));
+    }
+    expect(run.out).not.toContain(input.trim());
+  });
+
+  test('says what is wrong with a token and a key, and ends with 1', async () => {
+    const key = `proj_live_${'0'.repeat(49)}`;
+    const run = await halyard(['doctor', '--key', key, '--token', 'hat_wrong']);
+    expect(run.exitCode).toBe(1);
+    expect(run.err).toMatch(/^error: 2 of \d checks failed\.\n$/);
+    const { ok, findings } = JSON.parse(run.out);
+    expect(ok).toBe(false);
+    expect(findings.filter((finding: { outcome: string }) => finding.outcome === 'failed')).toMatchObject([
+      { check: 'access token' },
+      { check: 'project key', detail: 'is refused, and its checksum is wrong: it was mistyped or cut off.' },
+    ]);
+    expect(run.out + run.err).not.toContain(key);
+  });
+
+  test('says that no server answers', async () => {
+    const run = await halyard('doctor --url http://127.0.0.1:1', { isTerminal: true });
+    expect(run.exitCode).toBe(1);
+    expect(run.out).toContain('http://127.0.0.1:1 does not answer. Start a server with "halyard serve"');
+  });
+});
+
+test('a page that is not Halyard is said to be none', async () => {
+  const other = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response('<html>', { status: 502 }),
+  });
+  try {
+    const run = await halyard(`project list --url http://127.0.0.1:${other.port}`);
+    expect(run).toMatchObject({ exitCode: 1, out: '' });
+    expect(run.err).toContain('answered 502. That is no answer of a Halyard server');
+  } finally {
+    await other.stop(true);
+  }
+});

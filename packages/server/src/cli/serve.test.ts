@@ -1,0 +1,136 @@
+import { afterEach, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
+import { guardProcess, temporaryFolder } from '@halyard/testing';
+
+const MAIN = join(import.meta.dir, '../main.ts');
+const running: Bun.Subprocess[] = [];
+
+afterEach(async () => {
+  for (const process of running.splice(0)) {
+    process.kill('SIGKILL');
+    await process.exited;
+  }
+});
+
+/** Starts `halyard serve` on a free port and keeps what it writes. */
+function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  running.push(child);
+  const guard = guardProcess(child.pid);
+  const out = collect(child.stdout);
+  const err = collect(child.stderr);
+  const exited = child.exited.then(async (code) => {
+    guard.release();
+    await Promise.all([out.ended, err.ended]);
+    return code;
+  });
+  return { child, out, err, exited };
+}
+
+/** The text of a stream so far, and a way to wait for more of it. */
+function collect(stream: ReadableStream<Uint8Array>) {
+  let text = '';
+  const listeners: (() => void)[] = [];
+  const ended = (async () => {
+    for await (const bytes of stream) {
+      text += new TextDecoder().decode(bytes);
+      for (const listener of listeners.splice(0)) listener();
+    }
+    for (const listener of listeners.splice(0)) listener();
+  })();
+  return {
+    ended,
+    get text() {
+      return text;
+    },
+    async until(pattern: RegExp): Promise<RegExpExecArray> {
+      for (;;) {
+        const match = pattern.exec(text);
+        if (match !== null) return match;
+        await Promise.race([
+          new Promise<void>((resolve) => listeners.push(resolve)),
+          ended.then(() => {
+            if (!pattern.test(text)) throw new Error(`${pattern} never came; there was:\n${text}`);
+          }),
+        ]);
+      }
+    },
+  };
+}
+
+test('the first start shows a key that works, once and outside the log; SIGTERM ends it with 0', async () => {
+  using data = temporaryFolder();
+  const first = serve(['--data', data.path, '--drain-seconds', '0']);
+  const [, key = ''] = await first.out.until(
+    new RegExp(`not shown again\\): (${PROJECT_KEY_PATTERN.source})\\n`),
+  );
+  const [, url] = await first.out.until(/^Halyard is running at (http:\S+)$/m);
+  const answer = await fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
+  expect(answer.status).toBe(200);
+  first.child.kill('SIGTERM');
+  expect(await first.exited).toBe(0);
+  expect(first.err.text).toBe('SIGTERM: stopping. Once more ends it at once.\n');
+  expect(first.out.text.split(key)).toHaveLength(2);
+  for (const line of first.out.text.split('\n').filter((text) => text.startsWith('{'))) {
+    expect(line).not.toContain('proj_live_');
+  }
+
+  const second = serve(['--data', data.path, '--drain-seconds', '0']);
+  await second.out.until(/^Halyard is running at/m);
+  second.child.kill('SIGINT');
+  expect(await second.exited).toBe(0);
+  expect(second.out.text).not.toContain('proj_live_');
+}, 60_000);
+
+test('a second signal does not wait for the drain', async () => {
+  using data = temporaryFolder();
+  const node = serve(['--data', data.path, '--drain-seconds', '600']);
+  const [, key = ''] = await node.out.until(/not shown again\): (\w+)\n/);
+  const [, url] = await node.out.until(/^Halyard is running at (http:\S+)$/m);
+  // Their ends are spread over the drain: with several of them it cannot be over at once.
+  const open = () => fetch(`${url}/v1/stream?env=development`, { headers: { 'X-Service-Key': key } });
+  const streams = await Promise.all(Array.from({ length: 8 }, open));
+  for (const stream of streams) expect(stream.status).toBe(200);
+  node.child.kill('SIGTERM');
+  await node.err.until(/Once more ends it at once/);
+  node.child.kill('SIGTERM');
+  expect(await node.exited).toBe(1);
+  for (const stream of streams) {
+    await stream.body?.cancel().catch(() => {
+      // The process is gone, and its connections with it.
+    });
+  }
+}, 60_000);
+
+test('a port that is taken is named, and ends the start with 1', async () => {
+  using data = temporaryFolder();
+  const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') });
+  try {
+    const node = serve(['--data', data.path, '--port', `${other.port}`]);
+    expect(await node.exited).toBe(1);
+    expect(node.err.text).toBe(
+      `error: Port ${other.port} on 127.0.0.1 is taken. Stop the program that has it, or choose another with --port.\n`,
+    );
+  } finally {
+    await other.stop(true);
+  }
+}, 60_000);
+
+test('a data folder that cannot be used ends the start with 1 and one sentence', async () => {
+  const node = serve(['--data', '/dev/null/flags']);
+  expect(await node.exited).toBe(1);
+  expect(node.err.text).toMatch(/^error: Halyard cannot start: .+\/dev\/null\/flags.+\n$/);
+}, 60_000);
+
+test('bad settings end the start with 2, all of them named', async () => {
+  const node = serve(['--drain-seconds', 'soon'], { HALYARD_LOG_LEVEL: 'loud' });
+  expect(await node.exited).toBe(2);
+  expect(node.out.text).toBe('');
+  expect(node.err.text).toStartWith('error: 2 settings are wrong:\n  - --drain-seconds must be');
+}, 60_000);
