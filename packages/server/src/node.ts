@@ -102,7 +102,11 @@ class Node implements RunningNode {
         loadSnapshot: async () => logSourceOf((await this.#opener.get()).database).loadSnapshot(),
       },
       catalog: this.#catalog,
-      listener: { live: () => this.#onLive(), lost: (cause) => this.#onLost(cause) },
+      listener: {
+        live: () => this.#onLive(),
+        lost: (cause) => this.#onLost(cause),
+        stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
+      },
     });
     this.#freshness = new NodeFreshness(this.#follower, config.maxStaleSeconds);
     this.#metrics = new Metrics(() => ({
@@ -172,6 +176,12 @@ class Node implements RunningNode {
     );
     if (cause instanceof StorageError && !this.#follower.hasSnapshot) this.#firstAttempt.reject(cause);
     else this.#firstAttempt.resolve(false);
+  }
+
+  /** An outage is one story: after its first line, one every half a minute or so is enough. */
+  #onStillLost(cause: Error, attempts: number): void {
+    const level = attempts % 16 === 0 ? 'warn' : 'debug';
+    this.#log[level]({ reason: cause.message, attempts }, 'the change log is still out of reach');
   }
 
   #serve(adminToken: string): void {
@@ -260,7 +270,9 @@ class Node implements RunningNode {
 
   async #drainAndClose(): Promise<void> {
     this.#freshness.drain();
-    this.#log.info({ streams: this.#hub.size, drainSeconds: this.#config.drainSeconds }, 'draining');
+    if (this.#servers.length > 0) {
+      this.#log.info({ streams: this.#hub.size, drainSeconds: this.#config.drainSeconds }, 'draining');
+    }
     await this.#hub.drain(this.#config.drainSeconds * 1000);
     await Promise.all(this.#servers.map(stopServer));
     this.#follower.close();

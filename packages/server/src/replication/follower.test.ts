@@ -80,7 +80,7 @@ async function setUp() {
     keyGone: () => undefined,
     malformed: () => undefined,
   });
-  const listener = { live: () => hear('live'), lost: () => hear('lost') };
+  const listener = { live: () => hear('live'), lost: () => hear('lost'), stillLost: () => hear('still lost') };
   const follower = new Follower({ source, catalog, listener, heartbeatMs: 50, pollMs: 20, random: () => 0 });
   const running = follower.run();
   open.push(async () => {
@@ -141,6 +141,8 @@ describe('Follower', () => {
     expect(heard.at(-1)).toBe('lost');
     expect(follower.isLive).toBe(false);
     await write(1);
+    await until('still lost', 2);
+    expect(heard.filter((event) => event === 'lost')).toHaveLength(1);
     source.refuses = false;
     await until(seen(1));
     expect(source.snapshots).toBe(1);

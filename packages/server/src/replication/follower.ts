@@ -26,6 +26,8 @@ export interface FollowerListener {
   live(): void;
   /** The listener failed: no stream may get another byte. Called in the turn in which it is known. */
   lost(cause: Error): void;
+  /** Another attempt to reach the log has failed, this many in a row. */
+  stillLost(cause: Error, attempts: number): void;
 }
 
 /** Parts and timings of a {@link Follower}; the timings have the defaults that the documents state. */
@@ -213,8 +215,10 @@ export class Follower {
 
   #fail(cause: Error): void {
     if (this.#state === 'closed') return;
+    const wasLost = this.#state === 'lost';
     this.#state = 'lost';
-    this.#options.listener.lost(cause);
+    if (wasLost) this.#options.listener.stillLost(cause, this.#attempt);
+    else this.#options.listener.lost(cause);
   }
 }
 
