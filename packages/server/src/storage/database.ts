@@ -15,7 +15,8 @@ export interface Database extends Queryable {
   /**
    * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
    * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
-   * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT.
+   * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT. `work` may run
+   * again, in a new transaction, when it met another writer: it must not act on anything outside.
    */
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
   /** Runs reads in one read-only snapshot (repeatable read). */

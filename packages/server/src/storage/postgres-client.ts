@@ -99,6 +99,7 @@ function withLibpqTls(url: string): string {
     );
   }
   // Left to itself, pg takes every sslmode for verify-full and prints a warning about it.
-  if (parsed.searchParams.has('sslmode')) parsed.searchParams.set('uselibpqcompat', 'true');
+  if (!parsed.searchParams.has('sslmode')) return url;
+  parsed.searchParams.set('uselibpqcompat', 'true');
   return parsed.href;
 }

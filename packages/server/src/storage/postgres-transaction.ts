@@ -4,6 +4,7 @@ import { isDestroyed, runQuery, runScript } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { FEED_CHANNEL } from './postgres-feed.ts';
 import { StorageError } from './storage-error.ts';
+import { Turnstile } from './turnstile.ts';
 
 /** How long one statement of a write may take. */
 const WRITE_TIMEOUT_MS = 10_000;
@@ -69,12 +70,13 @@ export async function runRead<T>(client: pg.Client, work: (reader: Queryable) =>
   const session = new Session(client, READ_TIMEOUT_MS);
   await session.begin(BEGIN_READ);
   const reader: Queryable = { query: (text, parameters) => session.query(text, parameters) };
-  return session.during(() => work(reader));
+  return session.lookAround(() => work(reader));
 }
 
-/** One transaction on one connection. */
+/** One transaction on one connection. Statements that are sent at the same time go one after the other. */
 class Session {
   readonly #client: pg.Client;
+  readonly #turnstile = new Turnstile();
   #isOpen = false;
   timeoutMs: number;
 
@@ -85,7 +87,7 @@ class Session {
 
   async begin(text: string): Promise<void> {
     try {
-      await runScript(this.#client, { text, timeoutMs: this.timeoutMs });
+      await this.#script(text);
       this.#isOpen = true;
     } catch (error) {
       await this.#rollback();
@@ -93,15 +95,12 @@ class Session {
     }
   }
 
-  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
-    if (!this.#isOpen) {
-      throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
-    }
-    const { timeoutMs } = this;
-    return runQuery<Row>(this.#client, {
-      text,
-      timeoutMs,
-      ...(parameters === undefined ? {} : { parameters }),
+  query<Row>(text: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
+    return this.#turnstile.pass(async () => {
+      if (!this.#isOpen) {
+        throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
+      }
+      return runQuery<Row>(this.#client, { text, parameters, timeoutMs: this.timeoutMs });
     });
   }
 
@@ -119,6 +118,16 @@ class Session {
     }
   }
 
+  /** Runs `work`, then rolls back: of a read nothing is to be kept, so nothing more can fail. */
+  async lookAround<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      this.#isOpen = false;
+      await this.#rollback();
+    }
+  }
+
   async #commit(): Promise<void> {
     const results = await this.#sendCommit();
     // A transaction in which a statement failed answers COMMIT with ROLLBACK.
@@ -128,7 +137,7 @@ class Session {
 
   async #sendCommit(): Promise<readonly pg.QueryResult[]> {
     try {
-      return await runScript(this.#client, { text: COMMIT, timeoutMs: this.timeoutMs });
+      return await this.#script(COMMIT);
     } catch (error) {
       if (isRefusal(error)) throw error;
       throw new CommitUncertainError('the connection was lost during COMMIT', { cause: error });
@@ -139,9 +148,14 @@ class Session {
   async #rollback(): Promise<void> {
     if (isDestroyed(this.#client)) return;
     try {
-      await runQuery(this.#client, { text: 'ROLLBACK', timeoutMs: ROLLBACK_TIMEOUT_MS });
+      const query = { text: 'ROLLBACK', timeoutMs: ROLLBACK_TIMEOUT_MS };
+      await this.#turnstile.pass(() => runQuery(this.#client, query));
     } catch {
       // The connection is destroyed now, and the server rolls back what it leaves; the first failure is reported.
     }
+  }
+
+  #script(text: string): Promise<readonly pg.QueryResult[]> {
+    return this.#turnstile.pass(() => runScript(this.#client, { text, timeoutMs: this.timeoutMs }));
   }
 }

@@ -74,6 +74,8 @@ class PostgresDatabase implements Database {
     if (this.#isClosed) throw new StorageError('The database is closed.');
     const feed = await openPostgresFeed(this.#url, (ended) => this.#feeds.delete(ended));
     this.#feeds.add(feed);
+    // Closed while the feed was being opened.
+    if (this.#isClosed) feed.close();
     return feed;
   }
 

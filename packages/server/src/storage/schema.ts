@@ -64,8 +64,12 @@ async function schemaVersion(database: Database, queryable: Queryable): Promise<
   return row?.version ?? 0;
 }
 
-/** The one question for which the engines have no common words. */
+/**
+ * The one question for which the engines have no common words. On PostgreSQL a plain scan of the catalog, because
+ * `to_regclass` may answer from before the wait for the migration lock.
+ */
 const TABLE_EXISTS: Record<Database['engine'], string> = {
   sqlite: `SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'halyard_schema'`,
-  postgres: `SELECT 1 AS found WHERE to_regclass('halyard_schema') IS NOT NULL`,
+  postgres: `SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relname = 'halyard_schema' AND nspname = ANY (current_schemas(false))`,
 };

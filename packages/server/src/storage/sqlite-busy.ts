@@ -3,10 +3,10 @@ const PATIENCE_MS = 3_000;
 
 /**
  * Runs `attempt` until it no longer throws SQLITE_BUSY, waiting in between without holding up the event loop, for
- * three seconds at most. Two tries are 1 to 30 ms apart.
+ * three seconds at most unless told otherwise. Two tries are 1 to 30 ms apart.
  */
-export async function retryWhileBusy<T>(attempt: () => T): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
+export async function retryWhileBusy<T>(attempt: () => T, patienceMs = PATIENCE_MS): Promise<T> {
+  const deadline = performance.now() + patienceMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 30)) {
     try {
       return attempt();

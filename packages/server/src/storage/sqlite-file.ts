@@ -48,6 +48,8 @@ async function configure(sqlite: Sqlite, path: string): Promise<void> {
   sqlite.run('PRAGMA synchronous = FULL');
   sqlite.run('PRAGMA fullfsync = ON');
   sqlite.run('PRAGMA foreign_keys = ON');
+  // What a burst of writes has blown the log up to is given back.
+  sqlite.run('PRAGMA journal_size_limit = 67108864');
   if (pragma(sqlite, 'PRAGMA synchronous') !== 2 || pragma(sqlite, 'PRAGMA foreign_keys') !== 1) {
     throw new StorageError(
       'This SQLite cannot be set to synchronous=FULL with foreign keys: use a standard build.',

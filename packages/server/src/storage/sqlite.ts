@@ -12,6 +12,9 @@ export interface SqliteOptions {
   readonly path: string;
 }
 
+/** How long a read of the log waits for another process; the heartbeat must have its answer within two seconds. */
+const FEED_PATIENCE_MS = 1_500;
+
 /**
  * Opens the embedded engine. An acknowledged commit is on the disk (WAL, `synchronous=FULL`, checked at every open).
  * Rejects with `StorageError`, in words for the operator, when the file cannot be used.
@@ -27,10 +30,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
   readonly #path: string;
+  readonly #connection: SqliteConnection;
   readonly #identity: string | undefined;
   readonly #turnstile = new Turnstile();
   readonly #feeds = new Set<SqliteFeed>();
-  #connection: SqliteConnection;
   #isClosed = false;
 
   constructor(path: string, connection: SqliteConnection) {
@@ -74,6 +77,8 @@ class SqliteDatabase implements Database {
     this.#checkIdentity();
     const feed = new SqliteFeed(await this.#openFeedSource(), (ended) => this.#feeds.delete(ended));
     this.#feeds.add(feed);
+    // Closed while the feed was being opened.
+    if (this.#isClosed) feed.close();
     return feed;
   }
 
@@ -107,22 +112,18 @@ class SqliteDatabase implements Database {
       return result;
     } catch (error) {
       isOpen = false;
-      await this.#leaveTransaction();
+      this.#leaveTransaction();
       throw error;
     }
   }
 
   /** After a failure SQLite may or may not have rolled back by itself; the next caller must find it rolled back. */
-  async #leaveTransaction(): Promise<void> {
-    const connection = this.#connection;
-    if (!connection.sqlite.inTransaction) return;
+  #leaveTransaction(): void {
+    if (!this.#connection.sqlite.inTransaction) return;
     try {
-      connection.run('ROLLBACK');
-    } catch (error) {
-      if (this.#path === IN_MEMORY) throw error;
-      // The transaction's own error is the one to report; a fresh connection has no open transaction.
-      connection.close();
-      this.#connection = new SqliteConnection(await openSqliteFile(this.#path));
+      this.#connection.run('ROLLBACK');
+    } catch {
+      // ROLLBACK ends the transaction also when it fails; the error that led here is the one to report.
     }
   }
 
@@ -140,7 +141,7 @@ class SqliteDatabase implements Database {
     return {
       query: async (text, parameters) => {
         this.#checkIdentity();
-        return retryWhileBusy(() => connection.run(text, parameters));
+        return retryWhileBusy(() => connection.run(text, parameters), FEED_PATIENCE_MS);
       },
       dataVersion: () =>
         connection.run<{ data_version: number }>('PRAGMA data_version')[0]?.data_version ?? 0,

@@ -3,7 +3,16 @@ import { CommitUncertainError, type Database } from './database.ts';
 import { readLog } from './log.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, changing, makeEnvironment, makeFlag, makeKey, makeProject, seed } from './test-records.ts';
+import {
+  ADA,
+  changing,
+  makeEnvironment,
+  makeFlag,
+  makeKey,
+  makeProject,
+  makeToken,
+  seed,
+} from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -201,6 +210,12 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     await home.store.touchKeys(new Map());
     expect(await home.store.read((reader) => reader.key(key.id))).toMatchObject({ lastUsedAt: 2_000 });
     expect((await readLog(home.database, 0, 100)).length).toBe(head);
+    const token = makeToken();
+    await home.store.commit(ADA, (transaction) => transaction.insertAccessToken(token, 'digest'));
+    await home.store.touchAccessTokens(new Map([[token.id, 3_000]]));
+    expect(await home.store.read((reader) => reader.accessTokens())).toEqual([
+      { ...token, lastUsedAt: 3_000 },
+    ]);
   });
 
   test('a damaged list of environments or tags does not break the lists', async () => {
