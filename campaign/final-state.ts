@@ -33,10 +33,11 @@ export async function recordAudit({ fleet, recorder }: World): Promise<void> {
     const query = before === undefined ? '' : `&before=${before}`;
     // The shape is the contract of the management API.
     const { entries } = (await management.request('GET', `/api/audit?limit=${PAGE}${query}`)) as {
-      entries: readonly { seq: number; note?: string }[];
+      entries: readonly { seq: number; environment?: string; note?: string }[];
     };
-    for (const { seq, note } of entries) {
-      if (note?.startsWith(NOTE_PREFIX))
+    for (const { seq, environment, note } of entries) {
+      // Entries without an environment tell that a flag came to be in the project, which is no change of a map.
+      if (environment !== undefined && note?.startsWith(NOTE_PREFIX))
         recorder.audited({ id: Number(note.slice(NOTE_PREFIX.length)), seq });
     }
     const last = entries.at(-1)?.seq;
