@@ -10,6 +10,7 @@ const UNKNOWN_COMPLETION = '40003';
 const PASSING: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
+  '23505', // unique: another writer made what this one had just found missing
   '23503', // foreign key: another writer removed what this one had just read; run again, it reads that
 ]);
 

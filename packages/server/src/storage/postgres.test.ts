@@ -10,7 +10,7 @@ import { migrate } from './schema.ts';
 import { loadSnapshot } from './snapshot.ts';
 import { StorageError } from './storage-error.ts';
 import { SqlStore } from './store.ts';
-import { ADA, changing, makeEnvironment, seed } from './test-records.ts';
+import { ADA, changing, makeEnvironment, makeFlag, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -147,6 +147,27 @@ describe('a transaction on PostgreSQL', () => {
     });
     expect((await outcome).result).toBe('gone');
     expect(runs).toBe(2);
+  });
+
+  test('a flag that another node makes meanwhile is not written over: the work runs again and sees it', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const described = { ...makeFlag(home.project, 'theme'), description: 'Colours' };
+    const found: (string | undefined)[] = [];
+    let second: Promise<unknown> = Promise.resolve();
+    await new SqlStore(home.direct).commit(ADA, async (transaction) => {
+      await transaction.putFlag(described);
+      second = home.store.commit(ADA, async (other) => {
+        const flag = await other.flag(home.project.id, 'theme');
+        found.push(flag?.description);
+        if (flag === undefined) await other.putFlag(makeFlag(home.project, 'theme'));
+      });
+      const waiting = `SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      while ((await home.direct.query(waiting)).length === 0) await Bun.sleep(5);
+    });
+    await second;
+    expect(found).toEqual([undefined, 'Colours']);
+    expect(await home.store.read((reader) => reader.flag(home.project.id, 'theme'))).toEqual(described);
   });
 
   test('a connection that is killed while in use fails that use only', async () => {

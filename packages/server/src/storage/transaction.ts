@@ -95,11 +95,19 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     const after = flagText(flag);
     const before = known === undefined ? undefined : flagText(known);
     if (before === after) return;
-    await this.#rows(
-      `INSERT INTO flags (project_id, key, description, tags, created_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (project_id, key) DO UPDATE SET description = excluded.description, tags = excluded.tags`,
-      ...[projectId, key, description, JSON.stringify(flag.tags), createdAt],
-    );
+    const { tags } = flag;
+    if (known === undefined) {
+      // No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote.
+      await this.#rows(
+        'INSERT INTO flags (project_id, key, description, tags, created_at) VALUES ($1, $2, $3, $4, $5)',
+        ...[projectId, key, description, JSON.stringify(tags), createdAt],
+      );
+    } else {
+      await this.#rows(
+        'UPDATE flags SET description = $3, tags = $4 WHERE project_id = $1 AND key = $2',
+        ...[projectId, key, description, JSON.stringify(tags)],
+      );
+    }
     this.#journal.deed(
       before === undefined
         ? { action: 'flag.created', projectId, target: key, after }
