@@ -82,10 +82,10 @@ conformance('13. Decided: keys, names and values', (subject) => {
     ];
     for (const key of bad) {
       const flags = `/api/projects/${world.project}/flags`;
-      await expectError(await post(world, flags, { key }), 'invalid_argument', JSON.stringify(key));
+      await expectError(await world.manage('POST', flags, { key }), 'invalid_argument', JSON.stringify(key));
       const changes = `/api/projects/${world.project}/environments/production/changes`;
       const body = { changes: [{ key, state: { enabled: true } }] };
-      await expectError(await post(world, changes, body), 'invalid_argument', JSON.stringify(key));
+      await expectError(await world.manage('POST', changes, body), 'invalid_argument', JSON.stringify(key));
     }
     expect(await world.flags()).toEqual({});
   });
@@ -170,14 +170,6 @@ conformance('13. Decided: keys, names and values', (subject) => {
     expect(await world.put('flag', { enabled: true }, 'preview')).toBeGreaterThan(before.revision);
   });
 });
-
-async function post(world: World, path: string, body: object): Promise<Response> {
-  return await fetch(`${world.url}${path}`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${world.adminToken}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-}
 
 /** Two JSON texts mean the same when they differ in nothing but the escaping of characters in strings. */
 function sameMeaning(json: string): string {

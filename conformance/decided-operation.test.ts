@@ -20,8 +20,7 @@ conformance('14. Decided: failures and operation', (subject) => {
       name: world.project,
     });
     await expectError(await world.fetch('/api/projects'), 'invalid_access_token');
-    const headers = { Authorization: `Bearer ${world.adminToken}` };
-    await expectError(await fetch(`${world.url}/api/nothing`, { headers }), 'not_found');
+    await expectError(await world.manage('GET', '/api/nothing'), 'not_found');
   });
 
   test('S14.7 whoever has been answered reads its own write, in every way', async () => {

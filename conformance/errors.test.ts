@@ -13,14 +13,13 @@ const PROVOCATIONS: readonly (readonly [ErrorCode, (world: World) => Promise<Res
   ['not_found', (world) => world.fetch('/v1/nothing')],
   ['method_not_allowed', (world) => world.fetch('/v1/flags?env=production', { method: 'DELETE' })],
   ['invalid_access_token', (world) => fetch(`${world.url}/api/projects`)],
-  ['project_not_found', (world) => manage(world, 'GET', '/api/projects/none')],
-  ['key_not_found', (world) => manage(world, 'DELETE', '/api/keys/none')],
-  ['already_exists', (world) => manage(world, 'POST', '/api/projects', { name: world.project })],
+  ['project_not_found', (world) => world.manage('GET', '/api/projects/none')],
+  ['key_not_found', (world) => world.manage('DELETE', '/api/keys/none')],
+  ['already_exists', (world) => world.manage('POST', '/api/projects', { name: world.project })],
   [
     'revision_conflict',
     (world) =>
-      manage(
-        world,
+      world.manage(
         'PUT',
         `/api/projects/${world.project}/environments/production/flags/flag`,
         { enabled: true },
@@ -28,20 +27,6 @@ const PROVOCATIONS: readonly (readonly [ErrorCode, (world: World) => Promise<Res
       ),
   ],
 ];
-
-async function manage(
-  world: World,
-  method: string,
-  path: string,
-  body?: object,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  return await fetch(`${world.url}${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${world.adminToken}`, 'Content-Type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
 
 conformance('7. Errors', (subject) => {
   for (const [code, provoke] of PROVOCATIONS) {

@@ -38,10 +38,9 @@ conformance('3. Project key', (subject) => {
 
   test('S3.4 the key is in the answer that creates it, kept by no cache, and in no later one', async () => {
     const world = await World.make(subject());
-    const answer = await fetch(`${world.url}/api/projects/${world.project}/keys`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${world.adminToken}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name: 'once', environments: ['production'] }),
+    const answer = await world.manage('POST', `/api/projects/${world.project}/keys`, {
+      name: 'once',
+      environments: ['production'],
     });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('Cache-Control')).toBe('no-store');

@@ -93,10 +93,24 @@ export class World {
   /** Writes a flag's state from JSON text, so that its notation is the test's. */
   async putText(flagKey: string, state: string, environment = 'production'): Promise<Response> {
     const path = `/api/projects/${this.project}/environments/${environment}/flags/${encodeURIComponent(flagKey)}`;
+    return await this.manage('PUT', path, state);
+  }
+
+  /** Sends a management request whose answer is what is tested. A string goes out as it is. */
+  async manage(
+    method: string,
+    path: string,
+    body?: string | object,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     return await fetch(`${this.url}${path}`, {
-      method: 'PUT',
-      headers: { Authorization: `Bearer ${this.adminToken}`, 'Content-Type': 'application/json' },
-      body: state,
+      method,
+      headers: {
+        Authorization: `Bearer ${this.adminToken}`,
+        'Content-Type': 'application/json',
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   }
 
