@@ -1,6 +1,9 @@
 #!/usr/bin/env bun
+import { outliveClosedOutput } from './cli/closed-output.ts';
 import { runCli } from './cli/program.ts';
 import { processShell } from './cli/shell.ts';
 import { processEnvironment } from './config.ts';
 
-process.exitCode = await runCli(process.argv.slice(2), processShell(processEnvironment()));
+const argv = process.argv.slice(2);
+outliveClosedOutput(argv[0]);
+process.exitCode = await runCli(argv, processShell(processEnvironment()));

@@ -136,11 +136,19 @@ function refusal(response: Response, text: string, url: string): CliError {
     const hint = 'That is no answer of a Halyard server: check the address, and what stands between.';
     return new CliError(`${url} answered ${response.status}. ${hint}`, { exitCode });
   }
-  const message = body.optionalText('message') ?? `The server answered ${response.status}.`;
   const code = body.optionalText('error');
+  const message =
+    code === 'invalid_access_token'
+      ? REFUSED_TOKEN
+      : (body.optionalText('message') ?? `The server answered ${response.status}.`);
   const docs = body.optionalText('docs');
   return new CliError(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
 }
+
+/** Said instead of the server's own words, which tell of headers. */
+const REFUSED_TOKEN =
+  'The server does not accept this access token: it is unknown, expired or revoked. Give another one in HALYARD_TOKEN ' +
+  'or with --token.';
 
 function exitCodeOf(status: number): ExitCode {
   if (status === 400) return EXIT.usage;

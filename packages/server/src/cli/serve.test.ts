@@ -88,26 +88,6 @@ test('the first start shows a key that works, once and outside the log; SIGTERM 
   expect(second.out.text).not.toContain('proj_live_');
 }, 60_000);
 
-test('a second signal does not wait for the drain', async () => {
-  using data = temporaryFolder();
-  const node = serve(['--data', data.path, '--drain-seconds', '600']);
-  const [, key = ''] = await node.out.until(/not shown again\): (\w+)\n/);
-  const [, url] = await node.out.until(/^Halyard is running at (http:\S+)$/m);
-  // Their ends are spread over the drain: with several of them it cannot be over at once.
-  const open = () => fetch(`${url}/v1/stream?env=development`, { headers: { 'X-Service-Key': key } });
-  const streams = await Promise.all(Array.from({ length: 8 }, open));
-  for (const stream of streams) expect(stream.status).toBe(200);
-  node.child.kill('SIGTERM');
-  await node.err.until(/Once more ends it at once/);
-  node.child.kill('SIGTERM');
-  expect(await node.exited).toBe(1);
-  for (const stream of streams) {
-    await stream.body?.cancel().catch(() => {
-      // The process is gone, and its connections with it.
-    });
-  }
-}, 60_000);
-
 test('a port that is taken is named, and ends the start with 1', async () => {
   using data = temporaryFolder();
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') });

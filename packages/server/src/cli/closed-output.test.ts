@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { guardProcess, temporaryFolder } from '@halyard/testing';
+
+const MAIN = join(import.meta.dir, '../main.ts');
+
+test('a command whose reader is gone ends without a word', async () => {
+  // The exit code goes to standard error, as the pipe is closed by then.
+  const piped = '{ "$0" "$1" serve --help; echo "$?" >&2; } | true';
+  const shell = Bun.spawn(['/bin/sh', '-c', piped, process.execPath, MAIN], {
+    env: { PATH: process.env.PATH ?? '' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  expect(await new Response(shell.stderr).text()).toBe('0\n');
+});
+
+test('a server goes on serving when the reader of its log is gone', async () => {
+  using data = temporaryFolder();
+  const child = Bun.spawn(
+    [process.execPath, MAIN, 'serve', '--port', '0', '--data', data.path, '--drain-seconds', '0'],
+    {
+      env: { PATH: process.env.PATH ?? '', HALYARD_LOG_FORMAT: 'json', HALYARD_LOG_LEVEL: 'debug' },
+      stdout: 'pipe',
+      stderr: 'ignore',
+    },
+  );
+  const guard = guardProcess(child.pid);
+  const reader = child.stdout.getReader();
+  let out = '';
+  let url: string | undefined;
+  while (url === undefined) {
+    const { value } = await reader.read();
+    out += new TextDecoder().decode(value);
+    url = /Halyard is running at (http:\S+)\n/.exec(out)?.[1];
+  }
+  const [, key = ''] = /not shown again\): (\w+)/.exec(out) ?? [];
+  await reader.cancel();
+  const read = () => fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
+  expect((await read()).status).toBe(200);
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(0);
+  guard.release();
+}, 60_000);
