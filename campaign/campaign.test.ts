@@ -31,6 +31,15 @@ test('one node on SQLite keeps every promise through faults', async () => {
   expect(frames).toBeGreaterThan(50);
 }, 120_000);
 
+test('three nodes on one SQLite file keep every promise through faults', async () => {
+  const frames = await expectNoViolations({
+    engine: 'sqlite-shared',
+    seconds: 12,
+    faults: ['node killed and started again', 'node frozen', 'key revoked', 'rolling restart'],
+  });
+  expect(frames).toBeGreaterThan(50);
+}, 120_000);
+
 /** Gives how many frames were received. The test fails with the stories of the first violations. */
 async function expectNoViolations(
   options: Pick<CampaignOptions, 'engine' | 'seconds' | 'faults'>,

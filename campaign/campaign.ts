@@ -3,7 +3,7 @@ import type { History } from './checker/history.ts';
 import { now } from './clock.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
-import { type Engine, type Fleet, startPostgresFleet, startSqliteFleet } from './fleet.ts';
+import { type Engine, type Fleet, startFleet } from './fleet.ts';
 import { Random } from './random.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
@@ -51,7 +51,7 @@ const WRITERS = 8;
 
 /** Starts a fleet, writes, reads, breaks things, waits for peace, and gives what was recorded. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const fleet = await (options.engine === 'postgres' ? startPostgresFleet() : startSqliteFleet());
+  const fleet = await startFleet(options.engine);
   try {
     return await runCampaignOn(fleet, options);
   } finally {

@@ -120,9 +120,9 @@ const DATABASE_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Every fault that can befall a fleet on this engine. */
+/** Every fault that can befall this fleet. */
 export function faultsOf(fleet: Fleet): readonly Fault[] {
-  return fleet.engine === 'postgres' ? [...DATABASE_FAULTS, ...NODE_FAULTS] : NODE_FAULTS;
+  return fleet.postgres === undefined ? NODE_FAULTS : [...DATABASE_FAULTS, ...NODE_FAULTS];
 }
 
 async function terminate(fleet: Fleet, where: string): Promise<void> {

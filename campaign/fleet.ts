@@ -9,8 +9,11 @@ import {
   temporaryFolder,
 } from '@halyard/testing';
 
-/** The engines a fleet can run on. */
-export type Engine = 'postgres' | 'sqlite';
+/** What a fleet can run on: PostgreSQL, SQLite with one node, SQLite with several nodes on one file. */
+export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared'] as const;
+
+/** One of {@link ENGINES}. */
+export type Engine = (typeof ENGINES)[number];
 
 /** The log message with which a node says that it has lost the log. */
 const LOSS_MESSAGE = 'the change log is out of reach';
@@ -71,7 +74,6 @@ export class FleetNode {
 
 /** Nodes and the database they share, all real, all on this machine. */
 export interface Fleet {
-  readonly engine: Engine;
   readonly nodes: readonly FleetNode[];
   readonly adminToken: string;
   /** Present on PostgreSQL. */
@@ -95,7 +97,6 @@ export async function startPostgresFleet(): Promise<Fleet> {
     }),
   );
   return await startAll({
-    engine: 'postgres',
     nodes,
     adminToken,
     postgres,
@@ -106,17 +107,24 @@ export async function startPostgresFleet(): Promise<Fleet> {
   });
 }
 
-/** One node on SQLite. Its folder outlives its processes. */
-export async function startSqliteFleet(): Promise<Fleet> {
+/** Starts a fleet of the kind that belongs to the engine. */
+export async function startFleet(engine: Engine): Promise<Fleet> {
+  if (engine === 'postgres') return await startPostgresFleet();
+  return await startSqliteFleet(engine === 'sqlite' ? ['node-1'] : ['node-1', 'node-2', 'node-3']);
+}
+
+/** Nodes on one SQLite file. Its folder outlives their processes. */
+async function startSqliteFleet(names: readonly string[]): Promise<Fleet> {
   const folder = temporaryFolder();
   const adminToken = randomAdminToken();
-  const node = new FleetNode('node-1', undefined, () => startNode({ dataFolder: folder.path, adminToken }));
+  const nodes = names.map(
+    (name) => new FleetNode(name, undefined, () => startNode({ dataFolder: folder.path, adminToken })),
+  );
   return await startAll({
-    engine: 'sqlite',
-    nodes: [node],
+    nodes,
     adminToken,
     close: async () => {
-      await node.close();
+      await Promise.all(nodes.map((node) => node.close()));
       folder.remove();
     },
   });

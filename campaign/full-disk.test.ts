@@ -16,10 +16,11 @@ const FILLER = 'x'.repeat(60_000);
 test('a full disk refuses writes, leaves reads alone, and is left behind without a restart', async () => {
   using folder = temporaryFolder();
   const mount = mountTinyDisk(folder.path);
-  // Where nothing can be mounted, a limit on the size of files stands for the full disk.
+  // Where nothing can be mounted, a limit on the size of files stands for the full disk (without the signal, which
+  // a full disk does not send).
   const node = await startNode({
     dataFolder: folder.path,
-    ...(mount === undefined ? { shellPrefix: `ulimit -f ${FILE_LIMIT_BLOCKS}` } : {}),
+    ...(mount === undefined ? { shellPrefix: `trap '' XFSZ; ulimit -f ${FILE_LIMIT_BLOCKS}` } : {}),
   });
   try {
     const management = new Management(node);

@@ -4,12 +4,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type CampaignOptions, runCampaign } from './campaign.ts';
 import { checkHistory } from './checker/check-history.ts';
+import { ENGINES, type Engine } from './fleet.ts';
 import { summarise } from './summary.ts';
 
 const HELP = `bun run campaign [options]
 
-  --engine <postgres|sqlite|both>  default both: PostgreSQL with three nodes, then SQLite with one
-  --seconds <n>   how long faults happen, per engine; default 600, SQLite a fifth of it
+  --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file);
+                  default all of them, one after the other
+  --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others
   --rate <n>      writes per second; default 60
   --streams <n>   streams per node; default 12
   --seed <n>      repeats a plan; default random
@@ -19,7 +21,7 @@ const HELP = `bun run campaign [options]
 
 const { values } = parseArgs({
   options: {
-    engine: { type: 'string', default: 'both' },
+    engine: { type: 'string' },
     seconds: { type: 'string', default: '600' },
     rate: { type: 'string', default: '60' },
     streams: { type: 'string', default: '12' },
@@ -34,10 +36,10 @@ if (values.help) say(HELP);
 else process.exitCode = await run();
 
 async function run(): Promise<number> {
-  const engines = values.engine === 'both' ? (['postgres', 'sqlite'] as const) : [engineOf(values.engine)];
+  const engines = values.engine === undefined ? ENGINES : [engineOf(values.engine)];
   let failed = 0;
   for (const engine of engines) {
-    const seconds = Number(values.seconds) / (values.engine === 'both' && engine === 'sqlite' ? 5 : 1);
+    const seconds = Number(values.seconds) / (values.engine === undefined && engine !== 'postgres' ? 5 : 1);
     failed += await runOne({
       ...{ engine, seconds, seed: Number(values.seed), rate: Number(values.rate) },
       streams: Number(values.streams),
@@ -64,9 +66,10 @@ function keepLogs(folder: string, engine: string, logs: ReadonlyMap<string, stri
   for (const [node, text] of logs) writeFileSync(`${folder}/${engine}-${node}.log`, text);
 }
 
-function engineOf(name: string): 'postgres' | 'sqlite' {
-  if (name === 'postgres' || name === 'sqlite') return name;
-  throw new Error(`--engine must be postgres, sqlite or both, not ${name}`);
+function engineOf(name: string): Engine {
+  const engine = ENGINES.find((each) => each === name);
+  if (engine === undefined) throw new Error(`--engine must be one of ${ENGINES.join(', ')}, not ${name}`);
+  return engine;
 }
 
 function say(text: string): void {

@@ -63,7 +63,7 @@ export class SickServer implements Disposable {
       ...{ logs: () => '', readiness: nothing },
     };
     const node = new FleetNode('node-1', undefined, async () => process);
-    return { engine: 'sqlite', nodes: [node], adminToken: 'any', close: nothing };
+    return { nodes: [node], adminToken: 'any', close: nothing };
   }
 
   [Symbol.dispose](): void {
@@ -100,7 +100,7 @@ export class SickServer implements Disposable {
     if (this.#revoked.has(key)) return Response.json({ error: 'invalid_api_key' }, { status: 401 });
     const place = `${this.#projectOf.get(key)}/${environment}`;
     const headers = { 'x-flags-revision': String(this.#revision(place)) };
-    if (pathname === '/v1/flags') {
+    if (pathname.startsWith('/v1/flags')) {
       return Response.json({ environment, flags: this.#log(place).at(-1) }, { headers });
     }
     let stream: Stream | undefined;

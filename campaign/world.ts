@@ -1,5 +1,5 @@
 import { Management } from '@halyard/testing';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, FleetNode } from './fleet.ts';
 import type { Random } from './random.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -39,7 +39,24 @@ export async function createWorld(fleet: Fleet, recorder: Recorder, random: Rand
       await layBase(management, place, -places.length, recorder);
     }
   }
-  return { places, random, recorder, fleet };
+  const world = { places, random, recorder, fleet };
+  await Promise.all(fleet.nodes.flatMap((node) => places.map((place) => untilKnown(node, place))));
+  return world;
+}
+
+/** Other nodes learn of a key and of flags a moment later than the one that made them. */
+async function untilKnown(node: FleetNode, place: Place): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const answer = await fetch(`${node.url}/v1/flags/right?env=${place.environment}`, {
+      headers: { 'X-Service-Key': place.key },
+    });
+    await answer.body?.cancel();
+    if (answer.ok) return;
+    if (Date.now() > deadline)
+      throw new Error(`${node.name} never learned of ${place.name}: ${answer.status}`);
+    await Bun.sleep(20);
+  }
 }
 
 /** Base ids are negative and differ, so that even an untouched map names its environment. */

@@ -1,8 +1,9 @@
-import type { Operation, Write } from './checker/history.ts';
+import type { Write } from './checker/history.ts';
 import { now } from './clock.ts';
 import type { FleetNode } from './fleet.ts';
 import type { Random } from './random.ts';
-import { COUNTER, type Place, type World } from './world.ts';
+import type { World } from './world.ts';
+import { composeWrite, type WriteRequest } from './write-request.ts';
 
 /** Longest a writer waits for an answer. Longer than any fault lasts. */
 const ANSWER_MS = 20_000;
@@ -18,15 +19,6 @@ export class WriteIds {
     this.#last += 1;
     return this.#last;
   }
-}
-
-/** How a write is sent. */
-interface WriteRequest {
-  readonly method: 'PUT' | 'POST';
-  readonly path: string;
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly operations: readonly Operation[];
 }
 
 /**
@@ -50,45 +42,14 @@ export async function runWriter(
 async function writeOnce(world: World, id: number, random: Random): Promise<void> {
   const node = random.pick(world.fleet.nodes);
   const place = random.pick(world.places);
-  const request = composeWrite(place, id, random);
+  const request = await composeWrite(world, place, id, random);
   const startedAt = now();
   const told = await send(node, world.fleet.adminToken, { ...request, id });
   world.recorder.write({
     ...{ id, node: node.name, environment: place.name, operations: request.operations, startedAt },
     ...{ finishedAt: now(), ...told },
+    ...(request.expected === undefined ? {} : { expected: request.expected }),
   });
-}
-
-/** One of the shapes a change can have: one flag, flags that change together, a flag that comes or goes. */
-function composeWrite(place: Place, id: number, random: Random): WriteRequest {
-  const environment = `/api/projects/${place.project}/environments/${place.environment}`;
-  const state = { enabled: id % 2 === 0, value: id };
-  const shape = random.pick(['put', 'conditional', 'pair', 'pair', 'create', 'delete'] as const);
-  if (shape === 'put' || shape === 'conditional') {
-    return {
-      ...{ method: 'PUT', path: `${environment}/flags/${COUNTER}`, body: state },
-      // A revision of long ago: must be refused, and must then never show.
-      headers: shape === 'conditional' && random.next() < 0.3 ? { 'If-Match': '"1"' } : {},
-      operations: [[COUNTER, JSON.stringify(state)]],
-    };
-  }
-  const passing = `passing-${Math.floor(random.between(0, 5))}`;
-  const changes = [{ key: COUNTER, state }, ...(shape === 'pair' ? pairOf(state) : [])];
-  const last = { key: passing, state: shape === 'delete' ? null : state };
-  const all = shape === 'pair' ? changes : [...changes, last];
-  return {
-    ...{ method: 'POST', path: `${environment}/changes`, body: { changes: all }, headers: {} },
-    operations: all.map(
-      ({ key, state: next }): Operation => [key, next === null ? null : JSON.stringify(next)],
-    ),
-  };
-}
-
-function pairOf(state: object): { key: string; state: object }[] {
-  return [
-    { key: 'left', state },
-    { key: 'right', state },
-  ];
 }
 
 async function send(

@@ -48,6 +48,8 @@ export interface Write {
   readonly outcome: 'acknowledged' | 'refused' | 'unknown';
   /** The environment's revision that the writer was told. */
   readonly revision?: number;
+  /** The write was to happen only directly after this revision (`If-Match` on the counter, which every write sets). */
+  readonly expected?: number;
 }
 
 /** One opened stream, from its request to its end. */

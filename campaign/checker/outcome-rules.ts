@@ -9,6 +9,20 @@ export function checkOutcome(history: History, timelines: Timelines, report: Rep
   for (const last of lastSessions(history)) checkReader(last, history, timelines, report);
 }
 
+/** A write that was to follow revision `expected` follows it directly, or was refused. */
+export function checkConditionalWrites(history: History, report: Report): void {
+  for (const { id, environment, outcome, revision, expected, finishedAt, node } of history.writes) {
+    if (outcome !== 'acknowledged' || expected === undefined || revision === expected + 1) continue;
+    report({
+      kind: 'lost-update',
+      at: finishedAt,
+      environment,
+      subject: `write ${id}`,
+      story: `Write ${id} of ${environment} on ${node} was to happen only after revision ${expected} and was acknowledged as revision ${revision}.`,
+    });
+  }
+}
+
 function checkFinal(final: Final, history: History, timelines: Timelines, report: Report): void {
   const tell = (kind: 'lost-write' | 'not-converged' | 'mix' | 'foreign' | 'phantom', story: string): void =>
     report({ kind, at: history.endedAt, environment: final.environment, subject: final.source, story });

@@ -158,7 +158,14 @@ class PerfectFleet {
       const revision = this.#newest(name);
       this.#catchUp(on, name);
       this.#time += 1;
-      this.#writes.push({ ...common, outcome: 'acknowledged', revision, finishedAt: this.#time });
+      const expected = id % 2 === 0 ? { expected: revision - 1 } : {};
+      this.#writes.push({
+        ...common,
+        ...expected,
+        outcome: 'acknowledged',
+        revision,
+        finishedAt: this.#time,
+      });
     } else {
       const outcome = step.fate === 'refused' ? 'refused' : 'unknown';
       this.#writes.push({ ...common, outcome, finishedAt: this.#time });

@@ -100,6 +100,19 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
+    name: 'a conditional write overwrites what its writer had not seen',
+    caughtAs: ['lost-update'],
+    plant: (history, choice) => {
+      const write = pickFrom(
+        history.writes.filter((each) => each.outcome === 'acknowledged'),
+        choice,
+      );
+      if (write?.revision === undefined) return undefined;
+      const late = { ...write, expected: write.revision - 2 };
+      return { ...history, writes: history.writes.map((each) => (each === write ? late : each)) };
+    },
+  },
+  {
     name: 'a revision is given to two writes',
     caughtAs: ['double-revision'],
     plant: (history, choice) => {

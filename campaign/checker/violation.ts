@@ -12,6 +12,7 @@ export const VIOLATION_KINDS = {
   'not-converged': 'P6: not everybody reached the newest state',
   'wrong-refusal': 'a refusal for a cause that was not there',
   'lost-write': 'P9: an acknowledged write that is gone',
+  'lost-update': 'P9: a conditional write that overwrote what its writer had not seen',
   'double-revision': 'P9: one revision given to two writes',
   'unexplained-revision': 'P1: a revision that no write explains',
   'wrong-audit': 'P9: an audit log that tells another story than the revisions',
