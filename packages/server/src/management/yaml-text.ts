@@ -1,9 +1,9 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Pair, parseDocument } from 'yaml';
 import type { ServiceError } from '../domain/service-error.ts';
-import { invalid } from '../domain/strict-members.ts';
+import { invalid, quote } from '../domain/strict-members.ts';
 
 /** Deepest nesting and most JSON that a YAML document may stand for; aliases can make little much. */
-const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 4_000_000 } as const;
+const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000 } as const;
 
 /** A number as JSON writes it; YAML also knows `0x1F`, `.5` and `1_000`. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -14,6 +14,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
  */
 export function yamlToJson(text: string): string {
   const document = parse(text);
+  const anchored = new Map<string, unknown>();
   let nodes = 0;
   let characters = 0;
   const keep = (piece: string): string => {
@@ -24,7 +25,9 @@ export function yamlToJson(text: string): string {
   const write = (node: unknown, depth: number): string => {
     if (depth > LIMITS.depth) throw invalid(`The body is nested deeper than ${LIMITS.depth} levels.`);
     if (++nodes > LIMITS.nodes) throw tooMuch();
-    if (isAlias(node)) return write(node.resolve(document), depth + 1);
+    // Found here rather than by the parser's own search, which goes through the whole document for each alias.
+    if (isAlias(node)) return write(anchoredNode(anchored, node.source), depth + 1);
+    if (isNode(node) && node.anchor !== undefined) rememberAnchor(anchored, node.anchor, node);
     if (isSeq(node)) return `[${node.items.map((item) => write(item, depth + 1)).join(',')}]`;
     if (!isMap(node)) return keep(scalarText(node));
     const members = node.items.map(
@@ -48,6 +51,22 @@ function parse(text: string): Document {
   const [position] = error.linePos ?? [];
   const place = position === undefined ? '' : ` in line ${position.line}, column ${position.col}`;
   throw invalid(`The body is not valid YAML${place} (${error.code}).`, { cause: error });
+}
+
+/** An anchor that is used again for something else is refused: which one an alias means would depend on the order. */
+function rememberAnchor(anchored: Map<string, unknown>, anchor: string, node: unknown): void {
+  const known = anchored.get(anchor);
+  if (known !== undefined && known !== node) {
+    throw invalid(`The body has the anchor ${quote(anchor)} twice: give each its own name.`);
+  }
+  anchored.set(anchor, node);
+}
+
+function anchoredNode(anchored: ReadonlyMap<string, unknown>, anchor: string): unknown {
+  const node = anchored.get(anchor);
+  if (node === undefined)
+    throw invalid(`The body has an alias of ${quote(anchor)}, which no anchor before it names.`);
+  return node;
 }
 
 function tooMuch(): ServiceError {

@@ -223,7 +223,7 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       ['PATCH', '{"unset":["enabled"]}', '"unset[0]"'],
       ['PATCH', '{"value":1,"unset":["value"]}', 'choose one'],
       ['PATCH', '{"rolloutPct":-1}', 'from 0 to 100'],
-    ])('%s %.50s is refused', async (method, body, sentence) => {
+    ])('%s of a bad body is refused: %#', async (method, body, sentence) => {
       const { path } = await app.project();
       const { status, json } = await app.call(method, `${path}/environments/production/flags/a`, { body });
       expect([status, json.error]).toEqual([400, 'invalid_argument']);

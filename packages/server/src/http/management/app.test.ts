@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
+
+setDefaultTimeout(60_000);
+
+let app: TestApp;
+beforeAll(async () => {
+  // What is tested here does not depend on the engine.
+  const sqlite: TestEngine | undefined = ENGINES.find(({ name }) => name === 'sqlite');
+  if (sqlite === undefined) throw new Error('the tests have no SQLite');
+  app = await openTestApp(sqlite);
+});
+afterAll(() => app.close());
+
+describe('authentication', () => {
+  test('every cause of refusal gives one identical answer', async () => {
+    const expiresAt = new Date(app.node.now + 1000).toISOString();
+    const expired = (await app.call('POST', '/api/tokens', { body: { name: 'expired', expiresAt } })).json;
+    const revoked = (await app.call('POST', '/api/tokens', { body: { name: 'revoked' } })).json;
+    expect((await app.call('GET', '/api/whoami', { token: expired.token })).json).toEqual({
+      name: 'expired',
+    });
+    expect((await app.call('GET', '/api/whoami', { token: revoked.token })).status).toBe(200);
+    expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(204);
+    expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(204);
+    app.node.now += 1000;
+    const headers = [
+      {},
+      { Authorization: '' },
+      { Authorization: ADMIN_TOKEN },
+      { Authorization: `Basic ${ADMIN_TOKEN}` },
+      { Authorization: 'Bearer' },
+      { Authorization: `Bearer ${ADMIN_TOKEN}x` },
+      { Authorization: `Bearer ${ADMIN_TOKEN.slice(0, -1)}` },
+      { Authorization: `Bearer ${ADMIN_TOKEN} ${ADMIN_TOKEN}` },
+      { Authorization: `Bearer ${'x'.repeat(5000)}` },
+      { Authorization: `Bearer ${expired.token}` },
+      { Authorization: `Bearer ${revoked.token}` },
+    ];
+    const answers = await Promise.all(
+      headers.map((one) =>
+        app.call('GET', '/api/projects', { token: null, headers: { 'X-Request-Id': 'r', ...one } }),
+      ),
+    );
+    const [first, ...others] = answers.map(({ status, text, headers: fields }) => ({
+      status,
+      text,
+      fields: [...fields],
+    }));
+    expect(first).toMatchObject({ status: 401, text: expect.stringContaining('"invalid_access_token"') });
+    expect(first?.fields).toContainEqual(['www-authenticate', 'Bearer']);
+    for (const other of others) expect(other).toEqual(first);
+    expect(app.logged.join()).not.toContain(ADMIN_TOKEN);
+  });
+
+  test('nothing is done for who is refused, and unknown paths are not told from known ones', async () => {
+    const refused = await app.call('POST', '/api/projects', { token: 'no', body: { name: 'sneaky' } });
+    expect(refused.status).toBe(401);
+    expect((await app.call('GET', '/api/projects/sneaky')).status).toBe(404);
+    expect((await app.call('GET', '/api/nothing', { token: null })).status).toBe(401);
+  });
+
+  test('the name of a token is in the audit log and no other valid token has it', async () => {
+    const body = { name: 'pipeline' };
+    const { token, id } = (await app.call('POST', '/api/tokens', { body })).json;
+    expect(token).toMatch(/^hat_[0-9A-Za-z]{43}$/);
+    for (const name of ['pipeline', 'admin']) {
+      expect((await app.call('POST', '/api/tokens', { body: { name } })).json.error).toBe('already_exists');
+    }
+    await app.call('POST', '/api/projects', { token, body: { name: 'by-pipeline' } });
+    const { entries } = (await app.call('GET', '/api/audit?project=by-pipeline')).json;
+    expect(new Set(entries.map((entry: { actor: string }) => entry.actor))).toEqual(
+      new Set(['token:pipeline']),
+    );
+    await app.call('DELETE', `/api/tokens/${id}`);
+    expect((await app.call('POST', '/api/tokens', { body })).status).toBe(201);
+    expect((await app.call('DELETE', '/api/tokens/none')).json.error).toBe('not_found');
+  });
+
+  test('the last use of a token is noted, a minute at a time', async () => {
+    const { token, id } = (await app.call('POST', '/api/tokens', { body: { name: 'used' } })).json;
+    const lastUsed = async () => {
+      const { tokens } = (await app.call('GET', '/api/tokens')).json;
+      return tokens.find((one: { id: string }) => one.id === id).lastUsedAt;
+    };
+    const firstUse = app.node.now;
+    await app.call('GET', '/api/whoami', { token });
+    // The use was queued for the one connection before this read was.
+    expect(await lastUsed()).toBe(new Date(firstUse).toISOString());
+    app.node.now += 59_000;
+    await app.call('GET', '/api/whoami', { token });
+    expect(await lastUsed()).toBe(new Date(firstUse).toISOString());
+    app.node.now += 1_000;
+    await app.call('GET', '/api/whoami', { token });
+    expect(await lastUsed()).toBe(new Date(app.node.now).toISOString());
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['', 'is empty'],
+    ['{"name":"a"', 'not valid JSON'],
+    ["{'name':'a'}", 'not valid JSON'],
+    ['null', 'The body is not right'],
+    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'nested deeper than 64'],
+    [`{"name":"${'a'.repeat(1024 * 1024)}"}`, 'larger than 1048576 bytes'],
+    [`{"name":"a","${'n'.repeat(5000)}":1}`, 'unknown member'],
+  ])('a bad body is refused in one short sentence: %#', async (body, sentence) => {
+    const { status, json } = await app.call('POST', '/api/projects', { body });
+    expect([status, json.error]).toEqual([400, 'invalid_argument']);
+    expect(json.message).toContain(sentence);
+    expect(json.message.length).toBeLessThan(300);
+    expect(json.docs).toBe('https://docs.example/errors/invalid_argument');
+  });
+
+  test('bytes that are no UTF-8 are refused', async () => {
+    const answer = await app.app.request('/api/projects', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+      body: new Uint8Array([0x7b, 0xff, 0x7d]),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('not valid UTF-8');
+  });
+
+  test('a body without end is read no further than its limit', async () => {
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull: (controller) => {
+        pulled++;
+        controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));
+      },
+    });
+    const answer = await app.app.request('/api/projects', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+      body: endless,
+    });
+    expect(answer.status).toBe(400);
+    expect(pulled).toBeLessThan(40);
+  });
+});
+
+describe('routing', () => {
+  test.each([
+    ['PUT', '/api/projects', 'GET, HEAD, POST'],
+    ['POST', '/api/projects/p', 'DELETE, GET, HEAD'],
+    ['POST', '/api/projects/p/environments/e/flags/f', 'DELETE, GET, HEAD, PATCH, PUT'],
+    ['GET', '/api/import', 'POST'],
+    ['OPTIONS', '/api/whoami', 'GET, HEAD'],
+    ['POST', '/api/openapi.json', 'GET, HEAD'],
+  ])('%s %s is not possible, and the answer says what is', async (method, path, allowed) => {
+    const answer = await app.call(method, path);
+    expect([answer.status, answer.json.error]).toEqual([405, 'method_not_allowed']);
+    expect(answer.headers.get('Allow')).toBe(allowed);
+  });
+
+  test.each(['/api', '/api/', '/api/projects/', '/api/projects/p/nothing', '/api/projects//flags'])(
+    '%s is nothing',
+    async (path) => {
+      const answer = await app.call('GET', path);
+      expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
+    },
+  );
+
+  test('a slash in a name stays in the name', async () => {
+    const answer = await app.call('GET', '/api/projects/a%2Fflags');
+    expect(answer.json.message).toContain('no project "a/flags"');
+  });
+
+  test('HEAD answers as GET does, without a body', async () => {
+    const answer = await app.call('HEAD', '/api/projects');
+    expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+
+  test('every answer carries an id and keeps out of caches and frames', async () => {
+    for (const [method, path, token] of [
+      ['GET', '/api/whoami', ADMIN_TOKEN],
+      ['GET', '/api/whoami', null],
+      ['GET', '/api/nothing', ADMIN_TOKEN],
+      ['PUT', '/api/whoami', ADMIN_TOKEN],
+    ] as const) {
+      const { headers } = await app.call(method, path, { token, headers: { 'X-Request-Id': 'mine' } });
+      expect(headers.get('X-Request-Id')).toBe('mine');
+      expect(headers.get('Cache-Control')).toBe('no-store');
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+      expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+    }
+  });
+
+  test('a stream is opened by the node', async () => {
+    const answer = await app.call('GET', '/api/projects/p/environments/e/stream');
+    expect(answer.text).toBe('data: p/e\n\n');
+  });
+});
+
+describe('writing', () => {
+  test('a write answers only after this node has applied it', async () => {
+    const applied = Promise.withResolvers<void>();
+    app.node.waitForApplied = () => applied.promise;
+    let answered = false;
+    const writing = app.call('POST', '/api/projects', { body: { name: 'patient' } }).then((answer) => {
+      answered = true;
+      return answer;
+    });
+    while ((await app.home.database.query("SELECT 1 FROM projects WHERE name = 'patient'")).length === 0);
+    await new Promise(setImmediate);
+    expect(answered).toBe(false);
+    applied.resolve();
+    expect((await writing).status).toBe(201);
+  });
+
+  test('while the node cannot follow the log, reads work and writes do not', async () => {
+    app.node.isLost = true;
+    const write = await app.call('POST', '/api/projects', { body: { name: 'unseen' } });
+    expect([write.status, write.json.error]).toEqual([500, 'internal_error']);
+    expect(write.json.message).not.toContain('listener');
+    expect((await app.call('GET', '/api/projects/unseen')).status).toBe(404);
+    app.node.isLost = false;
+  });
+});

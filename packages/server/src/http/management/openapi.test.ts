@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { ERROR_STATUS, isErrorCode } from '@halyard/protocol';
+import { ENGINES } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp } from './test-app.ts';
+
+setDefaultTimeout(60_000);
+
+interface Described {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: object; readonly securitySchemes: object };
+}
+
+let app: TestApp;
+let document: Document;
+beforeAll(async () => {
+  const [engine] = ENGINES;
+  if (engine === undefined) throw new Error('the tests have no engine');
+  app = await openTestApp(engine);
+  const answer = await app.call('GET', '/api/openapi.json', { token: null });
+  expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'application/json']);
+  document = answer.json;
+});
+afterAll(() => app.close());
+
+test('the document is OpenAPI 3.1 and all its references lead somewhere', () => {
+  expect(document.openapi).toBe('3.1.0');
+  expect(document.info).toMatchObject({ title: 'Halyard', version: '0.0.0' });
+  expect(Object.keys(document.components.securitySchemes).sort()).toEqual(['accessToken', 'serviceKey']);
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)];
+  expect(references.length).toBeGreaterThan(50);
+  for (const [, name] of references) expect(Object.keys(document.components.schemas)).toContain(name ?? '');
+});
+
+test('every route of the application is described, and nothing else but the four of the evaluation', () => {
+  const routes = app.app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  const evaluation = ['GET /v1/flags', 'GET /v1/flags/{key}', 'POST /v1/flags/batch', 'GET /v1/stream'];
+  const described = operations().map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  expect(described.sort()).toEqual([...routes, ...evaluation].sort());
+});
+
+test('every operation has an id of its own, a summary, its parameters and its errors', () => {
+  const ids = operations().map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { path, operation } of operations()) {
+    expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/);
+    expect(operation.summary).toBeTruthy();
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+    const described = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
+    expect(described.sort()).toEqual(inPath.sort());
+    expect(Object.keys(operation.responses)).toContain('500');
+    if (path !== '/api/openapi.json') expect(Object.keys(operation.responses)).toContain('401');
+    expect(operation.security).toHaveLength(path === '/api/openapi.json' ? 0 : 1);
+    for (const [status, { description, content }] of Object.entries(operation.responses)) {
+      expect(description).not.toBe('');
+      if (Number(status) < 400) continue;
+      expect(JSON.stringify(content)).toContain('#/components/schemas/Error');
+      for (const code of description.match(/\w+_\w+/g) ?? []) {
+        expect(isErrorCode(code) ? String(ERROR_STATUS[code]) : code).toBe(status);
+      }
+    }
+  }
+});
+
+function operations() {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+}

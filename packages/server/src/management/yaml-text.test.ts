@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { yamlToJson } from './yaml-text.ts';
+
+test.each([
+  ['a: 1', '{"a":1}'],
+  ['a: 1.0\nb: -0\nc: 1e+2\nd: 123456789012345678901', '{"a":1.0,"b":-0,"c":1e+2,"d":123456789012345678901}'],
+  ['a: 0x1F\nb: .5\nc: +1', '{"a":31,"b":0.5,"c":1}'],
+  ['123: x\ntrue: y\n~: z', '{"123":"x","true":"y","~":"z"}'],
+  ['a: yes\nb: null\nc:\nd: ~', '{"a":"yes","b":null,"c":null,"d":null}'],
+  ['a: &x [1, {b: 2}]\nc: *x', '{"a":[1,{"b":2}],"c":[1,{"b":2}]}'],
+  ['a: |\n  two\n  lines\n', '{"a":"two\\nlines\\n"}'],
+  ['a: 1\na: 2', '{"a":1,"a":2}'],
+  ['# nothing', 'null'],
+])('%j is %s', (yaml, json) => {
+  expect(yamlToJson(yaml)).toBe(json);
+});
+
+test('JSON is YAML and stays the same, texts and numbers included', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 4 }), (json) => {
+      const text = JSON.stringify(JSON.parse(json));
+      expect(yamlToJson(`x: ${text}`)).toBe(`{"x":${text}}`);
+    }),
+  );
+});
+
+test.each([
+  ['a: [', 'not valid YAML in line'],
+  ['a: .inf', '.inf, which JSON cannot say'],
+  ['? [a]\n: 1', 'name is no text'],
+  ['a: &a [*a]', 'nested deeper'],
+  ['a: &a 1\nb: &a 2', 'anchor "a" twice'],
+  ['a: *a', 'no anchor before it'],
+  [`a: ${'['.repeat(100)}${']'.repeat(100)}`, 'nested deeper'],
+  [
+    `x0: &x0 [${'1,'.repeat(9)}1]\n${Array.from({ length: 9 }, (_, n) => `x${n + 1}: &x${n + 1} [${`*x${n},`.repeat(9)}*x${n}]`).join('\n')}`,
+    'too large once its aliases',
+  ],
+])('%j is refused', (yaml, sentence) => {
+  expect(() => yamlToJson(yaml)).toThrow(sentence);
+});
