@@ -50,7 +50,7 @@ describe('authentication', () => {
     }));
     expect(first).toMatchObject({ status: 401, text: expect.stringContaining('"invalid_access_token"') });
     expect(first?.fields).toContainEqual(['www-authenticate', 'Bearer']);
-    for (const other of others) expect(other).toEqual(first);
+    for (const other of others) expect<unknown>(other).toEqual(first);
     expect(app.logged.join()).not.toContain(ADMIN_TOKEN);
   });
 
@@ -192,6 +192,9 @@ describe('routing', () => {
   test('a stream is opened by the node', async () => {
     const answer = await app.call('GET', '/api/projects/p/environments/e/stream');
     expect(answer.text).toBe('data: p/e\n\n');
+    expect(app.streams).toEqual(['p/e']);
+    expect((await app.call('HEAD', '/api/projects/p/environments/e/stream')).status).toBe(200);
+    expect(app.streams).toEqual(['p/e']);
   });
 });
 

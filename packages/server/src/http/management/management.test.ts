@@ -124,11 +124,14 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
 
     test('of several who make the same flag at once, one succeeds', async () => {
       const { path } = await app.project();
-      const making = Array.from({ length: 4 }, (_, index) =>
-        app.call('POST', `${path}/flags`, { body: { key: 'same', description: String(index) } }),
-      );
-      const statuses = (await Promise.all(making)).map(({ status }) => status).sort();
-      expect(statuses).toEqual([201, 409, 409, 409]);
+      // Several rounds, because the connections of the first may still be opening one after another.
+      for (const key of ['a', 'b', 'c', 'd', 'e']) {
+        const making = Array.from({ length: 4 }, (_, index) =>
+          app.call('POST', `${path}/flags`, { body: { key, description: String(index) } }),
+        );
+        const statuses = (await Promise.all(making)).map(({ status }) => status).sort();
+        expect(statuses).toEqual([201, 409, 409, 409]);
+      }
     });
 
     test('an environment that is not there leaves no half-made flag', async () => {

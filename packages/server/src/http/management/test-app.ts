@@ -35,6 +35,8 @@ export class TestApp {
   readonly context: ManagementContext;
   /** What was logged, one JSON text per line. */
   readonly logged: string[] = [];
+  /** Project and environment of every stream that was opened. */
+  readonly streams: string[] = [];
   #projects = 0;
 
   constructor(home: TestStore) {
@@ -58,7 +60,10 @@ export class TestApp {
       docsUrl: 'https://docs.example',
       version: '0.0.0',
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
-      openStream: (project, environment) => new Response(`data: ${project}/${environment}\n\n`),
+      openStream: (project, environment) => {
+        this.streams.push(`${project}/${environment}`);
+        return new Response(`data: ${project}/${environment}\n\n`);
+      },
     });
   }
 
