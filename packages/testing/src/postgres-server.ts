@@ -25,9 +25,9 @@ const PATIENCE_MS = 60_000;
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const home = makeHome();
   const password = crypto.randomUUID();
-  await initialise(home, password);
   const flush = options.flush === 'none' ? { fsync: 'off', full_page_writes: 'off' } : {};
-  return launch(home, password, { ...flush, ...options.settings });
+  const server = new PostgresServer(home, password, { ...flush, ...options.settings });
+  return launch(server, () => initialise(home, password));
 }
 
 /** A running PostgreSQL, to be stopped, crashed and started at will. */
@@ -125,13 +125,9 @@ export class PostgresServer implements AsyncDisposable {
    */
   async startStandby(): Promise<PostgresServer> {
     const home = makeHome();
-    await this.stop('fast');
-    cpSync(join(this.#home, 'data'), join(home, 'data'), { recursive: true, preserveTimestamps: true });
-    writeFileSync(join(home, 'data/standby.signal'), '');
-    if (RUN_AS.uid !== undefined) await Bun.$`chown -R ${RUN_AS.uid}:${RUN_AS.gid} ${home}`.quiet();
-    await this.start();
     const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password}`;
-    return launch(home, this.#password, { ...this.#settings, primary_conninfo: primary });
+    const settings = { ...this.#settings, primary_conninfo: primary };
+    return launch(new PostgresServer(home, this.#password, settings), () => this.#copyTo(home));
   }
 
   /** Stops the server and removes its folder. Safe to call twice. */
@@ -144,6 +140,14 @@ export class PostgresServer implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #copyTo(home: string): Promise<void> {
+    await this.stop('fast');
+    cpSync(join(this.#home, 'data'), join(home, 'data'), { recursive: true, preserveTimestamps: true });
+    writeFileSync(join(home, 'data/standby.signal'), '');
+    if (RUN_AS.uid !== undefined) await Bun.$`chown -R ${RUN_AS.uid}:${RUN_AS.gid} ${home}`.quiet();
+    await this.start();
   }
 
   get #pidFile(): string {
@@ -172,13 +176,10 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-async function launch(
-  home: string,
-  password: string,
-  settings: Readonly<Record<string, string>>,
-): Promise<PostgresServer> {
-  const server = new PostgresServer(home, password, settings);
+/** Fills the server's data folder and starts it; a server that cannot start leaves nothing. */
+async function launch(server: PostgresServer, fill: () => Promise<void>): Promise<PostgresServer> {
   try {
+    await fill();
     await server.start();
     return server;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { FeedConnection, Parameter, Queryable } from './database.ts';
+import { isBusy } from './sqlite-busy.ts';
 import { StorageError } from './storage-error.ts';
 
 /** How often the file is looked at for commits of other processes. One look costs 2 microseconds. */
@@ -83,7 +84,8 @@ export class SqliteFeed implements FeedConnection {
       this.#version = version;
       this.#wakeListener();
     } catch (error) {
-      this.#lose(error);
+      // Another process recovers the file just now; the next look will tell.
+      if (!isBusy(error)) this.#lose(error);
     }
   }
 
