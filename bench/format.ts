@@ -1,0 +1,39 @@
+/** `52.1 k/s` */
+export function perSecond(rate: number): string {
+  return rate >= 1000 ? `${(rate / 1000).toFixed(1)} k/s` : `${rate.toFixed(0)}/s`;
+}
+
+/** Milliseconds with as many digits as they deserve. */
+export function milliseconds(ms: number): string {
+  return ms >= 100
+    ? `${ms.toFixed(0)} ms`
+    : ms >= 0.1
+      ? `${ms.toFixed(ms >= 10 ? 1 : 2)} ms`
+      : microseconds(ms);
+}
+
+/** Milliseconds, written as microseconds. */
+export function microseconds(ms: number): string {
+  const us = ms * 1000;
+  return `${us >= 100 ? us.toFixed(0) : us.toFixed(1)} µs`;
+}
+
+/** `93 %` */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
+}
+
+/** `1.07 x` */
+export function times(ratio: number): string {
+  return `${ratio.toFixed(2)} x`;
+}
+
+/** Bytes as people say them. */
+export function bytes(count: number): string {
+  return count >= 1024 ? `${(count / 1024).toFixed(1)} KiB` : `${count.toFixed(0)} B`;
+}
+
+/** The word of a row's last column. */
+export function verdict(isReached: boolean): 'yes' | 'no' {
+  return isReached ? 'yes' : 'no';
+}

@@ -1,0 +1,37 @@
+import type { Machine } from './machine.ts';
+import { pin } from './machine.ts';
+import { Worker } from './worker.ts';
+import type { LoadCommands, LoadPlan, LoadResult } from './workers/load-generator.ts';
+
+/** Makes load: `wrk` where it is installed, otherwise a small generator of our own. */
+export interface LoadMaker extends AsyncDisposable {
+  readonly name: string;
+  run(plan: LoadPlan): Promise<LoadResult>;
+}
+
+/** Chooses the load generator of this machine. Compare only figures of the same one. */
+export async function startLoadMaker(machine: Machine): Promise<LoadMaker> {
+  const { wrk } = machine;
+  if (wrk !== undefined) {
+    return { name: 'wrk', run: (plan) => runWrk(machine, wrk, plan), [Symbol.asyncDispose]: async () => {} };
+  }
+  const worker = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
+  return {
+    name: 'our own load generator (wrk is not installed)',
+    run: (plan) => worker.ask('run', plan),
+    [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
+  };
+}
+
+async function runWrk(machine: Machine, wrk: string, plan: LoadPlan): Promise<LoadResult> {
+  const headers = Object.entries(plan.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const child = Bun.spawn(
+    [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`, ...headers, plan.url],
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', timeout: plan.seconds * 1000 + 10_000 },
+  );
+  await pin(machine, child.pid, 'load');
+  const text = await new Response(child.stdout).text();
+  const [, requests, seconds] = /(\d+) requests in ([\d.]+)s/.exec(text) ?? [];
+  if (requests === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk said:\n${text}`);
+  return { requests: Number(requests), seconds: Number(seconds) };
+}

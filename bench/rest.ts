@@ -1,0 +1,182 @@
+import { startNode } from '@halyard/testing';
+import type { Bench } from './bench.ts';
+import { ENVIRONMENT, fillNode, flagKey } from './fixture.ts';
+import { bytes, microseconds, percent, perSecond, verdict } from './format.ts';
+import { type LoadMaker, startLoadMaker } from './load.ts';
+import { pin } from './machine.ts';
+import { type Nginx, startNginx } from './nginx.ts';
+import { cpuTimeMs } from './process-figures.ts';
+import type { Row } from './row.ts';
+import { median } from './statistics.ts';
+import { Worker } from './worker.ts';
+import type { BareRestCommands } from './workers/bare-rest.ts';
+
+const FLAGS = 1000;
+const CONNECTIONS = 32;
+const ROUNDS = 5;
+const SECONDS = 1;
+
+/** Something that answers one and the same request for ever. */
+interface Target {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly pid: number;
+  readonly status: 200 | 304;
+}
+
+interface Figures {
+  readonly rates: number[];
+  readonly cpuMs: number[];
+}
+
+/** Reads of one flag and of the whole map, against what the runtime and nginx make of the same bytes. */
+export async function measureRest(bench: Bench): Promise<readonly Row[]> {
+  const { machine } = bench;
+  await using load = await startLoadMaker(machine);
+  const node = await startNode();
+  try {
+    await pin(machine, node.pid, 'server');
+    const { headers } = await fillNode(node, FLAGS);
+    const query = `?env=${ENVIRONMENT}`;
+    const single = {
+      url: `${node.url}/v1/flags/${flagKey(500)}${query}`,
+      headers,
+      pid: node.pid,
+      status: 200,
+    } as const;
+    const whole = { ...single, url: `${node.url}/v1/flags${query}` };
+    const answer = await fetchAnswer(single);
+    const wholeAnswer = await fetchAnswer(whole);
+    const known = { ...headers, 'If-None-Match': answer.headers.ETag ?? '' };
+    await using bare = await Worker.start<BareRestCommands>(machine, 'bare-rest.ts', 'server');
+    const bodies = { single: answer.body, whole: wholeAnswer.body };
+    const { url } = await bare.ask('serve', { ...bodies, headers: answer.headers });
+    const bareTarget = (path: string): Target => ({ ...single, url: `${url}${path}${query}`, pid: bare.pid });
+    await using nginx = await startNginxIfThere(bench, bodies);
+    const targets = {
+      single,
+      notModified: { ...single, headers: known, status: 304 } as const,
+      bareSame: bareTarget(`/same/${flagKey(500)}`),
+      bareBody: bareTarget(`/body/${flagKey(500)}`),
+      whole,
+      bareWhole: bareTarget('/same'),
+      nginxConstant: nginx && { ...single, url: `${nginx.url}/constant`, pid: nginx.pid },
+      nginxFile: nginx && { ...single, url: `${nginx.url}/file`, pid: nginx.pid },
+    };
+    return rowsOf(await measureAll(bench, load, targets), {
+      single: answer.body.length,
+      whole: wholeAnswer.body.length,
+    });
+  } finally {
+    await node.stop();
+  }
+}
+
+async function startNginxIfThere(
+  bench: Bench,
+  bodies: { readonly single: string; readonly whole: string },
+): Promise<Nginx | undefined> {
+  const { machine } = bench;
+  const { nginx } = machine;
+  if (nginx === undefined) {
+    bench.leaveOut('the rows against nginx: it is not installed');
+    return undefined;
+  }
+  return await startNginx(
+    { ...machine, nginx },
+    { constant: bodies.single, file: new TextEncoder().encode(bodies.whole) },
+  );
+}
+
+/** Every target in turn, several rounds, so that a slow moment of the machine meets all of them. */
+async function measureAll<Name extends string>(
+  bench: Bench,
+  load: LoadMaker,
+  targets: Readonly<Record<Name, Target | undefined>>,
+): Promise<Map<Name, Figures>> {
+  const figures = new Map<Name, Figures>();
+  // `entries` forgets which names it was given; they are those of `targets`.
+  const entries = (Object.entries(targets) as [Name, Target | undefined][]).flatMap(([name, target]) =>
+    target === undefined ? [] : [{ target, own: place(figures, name) }],
+  );
+  for (const { target } of entries) {
+    await checkTarget(target);
+    await load.run({ ...target, connections: CONNECTIONS, seconds: SECONDS });
+  }
+  for (let round = 1; round <= ROUNDS; round++) {
+    bench.say(`rest: round ${round} of ${ROUNDS} with ${load.name}`);
+    for (const { target, own } of entries) {
+      const before = cpuTimeMs(target.pid);
+      const { requests, seconds } = await load.run({ ...target, connections: CONNECTIONS, seconds: SECONDS });
+      own.rates.push(requests / seconds);
+      own.cpuMs.push((cpuTimeMs(target.pid) - before) / requests);
+    }
+  }
+  return figures;
+}
+
+function place<Name>(figures: Map<Name, Figures>, name: Name): Figures {
+  const own: Figures = { rates: [], cpuMs: [] };
+  figures.set(name, own);
+  return own;
+}
+
+async function checkTarget(target: Target): Promise<void> {
+  const { status } = await fetch(target.url, { headers: target.headers });
+  if (status !== target.status)
+    throw new Error(`${target.url} answered ${status} instead of ${target.status}`);
+}
+
+async function fetchAnswer(target: Target): Promise<{ body: string; headers: Record<string, string> }> {
+  const response = await fetch(target.url, { headers: { ...target.headers, 'Accept-Encoding': 'identity' } });
+  const headers: Record<string, string> = {};
+  // The server adds these two to every answer by itself.
+  for (const [name, value] of response.headers) {
+    if (name !== 'date' && name !== 'content-length') headers[name === 'etag' ? 'ETag' : name] = value;
+  }
+  return { body: await response.text(), headers };
+}
+
+function rowsOf(
+  figures: ReadonlyMap<string, Figures>,
+  size: { readonly single: number; readonly whole: number },
+): Row[] {
+  const one = `GET /v1/flags/{key}, ${size.single} B`;
+  const all = `GET /v1/flags, ${FLAGS} flags, ${bytes(size.whole)}`;
+  const row = (what: string, measured: string, reference: string, goal?: number): Row[] => {
+    const [own, other] = [figures.get(measured), figures.get(reference)];
+    return own && other ? [compare(what, own, other, goal)] : [];
+  };
+  return [
+    ...row(`${one}: bare Bun.serve, same headers`, 'single', 'bareSame', 0.85),
+    ...row(`${one}: bare Bun.serve, body only`, 'single', 'bareBody'),
+    ...row(`${one}: nginx return 200`, 'single', 'nginxConstant', 0.5),
+    ...row('304 to If-None-Match: a read of one flag', 'notModified', 'single', 1),
+    ...row(`${all}: nginx, the same bytes as a file`, 'whole', 'nginxFile', 0.8),
+    ...row(`${all}: bare Bun.serve, same headers`, 'whole', 'bareWhole'),
+  ];
+}
+
+/** The ratio is that of the rates, round by round; in brackets that of the processor time, which noise hardly moves. */
+function compare(what: string, measured: Figures, reference: Figures, goal?: number): Row {
+  const ratio = medianRatio(measured.rates, reference.rates);
+  const cpuRatio = medianRatio(reference.cpuMs, measured.cpuMs);
+  return {
+    what,
+    measured: describe(measured),
+    reference: describe(reference),
+    ratio: `${percent(ratio)}${Number.isNaN(cpuRatio) ? '' : ` (CPU ${percent(cpuRatio)})`}`,
+    goal: goal === undefined ? '' : `>= ${percent(goal)}`,
+    // "As fast as" leaves room for the noise of one run.
+    verdict: goal === undefined ? '' : verdict(ratio >= (goal === 1 ? 0.97 : goal)),
+  };
+}
+
+function medianRatio(figures: readonly number[], references: readonly number[]): number {
+  return median(figures.map((figure, round) => figure / (references[round] ?? Number.NaN)));
+}
+
+function describe({ rates, cpuMs }: Figures): string {
+  const cpu = median(cpuMs);
+  return `${perSecond(median(rates))}${Number.isNaN(cpu) ? '' : ` (${microseconds(cpu)} CPU)`}`;
+}

@@ -1,0 +1,51 @@
+import type { Bench, Subject } from './bench.ts';
+import { lookAtMachine } from './machine.ts';
+import { formatMarkdown, formatText, type Row } from './row.ts';
+
+/** Each subject's code is loaded when it is asked for. */
+const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
+  rest: async () => (await import('./rest.ts')).measureRest,
+  streams: async () => (await import('./streams.ts')).measureStreams,
+};
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  const options = argv.filter((word) => word.startsWith('-'));
+  const chosen = argv.filter((word) => !word.startsWith('-'));
+  const wrong = [
+    ...options.filter((word) => word !== '--markdown'),
+    ...chosen.filter((name) => !Object.hasOwn(SUBJECTS, name)),
+  ];
+  if (wrong.length > 0) {
+    say(
+      `What is ${wrong.join(', ')}? Usage: bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]`,
+    );
+    return 2;
+  }
+  const leftOut: string[] = [];
+  const bench: Bench = { machine: await lookAtMachine(), say, leaveOut: (what) => leftOut.push(what) };
+  const rows: Row[] = [];
+  for (const name of chosen.length > 0 ? chosen : Object.keys(SUBJECTS)) {
+    const subject = await SUBJECTS[name]?.();
+    rows.push(...((await subject?.(bench)) ?? []));
+  }
+  print(options.includes('--markdown') ? formatMarkdown(rows) : formatText(rows));
+  print(`\nMachine: ${bench.machine.description}. ${pinning(bench)}`);
+  for (const what of leftOut) print(`Left out: ${what}.`);
+  return 0;
+}
+
+function pinning({ machine }: Bench): string {
+  return machine.canPin
+    ? 'Servers are tied to one core, load to another.'
+    : 'Servers and load share the cores.';
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

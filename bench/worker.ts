@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { guardProcess } from '@halyard/testing';
+import { type Machine, pin } from './machine.ts';
+import type { WorkerCommands, WorkerReply, WorkerRequest } from './worker-commands.ts';
+
+/** No command takes this long, in milliseconds; one that does must not hold up the bench for ever. */
+const PATIENCE_MS = 60_000;
+
+/** A process of the bench: a load generator, or a server to compare with. It cannot outlive this one. */
+export class Worker<Commands extends WorkerCommands> implements AsyncDisposable {
+  readonly #child: Bun.Subprocess;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #count = 0;
+
+  private constructor(file: string) {
+    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, 'workers', file)], {
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'inherit',
+      // Only our own workers write here, and `serveCommands` sends nothing else.
+      ipc: (reply: WorkerReply) => this.#settle(reply),
+    });
+    const guard = guardProcess(this.#child.pid);
+    void this.#child.exited.then(() => {
+      guard.release();
+      for (const { reject } of this.#waiting.values()) reject(new Error(`${file} has ended`));
+    });
+  }
+
+  /** Starts a file of `workers/` on the core of its role. */
+  static async start<Commands extends WorkerCommands>(
+    machine: Machine,
+    file: string,
+    role: 'server' | 'load',
+  ): Promise<Worker<Commands>> {
+    const worker = new Worker<Commands>(file);
+    await pin(machine, worker.pid, role);
+    return worker;
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** Has the worker run a command and gives its result. Rejects when the command does, or the worker ends. */
+  ask<Name extends keyof Commands & string>(
+    name: Name,
+    argument: Parameters<Commands[Name]>[0],
+  ): Promise<Awaited<ReturnType<Commands[Name]>>> {
+    const request: WorkerRequest = { id: ++this.#count, name, argument };
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(request.id, waiting);
+    const timer = setTimeout(
+      () => waiting.reject(new Error(`${name} took longer than a minute`)),
+      PATIENCE_MS,
+    );
+    this.#child.send(request);
+    // The worker's own commands are typed by the same `Commands`.
+    return waiting.promise.finally(() => clearTimeout(timer)) as Promise<Awaited<ReturnType<Commands[Name]>>>;
+  }
+
+  /** Ends the process and waits. Safe to call twice. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#child.exited;
+  }
+
+  #settle(reply: WorkerReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (reply.problem === undefined) waiting?.resolve(reply.result);
+    else waiting?.reject(new Error(reply.problem));
+  }
+}

@@ -1,0 +1,34 @@
+import { serveCommands } from '../worker-commands.ts';
+
+/** What the bare server answers. */
+export interface BareAnswers {
+  readonly single: string;
+  readonly whole: string;
+  /** The headers of the real answer, the same on each. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The commands of this worker. */
+export type BareRestCommands = { serve(answers: BareAnswers): { url: string } };
+
+serveCommands({ serve } satisfies BareRestCommands);
+
+/**
+ * A server that does nothing but answer constant bytes: what the runtime itself costs. `/body/…` with a content type
+ * only, `/same/…` with as many headers as the real answer.
+ */
+function serve({ single, whole, headers }: BareAnswers): { url: string } {
+  const bytes = { single: new TextEncoder().encode(single), whole: new TextEncoder().encode(whole) };
+  const plain = { 'Content-Type': 'application/json' };
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    routes: {
+      '/body/:key': () => new Response(bytes.single, { headers: plain }),
+      '/same/:key': () => new Response(bytes.single, { headers }),
+      '/body': () => new Response(bytes.whole, { headers: plain }),
+      '/same': () => new Response(bytes.whole, { headers }),
+    },
+  });
+  return { url: server.url.href.replace(/\/$/, '') };
+}

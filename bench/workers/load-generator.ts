@@ -1,0 +1,55 @@
+import { AnswerCounter } from '../answer-counter.ts';
+import { rawRequest } from '../raw-request.ts';
+import { serveCommands } from '../worker-commands.ts';
+
+/** What load to make: `connections` callers, each sending its next request when the last is answered. */
+export interface LoadPlan {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** How far the callers came. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** The commands of this worker. */
+export type LoadCommands = { run(plan: LoadPlan): Promise<LoadResult> };
+
+serveCommands({ run } satisfies LoadCommands);
+
+async function run(plan: LoadPlan): Promise<LoadResult> {
+  const { hostname, port } = new URL(plan.url);
+  const request = rawRequest(plan.url, plan.headers);
+  const failed = Promise.withResolvers<never>();
+  let requests = 0;
+  const start = performance.now();
+  const end = start + plan.seconds * 1000;
+  const sockets = await Promise.all(
+    Array.from({ length: plan.connections }, () =>
+      Bun.connect<AnswerCounter>({
+        hostname,
+        port: Number(port),
+        socket: {
+          open(socket) {
+            socket.data = new AnswerCounter();
+            socket.write(request);
+          },
+          data(socket, chunk) {
+            const ended = socket.data.take(chunk);
+            if (ended === 0) return;
+            requests += ended;
+            if (performance.now() < end) socket.write(request);
+          },
+          error: (_socket, error) => failed.reject(error),
+        },
+      }),
+    ),
+  );
+  await Promise.race([Bun.sleep(plan.seconds * 1000), failed.promise]);
+  for (const socket of sockets) socket.terminate();
+  return { requests, seconds: (performance.now() - start) / 1000 };
+}
