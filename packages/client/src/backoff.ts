@@ -1,0 +1,59 @@
+/** First delay before trying again. */
+export const FIRST_DELAY_MS = 1_000;
+/** Greatest delay of a failure that may pass by itself. */
+export const MAX_DELAY_MS = 30_000;
+/** First delay after a refusal that only a person can undo (a wrong key, an unknown environment). */
+export const FIRST_SLOW_DELAY_MS = 60_000;
+/** Greatest delay of such a refusal. */
+export const MAX_SLOW_DELAY_MS = 300_000;
+/** A connection that held this long makes the next failure a first one. */
+export const HEALTHY_MS = 60_000;
+/** A longer `Retry-After` is cut to this: nobody may switch a client off. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** What {@link Backoff.next} must know about the failure. */
+export interface Failure {
+  /** Whether only a person can undo the cause. */
+  readonly isRefusal: boolean;
+  /** What the server asked for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/**
+ * How long to wait before trying again: doubling from 1 s to 30 s with full jitter, or from 60 s to 5 min (upper half
+ * random) after a refusal; never less than the server asked for, and then with the jitter on top.
+ */
+export class Backoff {
+  /** The first delay, which a server may set with `retry:`. */
+  firstMs = FIRST_DELAY_MS;
+  readonly #random: () => number;
+  #failures = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Milliseconds to wait after one more failure. */
+  next({ isRefusal, retryAfterMs = 0 }: Failure): number {
+    const doubling = 2 ** Math.min(this.#failures++, 20);
+    const jitter = this.#random();
+    const delayMs = isRefusal
+      ? Math.min(FIRST_SLOW_DELAY_MS * doubling, MAX_SLOW_DELAY_MS) * (0.5 + jitter / 2)
+      : Math.min(this.firstMs * doubling, MAX_DELAY_MS) * jitter;
+    return retryAfterMs > 0
+      ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) + (isRefusal ? 0 : delayMs)
+      : delayMs;
+  }
+
+  /** Forgets the failures so far. */
+  reset(): void {
+    this.#failures = 0;
+  }
+}
+
+/** `Retry-After` in milliseconds, from seconds or from an HTTP date; `undefined` when absent or not understood. */
+export function parseRetryAfter(text: string | null, wallClockMs: number): number | undefined {
+  if (!text) return undefined;
+  const ms = /^\s*\d+\s*$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - wallClockMs;
+  return ms >= 0 ? ms : undefined;
+}

@@ -1,0 +1,98 @@
+import type { FlagMap, FlagState, Json } from '@halyard/protocol';
+import type { FlagsError } from './errors.ts';
+import type { Evaluation } from './evaluation.ts';
+import type { ClientStatus } from './health.ts';
+import type { Register } from './index.ts';
+import type { FlagsChange } from './options.ts';
+
+/** The flags an application has registered; any, until it has. */
+export type RegisteredFlags = Register extends { readonly flags: infer Flags } ? Flags : Record<string, Json>;
+
+/** A flag key: one of the registered ones, or any string. */
+export type FlagKey = keyof RegisteredFlags & string;
+
+/** What a value read with a default of type `D` gives: `true` widens to `boolean`, `10` to `number`, `'a'` to `string`. */
+export type ValueOf<K extends FlagKey, D> = Register extends { readonly flags: object }
+  ? RegisteredFlags[K] | D
+  : Widen<D>;
+
+/** A literal type made as wide as its kind. */
+export type Widen<D> = D extends boolean
+  ? boolean
+  : D extends number
+    ? number
+    : D extends string
+      ? string
+      : D;
+
+/** What a default of flag `K` may be. */
+export type DefaultOf<K extends FlagKey> = Register extends { readonly flags: object }
+  ? RegisteredFlags[K] | null | undefined
+  : Json | undefined;
+
+/** For whom, and from what, a read answers. */
+export interface ReadOptions {
+  /** Whom the read is for; decides partial rollouts. Default: the client's. */
+  readonly targetingKey?: string | undefined;
+  /** `bootstrap` answers from what the client started with, as a page's first rendering must. Default `current`. */
+  readonly from?: 'current' | 'bootstrap';
+}
+
+/** How `ready()` ended. */
+export interface ReadyResult {
+  /**
+   * `ready`: flags have been loaded. `bootstrapped`: not yet, but the bootstrap answers. `failed`: the first load
+   * failed, defaults answer. `timeout`: it is still under way. The client goes on trying in every case.
+   */
+  readonly status: 'ready' | 'bootstrapped' | 'failed' | 'timeout';
+  /** Why, unless `ready` or `bootstrapped`. */
+  readonly error?: FlagsError;
+}
+
+/**
+ * The flags of one environment. Nothing here throws and no promise rejects. Methods may be taken off the object. The
+ * first call of anything but `close` begins the work.
+ */
+export interface FlagsClient extends AsyncDisposable {
+  readonly environment: string;
+  /** Where the client stands; see {@link ClientStatus}. */
+  readonly status: ClientStatus;
+  /** The revision of the flags at hand, when the server numbers its maps. */
+  readonly revision: number | undefined;
+  /** Waits for the first load, at most `timeoutMs` or until `signal` is aborted. Always resolves. */
+  ready(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ReadyResult>;
+  /** Whether a flag is on; `false` when it cannot be resolved. (Spec: boolean read) */
+  isEnabled(key: FlagKey, options?: ReadOptions): boolean;
+  /**
+   * A flag's value when it is on, has one, and it is the same kind of JSON as the default; otherwise the default. What
+   * comes from the server is frozen. (Spec: value read)
+   */
+  getValue<K extends FlagKey, const D extends DefaultOf<K>>(
+    key: K,
+    defaultValue: D,
+    options?: ReadOptions,
+  ): ValueOf<K, D>;
+  /** Like `getValue`, with the reason. */
+  evaluate<K extends FlagKey, const D extends DefaultOf<K>>(
+    key: K,
+    defaultValue: D,
+    options?: ReadOptions,
+  ): Evaluation<ValueOf<K, D>>;
+  /** The flag as the server sent it, whoever asks; `undefined` when there is none. */
+  getState(key: FlagKey): FlagState | undefined;
+  /** All flags. Frozen, and the same object until something changes. */
+  all(): FlagMap;
+  /** Calls `listener` after each change, or each change of one of `keys`. Gives the function that ends it. */
+  onChange(
+    listener: (change: FlagsChange) => void,
+    options?: { readonly keys?: readonly FlagKey[]; readonly signal?: AbortSignal },
+  ): () => void;
+  /** Calls `listener` with each new status. Gives the function that ends it. */
+  onStatus(listener: (status: ClientStatus) => void, options?: { readonly signal?: AbortSignal }): () => void;
+  /** Loads all flags now. Gives whether they are current afterwards. */
+  refresh(): Promise<boolean>;
+  /** What another client, as that of a page, can start from. Plain data, safe to serialise. */
+  toBootstrap(): { readonly environment: string; readonly flags: FlagMap };
+  /** Ends all work. Reads answer with the last flags. Safe to call twice. */
+  close(): Promise<void>;
+}

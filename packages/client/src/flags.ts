@@ -1,0 +1,97 @@
+import type { FlagMap, FlagState, Json } from '@halyard/protocol';
+
+/** The map of a client that has none yet. */
+export const NO_FLAGS: FlagMap = Object.freeze(Object.create(null));
+
+/** A flag map made of foreign data. */
+export interface ParsedFlags {
+  readonly flags: FlagMap;
+  /** Keys of members that were left out or trimmed because they are no flag states. */
+  readonly rejected: readonly string[];
+}
+
+/**
+ * Reads a flag map from foreign data. A member that is no flag state is left out, so that one damaged flag cannot
+ * hold back all others; data of another shape gives `undefined`. Without a prototype, so `__proto__` is only a key.
+ */
+export function readFlags(data: unknown): ParsedFlags | undefined {
+  if (!isRecord(data)) return undefined;
+  const flags: Record<string, FlagState> = Object.create(null);
+  const rejected: string[] = [];
+  const keys = Object.keys(data);
+  for (const key of keys) {
+    const state = readState(data[key], () => rejected.push(key));
+    if (state) flags[key] = state;
+  }
+  // Members, but no flag among them: an error body or a wrapper, not a map.
+  if (keys.length > 0 && Object.keys(flags).length === 0) return undefined;
+  return { flags, rejected };
+}
+
+function readState(data: unknown, reject: () => void): FlagState | undefined {
+  if (!isRecord(data) || typeof data.enabled !== 'boolean') {
+    reject();
+    return undefined;
+  }
+  const { enabled, value, rolloutPct: pct } = data;
+  const isPct = typeof pct === 'number' && pct >= 0 && pct <= 100;
+  if (pct !== undefined && !isPct) reject();
+  return {
+    enabled,
+    // `Json`: foreign data is made by JSON.parse, or given by the application as such (a bootstrap).
+    ...(value !== undefined && { value: value as Json }),
+    ...(isPct && { rolloutPct: pct }),
+  };
+}
+
+/** What becomes of a map when the next one comes. */
+export interface Reconciled {
+  /** The next map, frozen; states that did not change are the very same objects as before. */
+  readonly flags: FlagMap;
+  /** Keys that were added, changed or removed. */
+  readonly changed: readonly string[];
+}
+
+/** Compares two maps and makes the second one share what it can with the first. */
+export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
+  const flags: Record<string, FlagState> = Object.create(null);
+  const changed: string[] = [];
+  // `FlagState` below: the key was just read from that very map.
+  for (const key of Object.keys(next)) {
+    const before = previous[key];
+    const after = next[key] as FlagState;
+    const same = before !== undefined && isEqual(before, after);
+    flags[key] = same ? before : freeze(after);
+    if (!same) changed.push(key);
+  }
+  for (const key of Object.keys(previous)) if (!next[key]) changed.push(key);
+  return changed.length > 0 ? { flags: Object.freeze(flags), changed } : { flags: previous, changed };
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+  );
+}
+
+/** Freezes data that has no cycles: it was JSON, or was copied as such. */
+function freeze<T>(data: T): T {
+  if (isObject(data)) {
+    for (const member of Object.values(data)) freeze(member);
+    Object.freeze(data);
+  }
+  return data;
+}
+
+/** Whether `data` is an object that is not an array. */
+export function isRecord(data: unknown): data is Record<string, unknown> {
+  return isObject(data) && !Array.isArray(data);
+}
+
+function isObject(data: unknown): data is Record<string, unknown> {
+  return typeof data === 'object' && data !== null;
+}

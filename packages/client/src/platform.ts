@@ -1,0 +1,41 @@
+/** What the client needs from its surroundings. Passed in, so that tests own the time and the chance. */
+export interface Platform {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** The wall clock in epoch milliseconds; only for `Retry-After` given as a date. */
+  readonly wallClock: () => number;
+  /** A random number, 0 inclusive to 1 exclusive. */
+  readonly random: () => number;
+  /** Runs `callback` once after `ms` milliseconds without keeping the process alive. Gives the cancel function. */
+  readonly setTimer: (callback: () => void, ms: number) => () => void;
+  readonly fetch: Fetch;
+}
+
+/** The part of `fetch` the client uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The longest delay a timer can have; a longer one would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The runtime's own clock, chance and network. Everything is looked up when it is used, never at import: workers
+ * forbid timers and random numbers at that time, and fake timers may be installed later.
+ */
+export const systemPlatform: Platform = {
+  now: () => performance.now(),
+  wallClock: () => Date.now(),
+  random: () => Math.random(),
+  setTimer: (callback, ms) => {
+    const timer: unknown = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
+    unref(timer);
+    return () => clearTimeout(timer as number); // whatever kind of handle `setTimeout` gave, `clearTimeout` takes
+  },
+  fetch: (url, init) => globalThis.fetch(url, init),
+};
+
+/** A pending timer must not keep a process alive. Node and Bun give an object for that, Deno a number. */
+function unref(timer: unknown): void {
+  if (typeof timer === 'object')
+    (timer as { unref?: () => void } | null)?.unref?.(); // duck typing, optional calls
+  else (globalThis as { Deno?: { unrefTimer?(id: unknown): void } }).Deno?.unrefTimer?.(timer); // same
+}

@@ -1,0 +1,20 @@
+import type { Platform } from './platform.ts';
+
+/** How a client learns of changes. */
+export type Mode = 'stream' | 'poll' | 'manual';
+
+/** Everything a connection needs to know; made from the options once. */
+export interface Target {
+  readonly platform: Platform;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly environment: string;
+  readonly mode: Mode;
+  /** All headers of every request, the key among them. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly requestTimeoutMs: number;
+  readonly pollIntervalMs: number;
+  readonly staleAfterMs: number;
+  /** Takes the project key out of a text. */
+  readonly redact: (text: string) => string;
+}
