@@ -2,10 +2,13 @@ import type { Bench, Subject } from './bench.ts';
 import { lookAtMachine } from './machine.ts';
 import { formatMarkdown, formatText, type Row } from './row.ts';
 
-/** Each subject's code is loaded when it is asked for. */
+/** Each subject's code is loaded when it is asked for. The names are those of the files. */
 const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   rest: async () => (await import('./rest.ts')).measureRest,
   streams: async () => (await import('./streams.ts')).measureStreams,
+  propagation: async () => (await import('./propagation.ts')).measurePropagation,
+  start: async () => (await import('./start.ts')).measureStart,
+  'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
 };
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { guardProcess, randomAdminToken, startNode, temporaryFolder } from '@halyard/testing';
+import type { Bench } from './bench.ts';
+import { ENVIRONMENT, fillNode, flagKey } from './fixture.ts';
+import { milliseconds, times, verdict } from './format.ts';
+import { freePort } from './free-port.ts';
+import type { Row } from './row.ts';
+import { median } from './statistics.ts';
+
+const FLAGS = 10_000;
+const ROUNDS = 7;
+const ROOT = join(import.meta.dir, '..');
+const EXECUTABLE = join(ROOT, 'dist/halyard');
+const PATIENCE_MS = 20_000;
+
+/** A program to start, and the request whose answer shows that it is there. */
+interface Starter {
+  readonly command: (port: number) => readonly string[];
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** From starting the process to the first answer of a flag, with ten thousand flags on disk. */
+export async function measureStart(bench: Bench): Promise<readonly Row[]> {
+  using full = temporaryFolder();
+  using empty = temporaryFolder();
+  const path = `/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`;
+  const headers = await fillFolder(full.path);
+  const serve = (program: readonly string[], data: string) => (port: number) => [
+    ...program,
+    ...['serve', '--bare', '--log-level', 'error', '--data', data, '--port', String(port)],
+  ];
+  const source = [process.execPath, join(ROOT, 'packages/server/src/main.ts')];
+  const bare = `Bun.serve({ port: Number(process.argv.at(-1)), fetch: () => new Response() })`;
+  const starters = {
+    source: { command: serve(source, full.path), path, headers },
+    executable: existsSync(EXECUTABLE)
+      ? { command: serve([EXECUTABLE], full.path), path, headers }
+      : undefined,
+    empty: { command: serve(source, empty.path), path: '/readyz', headers: {} },
+    bare: { command: (port: number) => [process.execPath, '-e', bare, String(port)], path: '/', headers: {} },
+  };
+  if (starters.executable === undefined)
+    bench.leaveOut('the start of dist/halyard: build it with `bun run build`');
+  return rowsOf(await measureAll(bench, starters));
+}
+
+async function fillFolder(dataFolder: string): Promise<Readonly<Record<string, string>>> {
+  const node = await startNode({ dataFolder });
+  try {
+    return (await fillNode(node, FLAGS)).headers;
+  } finally {
+    await node.stop();
+  }
+}
+
+async function measureAll(
+  bench: Bench,
+  starters: Readonly<Record<string, Starter | undefined>>,
+): Promise<Map<string, number>> {
+  const figures = new Map<string, number[]>();
+  // Round 0 brings the files into the page cache.
+  for (let round = 0; round <= ROUNDS; round++) {
+    bench.say(`start: round ${round} of ${ROUNDS}`);
+    for (const [name, starter] of Object.entries(starters)) {
+      if (starter === undefined) continue;
+      const ms = await timeStart(starter);
+      if (round > 0) figures.set(name, [...(figures.get(name) ?? []), ms]);
+    }
+  }
+  return new Map([...figures].map(([name, times]) => [name, median(times)]));
+}
+
+async function timeStart({ command, path, headers }: Starter): Promise<number> {
+  const port = freePort();
+  const start = performance.now();
+  const child = Bun.spawn([...command(port)], {
+    env: { HALYARD_ADMIN_TOKEN: randomAdminToken() },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'inherit',
+  });
+  const guard = guardProcess(child.pid);
+  try {
+    await untilAnswered(`http://127.0.0.1:${port}${path}`, headers, child);
+    return performance.now() - start;
+  } finally {
+    // Nothing has been written: there is nothing to lose.
+    child.kill('SIGKILL');
+    await child.exited;
+    guard.release();
+  }
+}
+
+async function untilAnswered(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  child: Bun.Subprocess,
+): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline && child.exitCode === null) {
+    try {
+      // No connection is kept: the next process on that port is another one.
+      const response = await fetch(url, { headers, keepalive: false });
+      await response.arrayBuffer();
+      if (response.ok) return;
+    } catch {
+      // Nobody listens yet.
+    }
+    await Bun.sleep(1);
+  }
+  throw new Error(`${url} was not answered; the process said ${child.exitCode ?? 'nothing'}`);
+}
+
+function rowsOf(figures: ReadonlyMap<string, number>): Row[] {
+  const empty = figures.get('empty') ?? Number.NaN;
+  const bare = figures.get('bare') ?? Number.NaN;
+  const row = (name: string, what: string, reference: number): Row[] => {
+    const ms = figures.get(name);
+    if (ms === undefined) return [];
+    return [
+      {
+        what,
+        measured: milliseconds(ms),
+        reference: milliseconds(reference),
+        ratio: times(ms / reference),
+        goal: '< 300 ms',
+        verdict: verdict(ms < 300),
+      },
+    ];
+  };
+  return [
+    ...row(
+      'source',
+      `start to the first answer, ${FLAGS} flags on disk, from source: an empty folder`,
+      empty,
+    ),
+    ...row(
+      'source',
+      `start to the first answer, ${FLAGS} flags on disk, from source: a bare Bun.serve`,
+      bare,
+    ),
+    ...row(
+      'executable',
+      `start to the first answer, ${FLAGS} flags on disk, dist/halyard: a bare Bun.serve`,
+      bare,
+    ),
+  ];
+}

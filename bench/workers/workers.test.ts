@@ -1,0 +1,68 @@
+import { afterAll, expect, test } from 'bun:test';
+import { lookAtMachine } from '../machine.ts';
+import { Worker } from '../worker.ts';
+import type { BareStreamsCommands } from './bare-streams.ts';
+import type { ProbeCommands } from './latency-probe.ts';
+import type { LoadCommands } from './load-generator.ts';
+import type { StreamReaderCommands } from './stream-reader.ts';
+
+const PATIENCE_MS = 30_000;
+const machine = await lookAtMachine();
+const bare = await Worker.start<BareStreamsCommands>(machine, 'bare-streams.ts', 'server');
+const { url } = await bare.ask('serve', { frame: 'data: {}\n\n'.padStart(40, ':\n\n') });
+
+afterAll(() => bare[Symbol.asyncDispose]());
+
+test(
+  'the load generator counts the answers it got',
+  async () => {
+    await using load = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
+    const plan = { url: `${url}/v1/flags/x`, headers: {}, connections: 2, seconds: 0.1 };
+    const { requests, seconds } = await load.ask('run', plan);
+    expect(requests).toBeGreaterThan(0);
+    expect(seconds).toBeGreaterThanOrEqual(0.1);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the probe asks as often as it was told to',
+  async () => {
+    await using probe = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
+    const result = await probe.ask('run', {
+      url: `${url}/v1/flags/x`,
+      headers: {},
+      perSecond: 100,
+      seconds: 0.2,
+    });
+    expect(result.count).toBe(20);
+    expect(result.maxMs).toBeGreaterThanOrEqual(result.p50Ms);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the reader sees a change on every stream',
+  async () => {
+    await using reader = await Worker.start<StreamReaderCommands>(machine, 'stream-reader.ts', 'load');
+    await reader.ask('open', { url: `${url}/v1/stream`, headers: {}, count: 20 });
+    const change = { url: `${url}/change`, method: 'POST', headers: {}, body: '' } as const;
+    const { firstMs, lastMs } = await reader.ask('change', change);
+    expect(lastMs).toBeGreaterThanOrEqual(firstMs);
+    expect(await reader.ask('close', null)).toBe(20);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a command that fails is reported, and the worker goes on',
+  async () => {
+    await using load = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
+    const plan = { url: 'http://127.0.0.1:1', headers: {}, connections: 1, seconds: 1 };
+    const problem = await load.ask('run', plan).catch((error: unknown) => error);
+    expect(problem).toBeInstanceOf(Error);
+    const again = load.ask('run', { ...plan, url: `${url}/v1/flags/x`, seconds: 0.05 });
+    expect((await again).requests).toBeGreaterThan(0);
+  },
+  PATIENCE_MS,
+);
