@@ -91,6 +91,8 @@ const DATABASE_FAULTS: readonly Fault[] = [
       proxy.restore();
     },
   },
+  commitFault('before', 'COMMIT lost'),
+  commitFault('after', 'answer to COMMIT lost'),
   {
     kind: 'connections reset',
     run: async ({ fleet }, random) => proxyOf(random.pick(fleet.nodes)).reset(),
@@ -119,6 +121,22 @@ const DATABASE_FAULTS: readonly Fault[] = [
     },
   },
 ];
+
+/** The writer's node cannot know what became of its transaction, and must find out before it answers. */
+function commitFault(when: 'before' | 'after', kind: string): Fault {
+  return {
+    kind,
+    run: async ({ fleet }, random) => {
+      const proxy = proxyOf(random.pick(fleet.nodes));
+      for (let round = 0; round < 3; round += 1) {
+        // Only a write wakes the followers before it commits.
+        proxy.cutOn(['pg_notify', 'COMMIT'], when);
+        await Bun.sleep(random.between(100, 700));
+      }
+      proxy.restore();
+    },
+  };
+}
 
 /** Every fault that can befall this fleet. */
 export function faultsOf(fleet: Fleet): readonly Fault[] {

@@ -15,7 +15,7 @@ const HELP = `bun run campaign [options]
   --rate <n>      writes per second; default 60
   --streams <n>   streams per node; default 12
   --seed <n>      repeats a plan; default random
-  --faults <list> only these kinds, separated by commas, in this order
+  --faults <list> only these kinds, separated by commas, in this order; '' for none
   --logs <folder> keep what the nodes wrote
 `;
 
@@ -43,7 +43,9 @@ async function run(): Promise<number> {
     failed += await runOne({
       ...{ engine, seconds, seed: Number(values.seed), rate: Number(values.rate) },
       streams: Number(values.streams),
-      ...(values.faults === undefined ? {} : { faults: values.faults.split(',') }),
+      ...(values.faults === undefined
+        ? {}
+        : { faults: values.faults.split(',').filter((kind) => kind !== '') }),
       tell: (line) => say(`  ${line}\n`),
     });
   }

@@ -10,6 +10,10 @@ export interface LaneRules {
   readonly admit: (bytes: number) => number;
   /** Called when {@link admit} let fewer bytes pass than there were. */
   readonly onExhausted: () => void;
+  /** Looks at a piece that is about to be sent on: whether to cut the connection before it or right after it. */
+  readonly judge?: (piece: Buffer) => 'pass' | 'cut-before' | 'cut-after';
+  /** Called to cut this lane's connection. */
+  readonly onCut?: () => void;
 }
 
 /** One direction of a proxied connection: what comes from one socket goes to the other, in order, unless held. */
@@ -60,8 +64,14 @@ export class TcpLane {
       this.#to.end();
       return;
     }
+    const verdict = this.#rules.judge?.(piece) ?? 'pass';
+    if (verdict === 'cut-before') {
+      this.#rules.onCut?.();
+      return;
+    }
     const admitted = this.#rules.admit(piece.length);
     if (admitted > 0) this.#to.write(piece.subarray(0, admitted));
-    if (admitted < piece.length) this.#rules.onExhausted();
+    if (verdict === 'cut-after') this.#rules.onCut?.();
+    else if (admitted < piece.length) this.#rules.onExhausted();
   }
 }

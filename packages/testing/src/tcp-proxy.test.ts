@@ -117,6 +117,26 @@ test('a connection is cut in the middle of a message after the bytes it was give
   expect(await ask(await open(), 'again')).toBe('again');
 });
 
+test('a connection is cut before its target gets a certain text, or before the answer to it comes back', async () => {
+  const received: string[] = [];
+  for (const when of ['before', 'after'] as const) {
+    const client = await open();
+    await ask(client, 'hello');
+    seenByTarget.at(-1)?.on('data', (bytes) => received.push(`${when} ${bytes}`));
+    client.on('data', ignoreData);
+    proxy.cutOn(['BEGIN', 'COMMIT'], when);
+    await ask(client, 'COMMIT');
+    await ask(client, 'BEGIN');
+    const failed = errorOf(client);
+    client.write('COMMIT');
+    await failed;
+    const target = seenByTarget.at(-1);
+    if (target?.readableEnded === false) await once(target, 'end');
+  }
+  expect(received).toEqual(['before COMMIT', 'before BEGIN', 'after COMMIT', 'after BEGIN', 'after COMMIT']);
+  expect(await ask(await open(), 'COMMIT')).toBe('COMMIT');
+});
+
 test('delayed pieces keep their order', async () => {
   const client = await open();
   proxy.delay(30);

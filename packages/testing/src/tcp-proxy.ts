@@ -14,6 +14,13 @@ interface Link {
   readonly lanes: readonly TcpLane[];
 }
 
+interface Trap {
+  readonly texts: readonly string[];
+  readonly when: 'before' | 'after';
+  /** How many of the texts each connection has seen. */
+  readonly progress: Map<Link, number>;
+}
+
 /**
  * A TCP proxy on a free loopback port that can fail like a network: black holes, resets, refusals, cuts in the
  * middle of a message, delays. Make one with {@link startTcpProxy}.
@@ -25,6 +32,7 @@ export class TcpProxy {
   #mode: 'pass' | 'blackhole' | 'refuse' = 'pass';
   #delayMs = 0;
   #budget = Number.POSITIVE_INFINITY;
+  #trap: Trap | undefined;
 
   constructor(server: Server, target: ProxyTarget) {
     this.#server = server;
@@ -67,6 +75,15 @@ export class TcpProxy {
     this.#budget = bytes;
   }
 
+  /**
+   * Cuts, once, the first connection on which a client has sent all of `texts`, in this order: `before` the target
+   * gets the last one, or `after` it was sent on, so that only its answer is lost. Each text must come in one piece,
+   * as a short statement does.
+   */
+  cutOn(texts: readonly string[], when: 'before' | 'after'): void {
+    this.#trap = { texts, when, progress: new Map() };
+  }
+
   /** Delays every piece by `ms` milliseconds, each way, from now on. Order is kept. */
   delay(ms: number): void {
     this.#delayMs = ms;
@@ -77,6 +94,7 @@ export class TcpProxy {
     this.#mode = 'pass';
     this.#delayMs = 0;
     this.#budget = Number.POSITIVE_INFINITY;
+    this.#trap = undefined;
     for (const link of [...this.#links]) {
       for (const lane of link.lanes) lane.flush();
       if (link.near.destroyed || link.far.destroyed) this.#cut(link);
@@ -108,7 +126,12 @@ export class TcpProxy {
       admit: (bytes: number) => this.#admit(bytes),
       onExhausted: () => this.reset(),
     };
-    const link = { near, far, lanes: [new TcpLane(near, far, rules), new TcpLane(far, near, rules)] };
+    const trapped = {
+      ...rules,
+      judge: (piece: Buffer) => this.#judge(link, piece),
+      onCut: () => this.#cutGently(link),
+    };
+    const link: Link = { near, far, lanes: [new TcpLane(near, far, trapped), new TcpLane(far, near, rules)] };
     this.#links.add(link);
     for (const socket of [near, far]) {
       socket.on('error', () => this.#lose(link));
@@ -121,6 +144,25 @@ export class TcpProxy {
     this.#budget -= admitted;
     if (admitted < bytes) this.#budget = Number.POSITIVE_INFINITY;
     return admitted;
+  }
+
+  #judge(link: Link, piece: Buffer): 'pass' | 'cut-before' | 'cut-after' {
+    const trap = this.#trap;
+    if (trap === undefined) return 'pass';
+    const next = trap.progress.get(link) ?? 0;
+    if (!piece.includes(trap.texts[next] ?? '')) return 'pass';
+    trap.progress.set(link, next + 1);
+    if (next + 1 < trap.texts.length) return 'pass';
+    this.#trap = undefined;
+    return trap.when === 'before' ? 'cut-before' : 'cut-after';
+  }
+
+  /** Resets the client's side, and ends the target's only after it has read what was sent. */
+  #cutGently(link: Link): void {
+    this.#links.delete(link);
+    for (const lane of link.lanes) lane.close();
+    link.near.resetAndDestroy();
+    link.far.end();
   }
 
   /** One side was torn down. A black hole keeps even that from the other side. */
