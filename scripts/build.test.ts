@@ -1,0 +1,37 @@
+import { beforeAll, expect, test } from 'bun:test';
+import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { buildExecutable } from './build-executable.ts';
+import { checkExecutable } from './check-executable.ts';
+
+const PATIENCE_MS = 60_000;
+const executable = temporaryFolder().file('halyard');
+
+beforeAll(() => buildExecutable(executable), PATIENCE_MS);
+
+test(
+  'the executable does everything from an empty folder, on SQLite',
+  async () => {
+    await checkExecutable(executable);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the executable does everything from an empty folder, on PostgreSQL',
+  async () => {
+    const server = await sharedPostgres();
+    await checkExecutable(executable, { HALYARD_DATABASE_URL: await server.createDatabase() });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'an executable that does not work is noticed',
+  async () => {
+    const failure = await checkExecutable(executable, { HALYARD_LOG_LEVEL: 'none' }).catch(
+      (error: unknown) => error,
+    );
+    expect(String(failure)).toContain('does not serve');
+  },
+  PATIENCE_MS,
+);

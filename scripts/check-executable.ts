@@ -1,0 +1,67 @@
+import { temporaryFolder } from '@halyard/testing';
+import { type ServingExecutable, serveExecutable } from './executable.ts';
+
+/** Pages that must be inside the executable. */
+const PAGES = [
+  '/docs',
+  '/docs/specification',
+  '/docs/operations',
+  '/docs/errors/invalid_api_key',
+  '/docs/docs.css',
+];
+
+/**
+ * Tries a built executable from an empty folder, without anything of the repository: serving, the command line, a
+ * read, a stream, the documentation and the OpenAPI document, and an orderly end. `env` adds settings, such as another
+ * database. Rejects with what did not work.
+ */
+export async function checkExecutable(
+  path: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  using folder = temporaryFolder();
+  const server = await serveExecutable(path, { folder: folder.path, env });
+  try {
+    await checkFlags(server);
+    await checkDocuments(server);
+  } finally {
+    expect('the exit code after SIGTERM', await server.stop(), 0);
+  }
+}
+
+async function checkFlags(server: ServingExecutable): Promise<void> {
+  const place = ['--project', 'check', '--env', 'production'];
+  await server.run('project', 'create', 'check');
+  await server.run('flag', 'set', 'new-checkout', ...place, '--on');
+  const key = (await server.run('key', 'create', ...place, '--name', 'check')).trim();
+  const headers = { 'X-Service-Key': key };
+  const read = await fetch(`${server.url}/v1/flags/new-checkout?env=production`, { headers });
+  expect('the flag', await read.text(), '{"environment":"production","key":"new-checkout","enabled":true}');
+  const stream = await fetch(`${server.url}/v1/stream?env=production`, { headers });
+  if (stream.body === null) throw new Error('the stream has no body');
+  const frames = stream.body.pipeThrough(new TextDecoderStream()).values();
+  expect('the first frame', (await frames.next()).value, 'data: {"new-checkout":{"enabled":true}}\n\n');
+  await server.run('flag', 'set', 'new-checkout', ...place, '--off');
+  expect('the second frame', (await frames.next()).value, 'data: {"new-checkout":{"enabled":false}}\n\n');
+  await frames.return?.();
+  await server.run('doctor', '--key', key);
+}
+
+async function checkDocuments(server: ServingExecutable): Promise<void> {
+  for (const page of PAGES) {
+    const response = await fetch(`${server.url}${page}`, { headers: { Accept: 'text/html, */*' } });
+    expect(`the status of ${page}`, response.status, 200);
+    if ((await response.text()).length < 500) throw new Error(`${page} is nearly empty`);
+  }
+  const document: unknown = JSON.parse(await server.run('openapi'));
+  expect(
+    'the OpenAPI document',
+    typeof document === 'object' && document !== null && 'paths' in document,
+    true,
+  );
+}
+
+function expect(what: string, seen: unknown, wanted: unknown): void {
+  if (seen !== wanted)
+    throw new Error(`${what} is ${JSON.stringify(seen)} instead of ${JSON.stringify(wanted)}`);
+}
