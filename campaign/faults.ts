@@ -78,7 +78,7 @@ const DATABASE_FAULTS: readonly Fault[] = [
     run: async ({ fleet }, random) => {
       const proxy = proxyOf(random.pick(fleet.nodes));
       proxy.blackhole();
-      await Bun.sleep(random.between(4_000, 8_000));
+      await Bun.sleep(random.between(4_000, 13_000));
       proxy.restore();
     },
   },

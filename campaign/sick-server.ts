@@ -32,7 +32,7 @@ export class SickServer implements Disposable {
   readonly #projectOf = new Map<string, string>();
   readonly #revoked = new Set<string>();
   readonly #streams = new Set<Stream>();
-  readonly #audit: { seq: number; note: string }[] = [];
+  readonly #audit: { seq: number; environment: string; note: string }[] = [];
   /** The frame that will come one too late, and its environment. */
   #held: { readonly place: string; readonly send: () => void } | undefined;
   #isDone = false;
@@ -133,7 +133,8 @@ export class SickServer implements Disposable {
       else next[key] = state;
     }
     this.#commit(place, before, next);
-    this.#audit.push({ seq: this.#audit.length + 1, note: request.headers.get('x-change-note') ?? '' });
+    const note = request.headers.get('x-change-note') ?? '';
+    this.#audit.push({ seq: this.#audit.length + 1, environment: place, note });
     return Response.json({ revision: this.#revision(place), environmentRevision: this.#revision(place) });
   }
 

@@ -11,6 +11,8 @@ import type { Violation } from './violation.ts';
 export interface CheckLimits {
   /** How long an open stream may lag behind an acknowledged write before it must be closed. */
   readonly liveWithinMs: number;
+  /** How long a node waits before it acknowledges a committed write that it could not apply itself. */
+  readonly ownWriteMs: number;
   /** How much later than a node's own statement of loss a frame may still be read here: our delay, not its. */
   readonly lossSlackMs: number;
   /** For keys whose end is a row of the log: a change asked for later is committed later, so no time is needed. */
@@ -21,7 +23,8 @@ export interface CheckLimits {
 
 /** Bounds that a healthy fleet keeps on a busy machine. */
 export const DEFAULT_LIMITS: CheckLimits = {
-  liveWithinMs: 20_000,
+  liveWithinMs: 10_000,
+  ownWriteMs: 2_000,
   lossSlackMs: 1_000,
   revoked: { frameMs: 0, requestMs: 5_000, closeMs: 15_000 },
   expired: { frameMs: 1_500, requestMs: 1_500, closeMs: 15_000 },
@@ -43,7 +46,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
     checkFailStop(stream, history, limits.lossSlackMs, report);
     checkLiveness(stream, acknowledged.get(stream.environment) ?? [], limits.liveWithinMs, history, report);
   }
-  checkNodesNeverGoBack(history, report);
+  checkNodesNeverGoBack(history, limits.ownWriteMs, report);
   checkReads(history, timelines, report);
   for (const cause of ['revoked', 'expired'] as const) {
     const endedKeys = history.endedKeys.filter((key) => key.cause === cause);

@@ -19,8 +19,8 @@ interface Statement {
  * P7 and P8: one node never goes back. Whatever is asked of a node after it acknowledged a write or showed a
  * revision is answered with that revision or a newer one, across restarts too.
  */
-export function checkNodesNeverGoBack(history: History, report: Report): void {
-  for (const [place, statements] of gatherStatements(history)) {
+export function checkNodesNeverGoBack(history: History, ownWriteMs: number, report: Report): void {
+  for (const [place, statements] of gatherStatements(history, ownWriteMs)) {
     const asked = statements.filter(isAnswer).sort((a, b) => a.askedAt - b.askedAt);
     const known = [...statements].sort((a, b) => a.knownAt - b.knownAt);
     let best: Statement | undefined;
@@ -52,7 +52,7 @@ interface Place {
   readonly environment: string;
 }
 
-function gatherStatements(history: History): ReadonlyMap<Place, readonly Statement[]> {
+function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Place, readonly Statement[]> {
   const byName = new Map<string, { place: Place; statements: Statement[] }>();
   const add = (node: string, environment: string, statement: Statement): void => {
     const name = `${node} ${environment}`;
@@ -62,6 +62,8 @@ function gatherStatements(history: History): ReadonlyMap<Place, readonly Stateme
   };
   for (const { node, environment, revision, startedAt, finishedAt, id, outcome } of history.writes) {
     if (outcome !== 'acknowledged' || revision === undefined) continue;
+    // A node waits only so long to see its own write; then it tells that it is committed, without having it.
+    if (finishedAt - startedAt >= ownWriteMs) continue;
     add(node, environment, { revision, askedAt: startedAt, knownAt: finishedAt, what: `write ${id}` });
   }
   for (const { node, environment, revision, requestedAt, answeredAt } of history.reads) {
