@@ -23,12 +23,14 @@ export type Widen<D> = D extends boolean
     ? number
     : D extends string
       ? string
-      : D;
+      : D extends readonly never[]
+        ? readonly Json[]
+        : D;
 
 /** What a default of flag `K` may be. */
 export type DefaultOf<K extends FlagKey> = Register extends { readonly flags: object }
   ? RegisteredFlags[K] | null | undefined
-  : Json | undefined;
+  : Json | object | undefined; // `object` for defaults typed by an interface
 
 /** For whom, and from what, a read answers. */
 export interface ReadOptions {
@@ -67,13 +69,13 @@ export interface FlagsClient extends AsyncDisposable {
    * A flag's value when it is on, has one, and it is the same kind of JSON as the default; otherwise the default. What
    * comes from the server is frozen. (Spec: value read)
    */
-  getValue<K extends FlagKey, const D extends DefaultOf<K>>(
+  getValue<K extends FlagKey, D extends DefaultOf<K>>(
     key: K,
     defaultValue: D,
     options?: ReadOptions,
   ): ValueOf<K, D>;
   /** Like `getValue`, with the reason. */
-  evaluate<K extends FlagKey, const D extends DefaultOf<K>>(
+  evaluate<K extends FlagKey, D extends DefaultOf<K>>(
     key: K,
     defaultValue: D,
     options?: ReadOptions,

@@ -24,6 +24,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const statuses = new Listeners<ClientStatus>(reporter);
   const closed = closing();
   let lease: Lease | undefined;
+  let deafen = () => {};
   let isTouched = false;
   let status: ClientStatus = bootstrap && !error ? 'stale' : 'connecting';
   changes.add(onChange);
@@ -86,7 +87,9 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     lease = acquireConnection(target);
     const { connection } = lease;
     const { store, health, listeners } = connection;
-    listeners.add(ear(connection));
+    const mine = ear(connection);
+    listeners.add(mine);
+    deafen = () => listeners.delete(mine);
     if (store.flags) take(store.flags, reconcile(source.flags, store.flags).changed, store.revision);
     become(health.status);
     connection.start();
@@ -155,6 +158,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       isTouched = true;
       become('closed');
       closed.finish();
+      deafen();
       lease?.release();
       changes.clear();
       statuses.clear();

@@ -47,7 +47,7 @@ export class StreamLoop {
     this.#pollIn(FIRST_POLL_MS);
     while (!signal.aborted) {
       const delayMs = await this.#attempt();
-      if (delayMs > 0) await sleep(target.platform, delayMs, signal);
+      await sleep(target.platform, delayMs, signal);
     }
     this.#stopPolling();
   }
@@ -107,7 +107,7 @@ export class StreamLoop {
     health.lapse(target.staleAfterMs);
     if (thrown === BEHIND) {
       if (!this.#cancelPoll) this.#pollIn(this.#interval());
-      return 1;
+      return 0;
     }
     const isHealthy = openForMs >= HEALTHY_MS;
     if (isHealthy || thrown === SILENT) this.#backoff.reset();

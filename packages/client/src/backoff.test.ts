@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'bun:test';
+import { Backoff, parseRetryAfter } from './backoff.ts';
+
+function delays(backoff: Backoff, count: number, isRefusal = false): number[] {
+  return Array.from({ length: count }, () => backoff.next({ isRefusal }));
+}
+
+describe('Backoff', () => {
+  test('doubles from 1 s to 30 s, with the full range below as jitter', () => {
+    const greatest = new Backoff(() => 1);
+    expect(delays(greatest, 8)).toEqual([1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
+    expect(delays(new Backoff(() => 0), 4)).toEqual([0, 0, 0, 0]);
+    expect(delays(new Backoff(() => 0.5), 3)).toEqual([500, 1000, 2000]);
+  });
+
+  test('goes from 60 s to 5 min after refusals, never less than half of that', () => {
+    expect(delays(new Backoff(() => 1), 5, true)).toEqual([60000, 120000, 240000, 300000, 300000]);
+    expect(delays(new Backoff(() => 0), 3, true)).toEqual([30000, 60000, 120000]);
+  });
+
+  test('starts again after a reset, and stays finite for ever', () => {
+    const backoff = new Backoff(() => 1);
+    expect(delays(backoff, 5000).at(-1)).toBe(30000);
+    backoff.reset();
+    expect(delays(backoff, 1)).toEqual([1000]);
+  });
+
+  test('waits at least as long as the server asked for, with jitter on top, but not for ever', () => {
+    const backoff = new Backoff(() => 0.5);
+    expect(backoff.next({ isRefusal: false, retryAfterMs: 7000 })).toBe(7500);
+    expect(backoff.next({ isRefusal: true, retryAfterMs: 90_000 })).toBe(90_000);
+    expect(backoff.next({ isRefusal: true, retryAfterMs: 1e12 })).toBe(3_600_000);
+  });
+
+  test('takes the first delay a server sets', () => {
+    const backoff = new Backoff(() => 1);
+    backoff.firstMs = 5000;
+    expect(delays(backoff, 4)).toEqual([5000, 10000, 20000, 30000]);
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.UTC(2026, 0, 1);
+  test.each([
+    ['5', 5000],
+    [' 0 ', 0],
+    [new Date(now + 9000).toUTCString(), 9000],
+    [new Date(now - 9000).toUTCString(), undefined],
+    ['soon', undefined],
+    ['-3', undefined],
+    ['', undefined],
+    [null, undefined],
+  ])('%j is %p ms', (text, expected) => {
+    expect(parseRetryAfter(text, now)).toBe(expected);
+  });
+});

@@ -1,0 +1,162 @@
+import type { Fetch } from '../../src/platform.ts';
+
+/** A request as the scripted server saw it. */
+export interface SeenRequest {
+  readonly url: URL;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly init: RequestInit;
+}
+
+type Answer = (request: SeenRequest) => Response | Promise<Response>;
+
+/** One stream that was opened at the scripted server. */
+export class ScriptedStream {
+  readonly response: Response;
+  /** Whether the client has gone. */
+  isCancelled = false;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor(request: SeenRequest, headers: Record<string, string>) {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      cancel: () => {
+        this.isCancelled = true;
+      },
+    });
+    request.init.signal?.addEventListener('abort', () => {
+      this.isCancelled = true;
+      this.break();
+    });
+    this.response = new Response(body, { headers: { 'Content-Type': 'text/event-stream', ...headers } });
+  }
+
+  /** Sends a frame. */
+  frame(data: unknown): void {
+    this.text(`data: ${JSON.stringify(data)}\n\n`);
+  }
+
+  text(text: string): void {
+    this.bytes(new TextEncoder().encode(text));
+  }
+
+  bytes(bytes: Uint8Array): void {
+    if (!this.isCancelled) this.#controller.enqueue(bytes);
+  }
+
+  /** Ends the stream as a server does. */
+  end(): void {
+    if (!this.isCancelled) this.#controller.close();
+    this.isCancelled = true;
+  }
+
+  /** Breaks the connection. */
+  break(): void {
+    try {
+      this.#controller.error(new TypeError('the connection was reset'));
+    } catch {
+      // It had ended before.
+    }
+    this.isCancelled = true;
+  }
+}
+
+/** A service in memory. By default it behaves as Halyard does; each half can be given another script. */
+export class ScriptedServer {
+  flags: Record<string, unknown> = { a: { enabled: true, value: 1 } };
+  /** `undefined` for a server that does not number its maps. */
+  revision: number | undefined = 1;
+  /** Whether the stream begins with the current map. */
+  sendsFirstFrame = true;
+  readonly requests: SeenRequest[] = [];
+  readonly streams: ScriptedStream[] = [];
+  onRest: Answer = () => this.rest();
+  onStream: Answer = (request) => this.stream(request);
+
+  readonly fetch: Fetch = async (url, init) => {
+    const parsed = new URL(url);
+    const request = {
+      url: parsed,
+      path: parsed.pathname.slice(parsed.pathname.indexOf('/v1/')),
+      headers: new Headers(init.headers),
+      init,
+    };
+    this.requests.push(request);
+    if (init.signal?.aborted) throw init.signal.reason;
+    return await (request.path === '/v1/stream' ? this.onStream(request) : this.onRest(request));
+  };
+
+  /** How often a path was asked for. */
+  count(path: '/v1/flags' | '/v1/stream'): number {
+    return this.requests.filter((request) => request.path === path).length;
+  }
+
+  /** The stream that was opened last. */
+  get latest(): ScriptedStream {
+    const stream = this.streams.at(-1);
+    if (stream === undefined) throw new Error('no stream has been opened');
+    return stream;
+  }
+
+  /** The answer of a healthy service to a read of all flags. */
+  rest(more: Record<string, string> = {}): Response {
+    return Response.json(
+      { environment: 'production', flags: this.flags },
+      { headers: { ...this.#revisionHeader(), ...more } },
+    );
+  }
+
+  /** A healthy stream. */
+  stream(request: SeenRequest, more: Record<string, string> = {}): Response {
+    const stream = new ScriptedStream(request, { ...this.#revisionHeader(), ...more });
+    this.streams.push(stream);
+    if (this.sendsFirstFrame) stream.frame(this.flags);
+    return stream.response;
+  }
+
+  /** Changes the flags: one revision, one frame on every open stream. */
+  change(flags: Record<string, unknown>): void {
+    this.flags = flags;
+    if (this.revision !== undefined) this.revision++;
+    for (const stream of this.streams) if (!stream.isCancelled) stream.frame(flags);
+  }
+
+  /** Fails every request, open streams too, until {@link heal}. */
+  fail(answer: Answer = refuse): void {
+    this.onRest = answer;
+    this.onStream = answer;
+    for (const stream of this.streams) stream.break();
+  }
+
+  /** Behaves well again. */
+  heal(): void {
+    this.onRest = () => this.rest();
+    this.onStream = (request) => this.stream(request);
+  }
+
+  #revisionHeader(): Record<string, string> {
+    return this.revision === undefined ? {} : { 'X-Flags-Revision': String(this.revision) };
+  }
+}
+
+/** Nobody listens there. */
+export function refuse(): never {
+  throw new TypeError('connection refused');
+}
+
+/** No answer, ever, until the client gives up. */
+export function blackHole({ init }: SeenRequest): Promise<Response> {
+  return new Promise((_, reject) => {
+    init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+  });
+}
+
+/** An error answer in the specified shape. */
+export function errorAnswer(status: number, error: string, headers: Record<string, string> = {}): Response {
+  return Response.json(
+    { error, message: `it is ${error}`, docs: `https://docs.example/errors/${error}` },
+    { status, headers },
+  );
+}
