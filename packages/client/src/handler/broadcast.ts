@@ -1,0 +1,108 @@
+import { type FlagMap, HEARTBEAT_SECONDS } from '@halyard/protocol';
+import type { FlagsClient } from '../client-types.ts';
+import type { FlagsChange } from '../options.ts';
+
+/** A reader with more than this many bytes waiting is cut: it comes back and gets the newest map. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
+const HEARTBEAT = new TextEncoder().encode(':\n\n');
+
+/**
+ * Hands the changes of one client on to many streams. Frame k of a stream has the revision of its first frame plus k,
+ * as on the service; where that would not hold, because the client skipped revisions while it was offline, the streams
+ * are ended and their readers come back for the newest map.
+ */
+export class Broadcast {
+  readonly #client: FlagsClient;
+  readonly #serialise: (flags: FlagMap) => string;
+  readonly #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #revision: number | undefined;
+  #unlisten: (() => void) | undefined;
+
+  constructor(client: FlagsClient, serialise: (flags: FlagMap) => string) {
+    this.#client = client;
+    this.#serialise = serialise;
+  }
+
+  /** Streams that are open. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** Opens a stream that begins with the current map. */
+  open(headers: Record<string, string>): Response {
+    let own: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          own = controller;
+          controller.enqueue(this.#frame(this.#client.all()));
+          this.#add(controller);
+        },
+        cancel: () => {
+          if (own) this.#drop(own);
+        },
+      },
+      { highWaterMark: MAX_QUEUED_BYTES, size: (bytes) => bytes?.byteLength ?? 0 },
+    );
+    return new Response(body, {
+      headers: {
+        ...headers,
+        'Content-Type': 'text/event-stream',
+        'Cache-Control': 'no-cache, no-transform',
+        'X-Accel-Buffering': 'no',
+      },
+    });
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const stream of [...this.#streams]) this.#end(stream);
+  }
+
+  #add(stream: ReadableStreamDefaultController<Uint8Array>): void {
+    if (this.#streams.size === 0) this.#begin();
+    this.#streams.add(stream);
+  }
+
+  #begin(): void {
+    this.#revision = this.#client.revision;
+    this.#unlisten = this.#client.onChange((change) => this.#pass(change));
+    this.#heartbeat = setInterval(() => this.#send(HEARTBEAT), HEARTBEAT_SECONDS * 1_000);
+  }
+
+  #pass({ flags, revision }: FlagsChange): void {
+    const isNext = revision === undefined || this.#revision === undefined || revision === this.#revision + 1;
+    this.#revision = revision;
+    if (isNext) this.#send(this.#frame(flags));
+    else this.close();
+  }
+
+  #frame(flags: FlagMap): Uint8Array {
+    return new TextEncoder().encode(`data: ${this.#serialise(flags)}\n\n`);
+  }
+
+  #send(bytes: Uint8Array): void {
+    for (const stream of [...this.#streams]) {
+      if ((stream.desiredSize ?? 0) > 0) stream.enqueue(bytes);
+      else this.#end(stream);
+    }
+  }
+
+  #end(stream: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#drop(stream);
+    try {
+      stream.close();
+    } catch {
+      // The reader had gone already.
+    }
+  }
+
+  #drop(stream: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
+    clearInterval(this.#heartbeat);
+    this.#unlisten?.();
+  }
+}

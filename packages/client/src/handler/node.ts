@@ -1,0 +1,69 @@
+import type { FlagsHandler } from './handler.ts';
+
+/** The part of a request of Node, Express or Connect that is used. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** Express keeps the whole path here when the handler is mounted below one. */
+  readonly originalUrl?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** The part of a response of Node, Express or Connect that is used. */
+export interface NodeResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  write(chunk: Uint8Array): boolean;
+  end(): unknown;
+  once(event: 'drain' | 'close', listener: () => void): unknown;
+  off(event: 'drain' | 'close', listener: () => void): unknown;
+  readonly destroyed?: boolean;
+}
+
+/** Makes a handler fit for `http.createServer`, Express and Connect: `app.use('/flags', toNodeListener(handler))`. */
+export function toNodeListener(
+  handler: FlagsHandler,
+): (request: NodeRequest, response: NodeResponse) => void {
+  return (incoming, outgoing) => {
+    serve(handler, incoming, outgoing).catch(() => outgoing.end()); // the connection is gone or beyond repair
+  };
+}
+
+async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: NodeResponse): Promise<void> {
+  const response = await handler(toRequest(incoming));
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  const reader = response.body?.getReader();
+  const onClose = () => {
+    reader?.cancel().catch(() => {}); // it has ended by itself
+  };
+  outgoing.once('close', onClose);
+  for (;;) {
+    const piece = await reader?.read();
+    if (!piece || piece.done) break;
+    if (!outgoing.write(piece.value)) await drained(outgoing);
+  }
+  outgoing.end();
+}
+
+function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequest): Request {
+  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined || name.startsWith(':')
+      ? []
+      : [[name, typeof value === 'string' ? value : value.join(', ')]],
+  );
+  // The host plays no part in the answer, and a forged one could be no URL.
+  return new Request(new URL(originalUrl ?? url, 'http://localhost').href, { method, headers: entries });
+}
+
+/** Resolves when the reader has caught up or gone. */
+async function drained(outgoing: NodeResponse): Promise<void> {
+  if (outgoing.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done);
+      outgoing.off('close', done);
+      resolve();
+    };
+    outgoing.once('drain', done);
+    outgoing.once('close', done);
+  });
+}

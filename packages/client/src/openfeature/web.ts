@@ -1,0 +1,82 @@
+/** The OpenFeature provider for in browsers: `OpenFeature.setProviderAndWait(new HalyardProvider(client))`. */
+import {
+  type EvaluationContext,
+  type JsonValue,
+  OpenFeatureEventEmitter,
+  type Provider,
+  ProviderEvents,
+  ProviderFatalError,
+  type ResolutionDetails,
+} from '@openfeature/web-sdk';
+import type { FlagsClient } from '../client-types.ts';
+import type { ClientOptions } from '../options.ts';
+import { holdClient, isFatal } from './follow.ts';
+import { type Kind, type MappingOptions, resolve } from './resolve.ts';
+
+export type { MappingOptions } from './resolve.ts';
+
+/** Serves OpenFeature reads from a client. A client that was given stays the application's to close. */
+export class HalyardProvider implements Provider {
+  readonly metadata = { name: 'halyard' } as const;
+  readonly runsOn = 'client';
+  readonly events = new OpenFeatureEventEmitter();
+  readonly #held;
+  readonly #options: MappingOptions;
+
+  constructor(client: FlagsClient | ClientOptions, options: MappingOptions = {}) {
+    this.#held = holdClient(client);
+    this.#options = options;
+  }
+
+  /** Waits for the first load. Rejects when it fails; the provider becomes ready later if the cause passes. */
+  async initialize(): Promise<void> {
+    const { events } = this;
+    const result = await this.#held.begin({
+      onReady: () => events.emit(ProviderEvents.Ready),
+      onStale: () => events.emit(ProviderEvents.Stale),
+      onError: () => events.emit(ProviderEvents.Error),
+      onChange: (flagsChanged) => events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged }),
+    });
+    if (result.status === 'ready' || result.status === 'bootstrapped') return;
+    const message = result.error?.message ?? 'the first load failed';
+    throw isFatal(result) ? new ProviderFatalError(message) : (result.error ?? new Error(message));
+  }
+
+  /** Ends the provider's work. */
+  async onClose(): Promise<void> {
+    await this.#held.release();
+  }
+
+  resolveBooleanEvaluation(
+    key: string,
+    value: boolean,
+    context: EvaluationContext,
+  ): ResolutionDetails<boolean> {
+    return this.#read('boolean', key, value, context);
+  }
+
+  resolveStringEvaluation(key: string, value: string, context: EvaluationContext): ResolutionDetails<string> {
+    return this.#read('string', key, value, context);
+  }
+
+  resolveNumberEvaluation(key: string, value: number, context: EvaluationContext): ResolutionDetails<number> {
+    return this.#read('number', key, value, context);
+  }
+
+  resolveObjectEvaluation<T extends JsonValue>(
+    key: string,
+    value: T,
+    context: EvaluationContext,
+  ): ResolutionDetails<T> {
+    return this.#read('object', key, value, context);
+  }
+
+  #read<T>(
+    kind: Kind,
+    key: string,
+    defaultValue: T,
+    { targetingKey }: EvaluationContext,
+  ): ResolutionDetails<T> {
+    return resolve(this.#held.client, { key, kind, defaultValue, targetingKey }, this.#options);
+  }
+}

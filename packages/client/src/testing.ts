@@ -1,0 +1,130 @@
+/** A client for tests: the same interface, in memory, without time and network. */
+import type { FlagMap, FlagState } from '@halyard/protocol';
+import type { FlagsClient, ReadyResult } from './client-types.ts';
+import { type FlagErrorCode, FlagsError } from './errors.ts';
+import { NO_FLAGS, readFlags, reconcile } from './flags.ts';
+import type { ClientStatus } from './health.ts';
+import { Listeners } from './listeners.ts';
+import type { FlagsChange } from './options.ts';
+import { createReads } from './reads.ts';
+import { createReporter } from './reporter.ts';
+
+/** What {@link createTestClient} takes. */
+export interface TestClientOptions {
+  /** Default `test`. */
+  readonly environment?: string;
+  /** The flags to begin with; `true` and `false` stand for a flag that is on or off and has no value. */
+  readonly flags?: Readonly<Record<string, FlagState | boolean>>;
+  readonly targetingKey?: string;
+  readonly onError?: (error: FlagsError) => void;
+}
+
+/** A {@link FlagsClient} whose flags and fortunes are in the hands of a test. Every method takes effect at once. */
+export interface TestClient extends FlagsClient {
+  /** Sets one flag. */
+  set(key: string, state: FlagState | boolean): void;
+  /** Removes one flag. */
+  remove(key: string): void;
+  /** Sets all flags. */
+  replace(flags: Readonly<Record<string, FlagState | boolean>>): void;
+  /** Fails as a server would. Before any flags it leaves the client `failed`, later `stale`. Default `network_error`. */
+  fail(code?: FlagErrorCode): void;
+  /** Loses the connection: the flags stay, the status is `stale`. */
+  goStale(): void;
+  /** Finds it again. */
+  recover(): void;
+}
+
+/** Makes a client for tests. Without `flags` it is `ready` with none; call `fail()` first for a failed first load. */
+export function createTestClient(options: TestClientOptions = {}): TestClient {
+  const { environment = 'test', targetingKey, onError } = options;
+  const reporter = createReporter(() => 0, onError, onError ? undefined : false);
+  const changes = new Listeners<FlagsChange>(reporter);
+  const statuses = new Listeners<ClientStatus>(reporter);
+  let status: ClientStatus = 'ready';
+  let hasMap = true;
+  let revision = 1;
+  let lastError: FlagsError | undefined;
+
+  const source = {
+    flags: reconcile(NO_FLAGS, mapOf(options.flags ?? {})).flags,
+    bootstrap: undefined,
+    targetingKey,
+    reporter,
+    touch: () => {},
+    isReady: () => status === 'ready',
+    hasMap: () => hasMap,
+  };
+  const become = (next: ClientStatus) => {
+    if (status === next || status === 'closed') return;
+    status = next;
+    statuses.emit(next);
+  };
+  const replace = (next: FlagMap) => {
+    const { flags, changed } = reconcile(source.flags, next);
+    if (changed.length === 0) return;
+    source.flags = flags;
+    hasMap = true;
+    changes.emit({ changed, flags, revision: ++revision });
+  };
+  const ready = async (): Promise<ReadyResult> => {
+    if (hasMap) return { status: 'ready' };
+    return { status: 'failed', ...(lastError && { error: lastError }) };
+  };
+  const close = async () => {
+    become('closed');
+    changes.clear();
+    statuses.clear();
+  };
+  return {
+    ...createReads(source),
+    environment,
+    get status() {
+      return status;
+    },
+    get revision() {
+      return revision;
+    },
+    ready,
+    onChange: (listener, filter) => {
+      const keys = filter?.keys && new Set<string>(filter.keys);
+      const heard = (change: FlagsChange) =>
+        !keys || change.changed.some((key) => keys.has(key)) ? listener(change) : undefined;
+      return changes.add(heard, filter?.signal);
+    },
+    onStatus: (listener, filter) => statuses.add(listener, filter?.signal),
+    refresh: async () => status === 'ready',
+    toBootstrap: () => ({ environment, flags: { ...source.flags } }),
+    close,
+    [Symbol.asyncDispose]: close,
+    set: (key, state) => replace({ ...source.flags, ...mapOf({ [key]: state }) }),
+    remove: (key) => {
+      const { [key]: _, ...rest } = source.flags;
+      replace(rest);
+    },
+    replace: (flags) => replace(mapOf(flags)),
+    fail: (code = 'network_error') => {
+      lastError = new FlagsError(code, 'a test made it fail');
+      if (Object.keys(source.flags).length === 0) hasMap = false;
+      become(hasMap ? 'stale' : 'failed');
+      reporter.report(lastError);
+    },
+    goStale: () => become('stale'),
+    recover: () => {
+      hasMap = true;
+      become('ready');
+    },
+  };
+}
+
+/** A flag map of a test's shorthand. Throws on what is no flag state: a mistake in a test should be seen. */
+function mapOf(given: Readonly<Record<string, FlagState | boolean>>): FlagMap {
+  const entries = Object.entries(given).map(([key, state]): [string, FlagState] => [
+    key,
+    typeof state === 'boolean' ? { enabled: state } : { ...state },
+  ]);
+  const parsed = readFlags(Object.fromEntries(entries));
+  if (!parsed || parsed.rejected.length > 0)
+    throw new TypeError(`not a flag state: ${parsed?.rejected.join(', ') ?? Object.keys(given).join(', ')}`);
+  return parsed.flags;
+}
