@@ -1,0 +1,82 @@
+/** Builds the package that is published: `bun scripts/build.ts [folder]` fills `dist/` (or the folder given). */
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { ENTRIES, publicManifest } from './public-manifest.ts';
+
+const PACKAGE = dirname(import.meta.dir);
+const ROOT = resolve(PACKAGE, '../..');
+const SOURCE = join(PACKAGE, 'src');
+
+/** Builds into `folder`, which is emptied first. Rejects with what the tools said when something is wrong. */
+export async function buildPackage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await Promise.all([bundle(folder), emitTypes(folder)]);
+  const manifest = publicManifest(await Bun.file(join(PACKAGE, 'package.json')).json());
+  await Bun.write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await cp(join(PACKAGE, 'README.md'), join(folder, 'README.md'));
+  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+}
+
+/** JavaScript: one file per entry and what they share, readable, with every dependency but the peers inlined. */
+async function bundle(folder: string): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: Object.values(ENTRIES).map((entry) => join(SOURCE, `${entry}.ts`)),
+    root: SOURCE,
+    outdir: folder,
+    target: 'browser',
+    format: 'esm',
+    splitting: true,
+    naming: { entry: '[dir]/[name].js', chunk: 'shared/[name]-[hash].js' },
+    external: ['react', '@openfeature/*'],
+  });
+  if (!result.success) throw new AggregateError(result.logs, 'the bundle could not be built');
+}
+
+/** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */
+async function emitTypes(folder: string): Promise<void> {
+  const types = join(folder, 'types');
+  const config = join(folder, 'tsconfig.json');
+  await Bun.write(
+    config,
+    JSON.stringify({
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: {
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        // A source of this compilation, not a library: its declarations are emitted too.
+        paths: { '@halyard/protocol': [join(ROOT, 'packages/protocol/src/index.ts')] },
+        rootDir: join(ROOT, 'packages'),
+        outDir: types,
+        typeRoots: [join(ROOT, 'node_modules/@types')],
+      },
+      include: Object.values(ENTRIES).map((entry) => join(SOURCE, `${entry}.ts`)),
+      exclude: [],
+    }),
+  );
+  const compiler = Bun.spawn([process.execPath, join(ROOT, 'node_modules/.bin/tsc'), '-p', config], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const output = await new Response(compiler.stdout).text();
+  if ((await compiler.exited) !== 0) throw new Error(`the declarations could not be made:\n${output}`);
+  await rm(config);
+  for (const file of await readdir(types, { recursive: true })) {
+    if (file.endsWith('.d.ts')) await rewriteImports(types, join(types, file));
+  }
+}
+
+/** Makes imports name what is there: `.js` for `.ts`, and the neighbouring tree for the workspace package. */
+async function rewriteImports(types: string, file: string): Promise<void> {
+  const text = await Bun.file(file).text();
+  const protocol = relative(dirname(file), join(types, 'protocol/src/index.js'));
+  const rewritten = text
+    .replaceAll(/(from\s+|import\()(['"])@halyard\/protocol\2/g, `$1'${protocol}'`)
+    .replaceAll(/(from\s+|import\()(['"])(\.[^'"]+)\.ts\2/g, `$1'$3.js'`);
+  // `AsyncDisposable` is young: say where it is declared, for consumers whose settings do not.
+  const needsLibrary = rewritten.includes('AsyncDisposable');
+  await Bun.write(file, needsLibrary ? `/// <reference lib="esnext.disposable" />\n${rewritten}` : rewritten);
+}
+
+if (import.meta.main) await buildPackage(resolve(process.argv[2] ?? join(PACKAGE, 'dist')));

@@ -1,0 +1,36 @@
+/** The entries of the package: subpath to source file, without its ending. */
+export const ENTRIES: Readonly<Record<string, string>> = {
+  '.': 'index',
+  './react': 'react',
+  './openfeature/server': 'openfeature/server',
+  './openfeature/web': 'openfeature/web',
+  './testing': 'testing',
+  './rollout': 'rollout',
+  './handler': 'handler',
+};
+
+/** Members of the workspace's manifest that are published as they stand. */
+const PUBLISHED = [
+  'name',
+  'version',
+  'description',
+  'keywords',
+  'license',
+  'type',
+  'engines',
+  'sideEffects',
+  'peerDependencies',
+  'peerDependenciesMeta',
+];
+
+/** The manifest that is published, made from the one of the workspace: built files instead of sources. */
+export function publicManifest(workspace: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const exports: Record<string, unknown> = {};
+  for (const [subpath, entry] of Object.entries(ENTRIES)) {
+    exports[subpath] = { types: `./types/client/src/${entry}.d.ts`, default: `./${entry}.js` };
+  }
+  return {
+    ...Object.fromEntries(PUBLISHED.map((member) => [member, workspace[member]])),
+    exports: { ...exports, './package.json': './package.json' },
+  };
+}

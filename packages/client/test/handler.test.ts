@@ -1,0 +1,215 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { createServer } from 'node:http';
+import { createFlagsHandler, type FlagsHandler, toNodeListener } from '../src/handler.ts';
+import { createClient, type FlagsClient } from '../src/index.ts';
+import { createTestClient } from '../src/testing.ts';
+import { settle } from './support/fake-platform.ts';
+import { harness, TEST_KEY } from './support/harness.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const FLAGS = { a: { enabled: true, value: 1 }, secret: { enabled: true, value: 'x' } };
+const at = (path: string, init?: RequestInit) => new Request(`https://app.example/flags${path}`, init);
+
+function make(options: Partial<Parameters<typeof createFlagsHandler>[0]> = {}) {
+  const client = createTestClient({ environment: 'production', flags: FLAGS });
+  const handler = createFlagsHandler({ client, ...options });
+  closers.push(() => handler.close());
+  return { client, handler };
+}
+
+async function textOf(handler: FlagsHandler, request: Request) {
+  const response = await handler(request);
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  return {
+    response,
+    next: async () => {
+      const piece = await reader?.read();
+      return !piece || piece.done ? undefined : decoder.decode(piece.value);
+    },
+    cancel: async () => await reader?.cancel(),
+  };
+}
+
+describe('the handler', () => {
+  test('answers as the service does, with the revision and without the key', async () => {
+    const { handler } = make();
+    const response = await handler(at('/v1/flags?env=production'));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ environment: 'production', flags: FLAGS });
+    expect(response.headers.get('X-Flags-Revision')).toBe('1');
+    expect(response.headers.get('Cache-Control')).toBe('private, no-cache');
+  });
+
+  test('streams the current map and every change, numbered as on the service', async () => {
+    const { client, handler } = make();
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    expect(stream.response.headers.get('Content-Type')).toBe('text/event-stream');
+    expect(stream.response.headers.get('X-Flags-Revision')).toBe('1');
+    expect(await stream.next()).toBe(`data: ${JSON.stringify(FLAGS)}\n\n`);
+    client.set('a', false);
+    expect(await stream.next()).toContain('"a":{"enabled":false}');
+  });
+
+  test('shows only what is exposed', async () => {
+    const { client, handler } = make({ expose: (key) => key !== 'secret' });
+    const body = await (await handler(at('/v1/flags?env=production'))).json();
+    expect(body).toEqual({ environment: 'production', flags: { a: FLAGS.a } });
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    expect(await stream.next()).not.toContain('secret');
+    client.set('secret', false);
+    expect(await stream.next()).not.toContain('secret');
+  });
+
+  test.each([
+    ['/v1/flags', 400, 'invalid_argument'],
+    ['/v1/flags?env=', 400, 'invalid_argument'],
+    ['/v1/flags?env=production&env=production', 400, 'invalid_argument'],
+    ['/v1/flags?env=staging', 404, 'environment_not_found'],
+    ['/v1/other?env=production', 404, 'not_found'],
+    ['', 404, 'not_found'],
+  ])('refuses %j with %d %s', async (path, status, error) => {
+    const { handler } = make({ docsUrl: 'https://flags.example/docs' });
+    const response = await handler(at(path));
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({
+      error,
+      docs: `https://flags.example/docs/errors/${error}`,
+    });
+  });
+
+  test('takes GET only', async () => {
+    const { handler } = make();
+    const response = await handler(at('/v1/flags?env=production', { method: 'POST' }));
+    expect(response.status).toBe(405);
+    expect(response.headers.get('Allow')).toBe('GET');
+  });
+
+  test('lets in whom the application lets in; a check that throws lets nobody in', async () => {
+    const { handler } = make({ authorize: (request) => request.headers.get('Cookie') === 'session=1' });
+    expect((await handler(at('/v1/flags?env=production'))).status).toBe(401);
+    const cookie = { headers: { Cookie: 'session=1' } };
+    expect((await handler(at('/v1/flags?env=production', cookie))).status).toBe(200);
+    const { handler: broken } = make({
+      authorize: () => {
+        throw new Error('the session store is at 10.0.0.5');
+      },
+    });
+    const response = await broken(at('/v1/stream?env=production'));
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('10.0.0.5');
+  });
+
+  test('says 500 while there are no flags, and that one may come back', async () => {
+    const client = createTestClient({ environment: 'production' });
+    client.fail();
+    const response = await createFlagsHandler({ client })(at('/v1/flags?env=production'));
+    expect(response.status).toBe(500);
+    expect(response.headers.get('Retry-After')).toBe('1');
+  });
+
+  test('refuses more streams than allowed, and counts those that have gone', async () => {
+    const { handler } = make({ maxStreams: 1 });
+    const first = await textOf(handler, at('/v1/stream?env=production'));
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(500);
+    await first.cancel();
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
+  test('ends its streams when the client skipped revisions, so that frames keep their numbers', async () => {
+    const { client, server, platform } = harness();
+    await client.ready();
+    const handler = createFlagsHandler({ client });
+    closers.push(() => handler.close());
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    await stream.next();
+    server.revision = 5;
+    server.flags = { a: { enabled: true, value: 5 } };
+    server.latest.break();
+    await platform.advance(1_500);
+    expect(client.revision).toBe(5);
+    expect(await stream.next()).toBeUndefined();
+    const again = await textOf(handler, at('/v1/stream?env=production'));
+    expect(again.response.headers.get('X-Flags-Revision')).toBe('5');
+    expect(await again.next()).toContain('5');
+  });
+
+  test('cuts a reader that does not read', async () => {
+    const { client, handler } = make();
+    const response = await handler(at('/v1/stream?env=production'));
+    for (let i = 0; i < 20; i++) client.set('a', { enabled: true, value: `${i}${'x'.repeat(200_000)}` });
+    let frames = 0;
+    const reader = response.body?.getReader();
+    while (!(await reader?.read())?.done) frames++;
+    expect(frames).toBeLessThan(10);
+  });
+
+  test('close ends its streams, twice if need be', async () => {
+    const { handler } = make();
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    await stream.next();
+    handler.close();
+    handler.close();
+    expect(await stream.next()).toBeUndefined();
+  });
+});
+
+describe('a client on the handler', () => {
+  async function follows(baseUrl: string, upstream: ReturnType<typeof createTestClient>): Promise<void> {
+    const page: FlagsClient = createClient({
+      apiKey: false,
+      environment: 'production',
+      baseUrl,
+      logger: false,
+    });
+    closers.push(() => page.close());
+    expect((await page.ready()).status).toBe('ready');
+    expect(page.getValue('a', 0)).toBe(1);
+    const changed = new Promise((resolve) => page.onChange(resolve));
+    upstream.set('a', { enabled: true, value: 2 });
+    await changed;
+    expect(page.getValue('a', 0)).toBe(2);
+    expect(page.revision).toBe(upstream.revision);
+  }
+
+  test('follows it through Bun.serve', async () => {
+    const { client, handler } = make();
+    const server = Bun.serve({ port: 0, idleTimeout: 0, fetch: handler });
+    closers.push(() => server.stop(true));
+    await follows(`${server.url.origin}/flags`, client);
+  });
+
+  test('follows it through a server of Node, as Express would mount it', async () => {
+    const { client, handler } = make();
+    const server = createServer(toNodeListener(handler));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    await follows(`http://127.0.0.1:${port}/flags`, client);
+    const forged = await fetch(`http://127.0.0.1:${port}/flags/v1/flags?env=production`, {
+      headers: { Host: 'a b' },
+    }).catch(() => undefined);
+    if (forged) expect([200, 400]).toContain(forged.status);
+  });
+});
+
+test('the key of the client behind it never reaches a browser', async () => {
+  const { client, server } = harness();
+  await client.ready();
+  const handler = createFlagsHandler({ client });
+  closers.push(() => handler.close());
+  server.fail();
+  await settle();
+  for (const path of ['/v1/flags?env=production', '/v1/flags', '/v1/stream?env=x', '/x']) {
+    const response = await handler(at(path));
+    expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain(TEST_KEY);
+  }
+});

@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import {
+  type EvaluationDetails,
+  type FlagValue,
+  OpenFeature,
+  ProviderEvents as ServerEvents,
+} from '@openfeature/server-sdk';
+import { ProviderEvents as WebEvents, OpenFeature as WebFeature } from '@openfeature/web-sdk';
+import type { MappingOptions } from '../src/openfeature/server.ts';
+import { HalyardProvider as ServerProvider } from '../src/openfeature/server.ts';
+import { HalyardProvider as WebProvider } from '../src/openfeature/web.ts';
+import { createTestClient, type TestClient } from '../src/testing.ts';
+
+const FLAGS = {
+  plain: { enabled: true },
+  yes: { enabled: true, value: true },
+  no: { enabled: true, value: false },
+  text: { enabled: true, value: 'hello' },
+  number: { enabled: true, value: 42 },
+  digits: { enabled: true, value: '42' },
+  record: { enabled: true, value: { a: 1 } },
+  list: { enabled: true, value: [1] },
+  nothing: { enabled: true, value: null },
+  off: { enabled: false, value: true },
+  'off-text': { enabled: false, value: 'x' },
+  'new-checkout': { enabled: true, value: 'new', rolloutPct: 51.93 },
+  none: { enabled: true, value: 'new', rolloutPct: 0 },
+};
+
+afterEach(async () => {
+  await OpenFeature.clearProviders();
+  await WebFeature.clearProviders();
+});
+
+type Side = 'server' | 'web';
+type Kind = 'Boolean' | 'String' | 'Number' | 'Object';
+
+/** One read through the real SDK of either side. */
+async function read(
+  side: Side,
+  kind: Kind,
+  key: string,
+  defaultValue: FlagValue,
+  targetingKey?: string,
+  options: MappingOptions = {},
+): Promise<EvaluationDetails<FlagValue>> {
+  const client = createTestClient({ environment: 'production', flags: FLAGS });
+  const context = targetingKey === undefined ? {} : { targetingKey };
+  // The four methods differ in the type of the default only, which the table below gets right.
+  if (side === 'server') {
+    await OpenFeature.setProviderAndWait(new ServerProvider(client, options));
+    const method = `get${kind}Details` as 'getStringDetails';
+    return await OpenFeature.getClient()[method](key, defaultValue as string, context);
+  }
+  await WebFeature.setContext(context);
+  await WebFeature.setProviderAndWait(new WebProvider(client, options));
+  const method = `get${kind}Details` as 'getStringDetails';
+  return WebFeature.getClient()[method](key, defaultValue as string);
+}
+
+describe.each(['server', 'web'] as const)('%s: the mapping', (side) => {
+  test.each([
+    ['Boolean', 'absent', true, { value: true, reason: 'ERROR', errorCode: 'FLAG_NOT_FOUND' }],
+    ['Boolean', 'plain', false, { value: true, reason: 'STATIC', variant: 'on' }],
+    ['Boolean', 'yes', false, { value: true, reason: 'STATIC', variant: 'on' }],
+    ['Boolean', 'no', true, { value: false, reason: 'STATIC', variant: 'on' }],
+    ['Boolean', 'text', true, { value: true, reason: 'ERROR', errorCode: 'TYPE_MISMATCH' }],
+    ['Boolean', 'off', true, { value: false, reason: 'DISABLED', variant: 'off' }],
+    ['String', 'off-text', 'd', { value: 'd', reason: 'DISABLED', variant: 'off' }],
+    ['String', 'text', 'd', { value: 'hello', reason: 'STATIC', variant: 'on' }],
+    ['String', 'plain', 'd', { value: 'd', reason: 'ERROR', errorCode: 'TYPE_MISMATCH' }],
+    ['Number', 'number', 1, { value: 42, reason: 'STATIC', variant: 'on' }],
+    ['Number', 'digits', 1, { value: 1, reason: 'ERROR', errorCode: 'TYPE_MISMATCH' }],
+    ['Object', 'record', {}, { value: { a: 1 }, reason: 'STATIC', variant: 'on' }],
+    ['Object', 'list', {}, { value: [1], reason: 'STATIC', variant: 'on' }],
+    ['Object', 'nothing', {}, { value: null, reason: 'STATIC', variant: 'on' }],
+    ['String', 'new-checkout', 'd', { value: 'd', reason: 'ERROR', errorCode: 'TARGETING_KEY_MISSING' }],
+    ['String', 'none', 'd', { value: 'd', reason: 'SPLIT', variant: 'off' }],
+    ['Boolean', 'none', true, { value: false, reason: 'SPLIT', variant: 'off' }],
+  ] as const)('%s read of %s', async (kind, key, defaultValue, expected) => {
+    expect(await read(side, kind, key, defaultValue as FlagValue)).toMatchObject(expected);
+  });
+
+  test('a targeting key decides a partial rollout by the published buckets', async () => {
+    expect(await read(side, 'String', 'new-checkout', 'd', 'user-1')).toMatchObject({
+      value: 'new',
+      reason: 'SPLIT',
+      variant: 'on',
+    });
+    expect(await read(side, 'String', 'new-checkout', 'd', 'user-3')).toMatchObject({
+      value: 'd',
+      reason: 'SPLIT',
+      variant: 'off',
+    });
+  });
+
+  test('the flag’s circumstances are in its metadata, and a normal run has no error code', async () => {
+    const details = await read(side, 'String', 'new-checkout', 'd', 'user-1');
+    expect(details.flagMetadata).toEqual({ environment: 'production', enabled: true, rolloutPct: 51.93 });
+    expect(details.errorCode).toBeUndefined();
+  });
+
+  test('options choose what a flag that is off gives, and whether enabled alone makes a boolean', async () => {
+    expect((await read(side, 'Boolean', 'off', true, undefined, { disabledValue: 'default' })).value).toBe(
+      true,
+    );
+    expect((await read(side, 'Boolean', 'text', false, undefined, { booleanFrom: 'enabled' })).value).toBe(
+      true,
+    );
+    expect((await read(side, 'Boolean', 'no', true, undefined, { booleanFrom: 'enabled' })).value).toBe(
+      false,
+    );
+  });
+});
+
+describe('server: the life of a provider', () => {
+  test('initialisation ends when flags have been loaded; changes and troubles are told', async () => {
+    const client = createTestClient({ flags: { a: true } });
+    await OpenFeature.setProviderAndWait(new ServerProvider(client));
+    const seen: string[] = [];
+    const of = OpenFeature.getClient();
+    of.addHandler(ServerEvents.ConfigurationChanged, (event) => seen.push(`changed ${event?.flagsChanged}`));
+    of.addHandler(ServerEvents.Stale, () => seen.push('stale'));
+    client.set('a', false);
+    client.goStale();
+    expect((await of.getBooleanDetails('a', true)).reason).toBe('DISABLED');
+    client.set('a', true);
+    expect((await of.getBooleanDetails('a', false)).reason).toBe('STALE');
+    client.recover();
+    expect(seen).toEqual(['changed a', 'stale', 'changed a']);
+    expect(of.providerStatus as string).toBe('READY');
+  });
+
+  test.each([
+    ['invalid_api_key', 'FATAL'],
+    ['network_error', 'ERROR'],
+  ])('a first load that fails with %s leaves it %s until it heals', async (code, status) => {
+    const client = failing(code);
+    await OpenFeature.setProviderAndWait(new ServerProvider(client)).catch(() => {});
+    const of = OpenFeature.getClient();
+    expect(of.providerStatus as string).toBe(status);
+    expect(await of.getBooleanValue('a', true)).toBe(true);
+    client.set('a', false);
+    client.recover();
+    expect(of.providerStatus as string).toBe('READY');
+    expect(await of.getBooleanValue('a', true)).toBe(false);
+  });
+
+  test('a client that was given stays open, one that was made is closed', async () => {
+    const client = createTestClient();
+    const provider = new ServerProvider(client);
+    await provider.initialize();
+    await provider.onClose();
+    expect(client.status).toBe('ready');
+    const own = new ServerProvider({
+      apiKey: 'k',
+      environment: 'e',
+      baseUrl: 'http://127.0.0.1:1',
+      logger: false,
+    });
+    await own.initialize().catch(() => {});
+    await own.onClose();
+  });
+});
+
+test('web: changes and troubles are told', async () => {
+  const client = createTestClient({ flags: { a: true } });
+  await WebFeature.setProviderAndWait(new WebProvider(client));
+  const seen: string[] = [];
+  const of = WebFeature.getClient();
+  of.addHandler(WebEvents.ConfigurationChanged, (event) => seen.push(`changed ${event?.flagsChanged}`));
+  of.addHandler(WebEvents.Stale, () => seen.push('stale'));
+  client.set('a', false);
+  client.goStale();
+  client.recover();
+  expect(seen).toEqual(['changed a', 'stale']);
+  expect(of.getBooleanValue('a', true)).toBe(false);
+});
+
+function failing(code: string): TestClient {
+  const client = createTestClient();
+  client.fail(code);
+  return client;
+}

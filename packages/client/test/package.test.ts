@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { ENTRIES } from '../scripts/public-manifest.ts';
+import { type BuiltPackage, builtPackage } from './support/built-package.ts';
+
+let built: BuiltPackage;
+beforeAll(async () => {
+  built = await builtPackage();
+});
+
+test('publint has nothing to say', async () => {
+  const { messages } = await publint({ pkgDir: built.folder, level: 'suggestion', strict: true });
+  expect(messages).toEqual([]);
+});
+
+test('the types resolve for everyone who can load the package', async () => {
+  const tarball = join(built.application, 'package.tgz');
+  const pack = Bun.spawn([process.execPath, 'pm', 'pack', '--filename', tarball, '--quiet'], {
+    cwd: built.folder,
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  expect(await pack.exited).toBe(0);
+  const result = await checkPackage(createPackageFromTarballData(await Bun.file(tarball).bytes()));
+  const problems = 'problems' in result ? result.problems : ['no types'];
+  // Modules only, and no resolution from before `exports`: Node 22.12 requires and imports modules alike.
+  const isMeant = (problem: object): boolean =>
+    ('resolutionKind' in problem && problem.resolutionKind === 'node10') ||
+    ('kind' in problem && problem.kind === 'CJSResolvesToESM');
+  expect(problems.filter((problem) => typeof problem === 'string' || !isMeant(problem))).toEqual([]);
+}, 60_000);
+
+test('no file imports anything but its neighbours and the peers', async () => {
+  const foreign = new Set<string>();
+  for (const file of await readdir(built.folder, { recursive: true })) {
+    if (!/\.(js|d\.ts)$/.test(file)) continue;
+    const text = await Bun.file(join(built.folder, file)).text();
+    for (const [, specifier = ''] of text.matchAll(/(?:from|import)\s*\(?["']([\w@./-]+)["']/g))
+      if (!specifier.startsWith('.')) foreign.add(specifier);
+  }
+  expect([...foreign].sort()).toEqual([
+    '@halyard/client', // in the text that shows how to register flags
+    '@openfeature/core',
+    '@openfeature/server-sdk',
+    '@openfeature/web-sdk',
+    'react',
+  ]);
+});
+
+test('importing any entry has no effect', async () => {
+  const entry = join(built.application, 'effects.ts');
+  await Bun.write(
+    entry,
+    Object.keys(ENTRIES)
+      .map((subpath) => `import '@halyard/client${subpath.slice(1)}';`)
+      .join('\n'),
+  );
+  const result = await Bun.build({
+    entrypoints: [entry],
+    minify: true,
+    external: ['react', '@openfeature/*'],
+  });
+  expect((await result.outputs[0]?.text())?.replaceAll(/import"[^"]+";?/g, '').trim()).toBe('');
+});
+
+describe('size, minified and compressed with brotli, without the peers', () => {
+  const CORE = "export { createClient, FlagsError } from '@halyard/client';";
+  test.each([
+    ['the core', CORE, '', 5 * 1024],
+    ['react, beside the core', `${CORE} export * from '@halyard/client/react';`, CORE, 1024],
+    [
+      'openfeature/server, beside the core',
+      `${CORE} export * from '@halyard/client/openfeature/server';`,
+      CORE,
+      2 * 1024,
+    ],
+    [
+      'openfeature/web, beside the core',
+      `${CORE} export * from '@halyard/client/openfeature/web';`,
+      CORE,
+      2 * 1024,
+    ],
+  ])('%s', async (_, source, baseline, limit) => {
+    const size = (await compressedSize(source)) - (baseline === '' ? 0 : await compressedSize(baseline));
+    expect(size).toBeLessThanOrEqual(limit);
+  });
+
+  async function compressedSize(source: string): Promise<number> {
+    const entry = join(built.application, 'size.ts');
+    await Bun.write(entry, source);
+    const result = await Bun.build({
+      entrypoints: [entry],
+      minify: true,
+      target: 'browser',
+      external: ['react', '@openfeature/*'],
+    });
+    return brotliCompressSync((await result.outputs[0]?.text()) ?? '').length;
+  }
+});
+
+describe('types', () => {
+  const COMPILER = resolve(import.meta.dir, '../../../node_modules/.bin/tsc');
+
+  async function compile(files: Record<string, string>, lib: string[]): Promise<string> {
+    for (const [name, text] of Object.entries(files)) await Bun.write(join(built.application, name), text);
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--lib',
+      lib.join(),
+      '--module',
+      'nodenext',
+      '--types',
+      '',
+    ];
+    const compiler = Bun.spawn(
+      [process.execPath, COMPILER, '--ignoreConfig', ...flags, ...Object.keys(files)],
+      {
+        cwd: built.application,
+        stdout: 'pipe',
+      },
+    );
+    return await new Response(compiler.stdout).text();
+  }
+
+  const USE = `
+    import { createClient, type FlagsClient } from '@halyard/client';
+    interface Limits { rows: number }
+    const limits: Limits = { rows: 5 };
+    const client: FlagsClient = createClient({ apiKey: 'k', environment: 'production' });
+    export const on: boolean = client.isEnabled('x');
+    export let size = client.getValue('size', 10); size = 20;
+    export let name = client.getValue('name', 'a'); name = 'b';
+    export let flag = client.getValue('flag', true); flag = false;
+    export const list: readonly unknown[] = client.getValue('list', []);
+    export const rows: number = client.getValue('limits', limits).rows;
+  `;
+
+  test('work in a page whose settings are old, without skipping the library check', async () => {
+    expect(await compile({ 'page.ts': USE }, ['es2022', 'dom'])).toBe('');
+  }, 60_000);
+
+  test('know the registered flags', async () => {
+    const registered = `
+      import '@halyard/client';
+      declare module '@halyard/client' {
+        interface Register { flags: { 'new-checkout': boolean; limit: number; theme: 'dark' | 'light' } }
+      }
+    `;
+    const use = `
+      import { createClient } from '@halyard/client';
+      const client = createClient({ apiKey: 'k', environment: 'production' });
+      export const on: boolean = client.isEnabled('new-checkout');
+      export const limit: number = client.getValue('limit', 10);
+      export const theme: 'dark' | 'light' = client.getValue('theme', 'dark');
+      // @ts-expect-error: not registered
+      client.isEnabled('new-chekout');
+      // @ts-expect-error: another type
+      client.getValue('limit', 'ten');
+    `;
+    expect(await compile({ 'register.ts': registered, 'typed.ts': use }, ['es2022', 'dom'])).toBe('');
+  }, 60_000);
+});

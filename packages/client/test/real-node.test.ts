@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createServer, type Server } from 'node:net';
+import {
+  type CreatedKey,
+  Management,
+  type NodeProcess,
+  startNode,
+  startTcpProxy,
+  type TcpProxy,
+} from '@halyard/testing';
+import { createClientOn } from '../src/client.ts';
+import { type ClientOptions, createClient, type FlagsClient, type FlagsError } from '../src/index.ts';
+import { systemPlatform } from '../src/platform.ts';
+
+let node: NodeProcess;
+let management: Management;
+let key: CreatedKey;
+
+beforeAll(async () => {
+  node = await startNode();
+  management = new Management(node);
+  await management.createProject('shop');
+  key = await management.createKey('shop', ['development', 'production']);
+  await management.putState('shop', 'production', 'new-checkout', { enabled: true, value: 'one' });
+}, 60_000);
+afterAll(async () => {
+  await node.stop();
+});
+
+/**
+ * The real network and, with `hurry`, a clock that runs a hundred times as fast between attempts: a back-off of 30 s
+ * takes 300 ms, and so does a time-out. Nothing else differs from what an application has.
+ */
+function client(
+  options: Partial<ClientOptions> = {},
+  hurry = 1,
+): { client: FlagsClient; errors: FlagsError[] } {
+  const errors: FlagsError[] = [];
+  const platform = {
+    ...systemPlatform,
+    now: () => performance.now() * hurry,
+    setTimer: (callback: () => void, ms: number) => systemPlatform.setTimer(callback, ms / hurry),
+  };
+  const made = createClientOn(platform, {
+    apiKey: key.key,
+    environment: 'production',
+    baseUrl: node.url,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return { client: made, errors };
+}
+
+/** Waits until a client's reads satisfy a condition. */
+async function until(made: FlagsClient, holds: () => boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const check = () => {
+      if (!holds()) return;
+      for (const stop of stops) stop();
+      resolve();
+    };
+    const stops = [made.onChange(check), made.onStatus(check)];
+    check();
+  });
+}
+
+describe('against a real node', () => {
+  test('a change of the management API is read on the next tick of the stream', async () => {
+    const { client: made, errors } = client();
+    expect(await made.ready()).toEqual({ status: 'ready' });
+    expect(made.getValue('new-checkout', '')).toBe('one');
+    const written = await management.putState('shop', 'production', 'new-checkout', {
+      enabled: true,
+      value: 'two',
+    });
+    await until(made, () => made.getValue('new-checkout', '') === 'two');
+    expect(made.revision).toBe(written.environmentRevision);
+    expect(errors).toEqual([]);
+    await made.close();
+  });
+
+  test('polling and refreshing work with the node’s tags', async () => {
+    const { client: made } = client({ mode: 'manual' });
+    expect((await made.ready()).status).toBe('ready');
+    expect(await made.refresh()).toBe(true);
+    await management.putState('shop', 'production', 'polled', { enabled: true });
+    expect(await made.refresh()).toBe(true);
+    expect(made.isEnabled('polled')).toBe(true);
+    await made.close();
+  });
+
+  test('one client reads one environment', async () => {
+    const { client: made } = client({ environment: 'development' });
+    expect((await made.ready()).status).toBe('ready');
+    expect(made.isEnabled('new-checkout')).toBe(false);
+    await made.close();
+  });
+
+  test.each([
+    [{ apiKey: `proj_live_${'x'.repeat(49)}` }, 'invalid_api_key', 401],
+    [{ environment: 'staging' }, 'environment_not_found', 404],
+    [{ environment: 'nowhere' }, 'environment_not_found', 404],
+  ])('%j is refused with the specified code and its page', async (options, code, status) => {
+    const { client: made, errors } = client(options);
+    expect(await made.ready()).toMatchObject({ status: 'failed', error: { code, status } });
+    expect(errors[0]?.docs).toBe(`${node.url}/docs/errors/${code}`);
+    await made.close();
+  });
+
+  test('a revoked key ends the stream and keeps the flags', async () => {
+    const own = await management.createKey('shop', ['production']);
+    const { client: made, errors } = client({ apiKey: own.key });
+    await made.ready();
+    const refused = new Promise<void>((resolve) => {
+      made.onStatus((status) => status === 'stale' && resolve());
+    });
+    await management.revokeKey(own.id);
+    while (!errors.some(({ code }) => code === 'invalid_api_key')) await Bun.sleep(20);
+    expect(made.isEnabled('new-checkout')).toBe(true);
+    await made.close();
+    void refused;
+  });
+
+  test('twenty clients of one process open one stream', async () => {
+    const all = Array.from({ length: 20 }, () =>
+      createClient({ apiKey: key.key, environment: 'production', baseUrl: node.url }),
+    );
+    await Promise.all(all.map((each) => each.ready()));
+    const { text } = { text: await (await fetch(`${node.url}/metrics`)).text() };
+    const streams = /^halyard_streams(?:_open)?(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1];
+    if (streams !== undefined) expect(Number(streams)).toBe(1);
+    await Promise.all(all.map((each) => each.close()));
+  });
+});
+
+describe('over a failing network', () => {
+  let proxy: TcpProxy;
+  beforeAll(async () => {
+    proxy = await startTcpProxy({ port: Number(new URL(node.url).port) });
+  });
+  afterAll(async () => {
+    await proxy.close();
+  });
+
+  test.each(['reset', 'refuse', 'blackhole', 'dropAfter'] as const)(
+    'a connection lost by %s is found again, with what changed meanwhile',
+    async (fault) => {
+      const { client: made } = client({ baseUrl: `http://127.0.0.1:${proxy.port}` }, 100);
+      await made.ready();
+      if (fault === 'dropAfter') proxy.dropAfter(40);
+      else proxy[fault]();
+      const value = `after ${fault}`;
+      await management.putState('shop', 'production', 'new-checkout', { enabled: true, value });
+      await Bun.sleep(100); // the fault lasts ten seconds of the client’s time
+      if (fault === 'blackhole') proxy.reset();
+      proxy.restore();
+      await until(made, () => made.getValue('new-checkout', '') === value && made.status === 'ready');
+      await made.close();
+    },
+    30_000,
+  );
+
+  test('a node that restarts on the same data is found again', async () => {
+    const { client: made } = client({ baseUrl: `http://127.0.0.1:${proxy.port}` }, 100);
+    await made.ready();
+    proxy.refuse();
+    await until(made, () => made.status === 'stale');
+    expect(made.isEnabled('new-checkout')).toBe(true);
+    proxy.restore();
+    await until(made, () => made.status === 'ready');
+    await made.close();
+  }, 30_000);
+});
+
+describe('an address where nothing good is', () => {
+  let silent: Server;
+  let port: number;
+  beforeAll(async () => {
+    silent = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = silent.address();
+    port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  afterAll(() => {
+    silent.close();
+  });
+
+  test.each([
+    ['nobody listens', () => 'http://127.0.0.1:1', 'network_error'],
+    ['the name does not resolve', () => 'https://no-such-host.invalid', 'network_error'],
+    ['nobody speaks TLS there', () => node.url.replace('http:', 'https:'), 'network_error'],
+    ['nobody ever answers', () => `http://127.0.0.1:${port}`, 'timeout'],
+    ['something else answers', () => `${node.url}/docs`, undefined],
+  ])(
+    '%s: ready() resolves, reads answer, the error says what',
+    async (_, baseUrl, code) => {
+      const { client: made, errors } = client({ baseUrl: baseUrl(), readyTimeoutMs: 60_000 }, 20);
+      const result = await made.ready();
+      expect(result.status).toBe('failed');
+      if (code) expect(result.error?.code).toBe(code);
+      expect(made.isEnabled('new-checkout')).toBe(false);
+      expect(made.getValue('new-checkout', 'x')).toBe('x');
+      expect(errors.length).toBeGreaterThan(0);
+      await made.close();
+    },
+    30_000,
+  );
+
+  test('a redirect is not followed, and its target never sees the key', async () => {
+    const seen: (string | null)[] = [];
+    const target = Bun.serve({
+      port: 0,
+      fetch: (request) => {
+        seen.push(request.headers.get('X-Service-Key'));
+        return Response.json({ environment: 'production', flags: { a: { enabled: true } } });
+      },
+    });
+    const redirecting = Bun.serve({
+      port: 0,
+      fetch: ({ url }) => Response.redirect(`${target.url.origin}${new URL(url).pathname}`, 307),
+    });
+    const { client: made, errors } = client({ baseUrl: redirecting.url.origin });
+    expect((await made.ready()).status).toBe('failed');
+    expect(errors.length).toBeGreaterThan(0);
+    expect(seen).toEqual([]);
+    await made.close();
+    await Promise.all([target.stop(true), redirecting.stop(true)]);
+  });
+});
