@@ -34,27 +34,34 @@ export function fileIdentity(path: string): string | undefined {
 }
 
 async function configure(sqlite: Sqlite, path: string): Promise<void> {
-  checkVersion(pragma(sqlite, 'SELECT sqlite_version()'));
   // Short, because SQLite waits in the thread that serves requests. Longer waits are made outside, asynchronously.
   sqlite.run('PRAGMA busy_timeout = 5');
+  // Each of these reads the file, if only its schema, and another process may be opening it just now.
   await retryWhileBusy(() => {
+    checkVersion(pragma(sqlite, 'SELECT sqlite_version()'));
     claim(sqlite, path);
-    const mode = pragma(sqlite, 'PRAGMA journal_mode = WAL');
-    if (mode !== 'wal' && path !== IN_MEMORY) {
-      throw new StorageError(`SQLite cannot use a write-ahead log for ${path}: keep it on a local disk.`);
-    }
+    useWriteAheadLog(sqlite, path);
+    makeSafe(sqlite);
   });
+}
+
+function useWriteAheadLog(sqlite: Sqlite, path: string): void {
+  const mode = pragma(sqlite, 'PRAGMA journal_mode = WAL');
+  if (mode === 'wal' || path === IN_MEMORY) return;
+  throw new StorageError(`SQLite cannot use a write-ahead log for ${path}: keep it on a local disk.`);
+}
+
+function makeSafe(sqlite: Sqlite): void {
   // Builds differ in what a reopened WAL database defaults to; at NORMAL a power cut loses acknowledged writes.
   sqlite.run('PRAGMA synchronous = FULL');
   sqlite.run('PRAGMA fullfsync = ON');
   sqlite.run('PRAGMA foreign_keys = ON');
   // What a burst of writes has blown the log up to is given back.
   sqlite.run('PRAGMA journal_size_limit = 67108864');
-  if (pragma(sqlite, 'PRAGMA synchronous') !== 2 || pragma(sqlite, 'PRAGMA foreign_keys') !== 1) {
-    throw new StorageError(
-      'This SQLite cannot be set to synchronous=FULL with foreign keys: use a standard build.',
-    );
-  }
+  if (pragma(sqlite, 'PRAGMA synchronous') === 2 && pragma(sqlite, 'PRAGMA foreign_keys') === 1) return;
+  throw new StorageError(
+    'This SQLite cannot be set to synchronous=FULL with foreign keys: use a standard build.',
+  );
 }
 
 /** Refuses versions in which two connections that write and checkpoint at once can corrupt the file. */
