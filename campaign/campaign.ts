@@ -82,7 +82,10 @@ async function act(world: World, options: RunOptions): Promise<CampaignResult> {
   await converge(world, readers, options);
   await recordFinals(world);
   await recordAudit(world);
-  for (const node of fleet.nodes) for (const at of node.losses()) recorder.loss({ node: node.name, at });
+  for (const node of fleet.nodes) {
+    for (const at of node.losses()) recorder.loss({ node: node.name, at });
+    for (const crash of node.crashes) recorder.crash(crash);
+  }
   const history = recorder.seal(COUNTER);
   reading.abort();
   await Promise.all(readersDone);

@@ -15,7 +15,7 @@ const NODE_FAULTS: readonly Fault[] = [
     kind: 'node killed and started again',
     run: async ({ fleet }, random) => {
       const node = random.pick(fleet.nodes);
-      await node.process.kill();
+      await node.kill();
       await Bun.sleep(random.between(0, 2_000));
       await node.start();
     },
@@ -33,7 +33,7 @@ const NODE_FAULTS: readonly Fault[] = [
     kind: 'rolling restart',
     run: async ({ fleet }) => {
       for (const node of fleet.nodes) {
-        await node.process.stop();
+        await node.stop();
         await node.start();
       }
     },

@@ -1,23 +1,49 @@
 import { Management } from '@halyard/testing';
+import type { Final } from './checker/history.ts';
+import type { FleetNode } from './fleet.ts';
 import { contentOf } from './rest-reader.ts';
-import type { World } from './world.ts';
+import type { Place, World } from './world.ts';
 import { NOTE_PREFIX } from './writer.ts';
 
 /** What each node says at the end: over REST from its memory, over the management API from the database. */
-export async function recordFinals({ fleet, places, recorder }: World): Promise<void> {
-  for (const node of fleet.nodes) {
-    const management = new Management({ url: node.url, adminToken: fleet.adminToken });
-    for (const place of places) {
-      const answer = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
-        headers: { 'X-Service-Key': place.key },
-      });
-      const common = { environment: place.name };
-      recorder.final({ ...common, source: `${node.name} (REST)`, ...contentOf(answer, await answer.text()) });
-      const { revision, flags } = await management.states(place.project, place.environment);
-      const content = JSON.stringify(Object.fromEntries(flags.map(({ key, state }) => [key, state])));
-      recorder.final({ ...common, source: `${node.name} (database)`, revision, content });
+export async function recordFinals(world: World): Promise<void> {
+  for (const node of world.fleet.nodes) {
+    for (const place of world.places) {
+      await recordFinal(world, place, `${node.name} (REST)`, () => readOverRest(node, place));
+      await recordFinal(world, place, `${node.name} (database)`, () => readFromDatabase(world, node, place));
     }
   }
+}
+
+type State = Pick<Final, 'revision' | 'content'>;
+
+async function recordFinal(
+  world: World,
+  place: Place,
+  source: string,
+  ask: () => Promise<State>,
+): Promise<void> {
+  const state = await ask().catch(
+    // Who does not answer in the end has not converged: no map, which the checker will say.
+    (error: unknown): State => ({ revision: 0, content: `no answer: ${error}` }),
+  );
+  world.recorder.final({ source, environment: place.name, ...state });
+}
+
+async function readOverRest(node: FleetNode, place: Place): Promise<State> {
+  const answer = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
+    headers: { 'X-Service-Key': place.key },
+  });
+  return contentOf(answer, await answer.text());
+}
+
+async function readFromDatabase(world: World, node: FleetNode, place: Place): Promise<State> {
+  const management = new Management({ url: node.url, adminToken: world.fleet.adminToken });
+  const { revision, flags } = await management.states(place.project, place.environment);
+  return {
+    revision,
+    content: JSON.stringify(Object.fromEntries(flags.map(({ key, state }) => [key, state]))),
+  };
 }
 
 /** How many audit entries are asked for at once. */
@@ -25,8 +51,8 @@ const PAGE = 500;
 
 /** What the audit log says was committed. */
 export async function recordAudit({ fleet, recorder }: World): Promise<void> {
-  const [node] = fleet.nodes;
-  if (node === undefined) throw new Error('a fleet has a node');
+  const node = fleet.nodes.find(({ crashes }) => crashes.length === 0);
+  if (node === undefined) throw new Error('every node has crashed');
   const management = new Management({ url: node.url, adminToken: fleet.adminToken });
   let before: number | undefined;
   for (;;) {

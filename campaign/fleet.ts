@@ -8,6 +8,8 @@ import {
   type TcpProxy,
   temporaryFolder,
 } from '@halyard/testing';
+import type { Crash } from './checker/history.ts';
+import { now } from './clock.ts';
 
 /** What a fleet can run on: PostgreSQL, SQLite with one node, SQLite with several nodes on one file. */
 export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared'] as const;
@@ -25,6 +27,8 @@ export class FleetNode {
   readonly proxy: TcpProxy | undefined;
   readonly #start: () => Promise<NodeProcess>;
   readonly #processes: NodeProcess[] = [];
+  readonly #crashes: Crash[] = [];
+  #isEnding = false;
 
   constructor(name: string, proxy: TcpProxy | undefined, start: () => Promise<NodeProcess>) {
     this.name = name;
@@ -46,7 +50,35 @@ export class FleetNode {
 
   /** Starts a process in this place and waits until it is ready. */
   async start(): Promise<void> {
-    this.#processes.push(await this.#start());
+    const process = await this.#start();
+    this.#processes.push(process);
+    this.#isEnding = false;
+    void process.exited.then((code) => {
+      if (!this.#isEnding) this.#noteCrash(process, code);
+    });
+  }
+
+  /** Ends the process as an operator would. Ending badly counts as a crash. */
+  async stop(): Promise<void> {
+    this.#isEnding = true;
+    const code = await this.process.stop();
+    if (code !== 0) this.#noteCrash(this.process, code);
+  }
+
+  /** Ends the process as a power cut would. */
+  async kill(): Promise<void> {
+    this.#isEnding = true;
+    await this.process.kill();
+  }
+
+  /** Ends of processes that nobody wanted. */
+  get crashes(): readonly Crash[] {
+    return this.#crashes;
+  }
+
+  #noteCrash(process: NodeProcess, code: number): void {
+    const lastWords = process.logs().slice(-500);
+    this.#crashes.push({ node: this.name, at: now(), story: `Exit code ${code}; it wrote: ${lastWords}` });
   }
 
   /** When the processes in this place said that they had lost the log, epoch milliseconds. */
@@ -66,6 +98,7 @@ export class FleetNode {
   }
 
   async close(): Promise<void> {
+    this.#isEnding = true;
     this.#processes.at(-1)?.resume();
     await this.#processes.at(-1)?.kill();
     await this.proxy?.close();

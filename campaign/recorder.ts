@@ -1,6 +1,7 @@
 import type {
   AuditedWrite,
   Base,
+  Crash,
   EndedKey,
   Final,
   Frame,
@@ -27,6 +28,7 @@ export class Recorder {
   readonly #reads: Read[] = [];
   readonly #endedKeys: EndedKey[] = [];
   readonly #losses: Loss[] = [];
+  readonly #crashes: Crash[] = [];
   readonly #finals: Final[] = [];
   readonly #audit: AuditedWrite[] = [];
   readonly #texts = new Map<string, string>();
@@ -50,6 +52,10 @@ export class Recorder {
 
   loss(loss: Loss): void {
     this.#losses.push(loss);
+  }
+
+  crash(crash: Crash): void {
+    this.#crashes.push(crash);
   }
 
   final(final: Final): void {
@@ -90,6 +96,7 @@ export class Recorder {
       reads: this.#reads,
       endedKeys: this.#endedKeys,
       losses: this.#losses,
+      crashes: this.#crashes,
       finals: this.#finals,
       audit: this.#audit,
       endedAt: now(),

@@ -57,7 +57,7 @@ export class SickServer implements Disposable {
         adminToken: 'any',
         pid: 0,
         dataFolder: '',
-        exited: Promise.resolve(0),
+        exited: new Promise<number>(() => undefined),
       },
       ...{ stop: async () => 0, kill: nothing, pause: () => undefined, resume: () => undefined },
       ...{ logs: () => '', readiness: nothing },

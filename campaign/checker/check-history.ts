@@ -2,7 +2,7 @@ import { checkAudit } from './audit-rules.ts';
 import { type AuthorityLimits, checkGrants, checkRefusals } from './authority-rules.ts';
 import type { History, Write } from './history.ts';
 import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
-import { checkConditionalWrites, checkOutcome } from './outcome-rules.ts';
+import { checkConditionalWrites, checkCrashes, checkOutcome } from './outcome-rules.ts';
 import { checkFailStop, checkLiveness, checkStreamOrder } from './stream-rules.ts';
 import { Timelines } from './timelines.ts';
 import type { Violation } from './violation.ts';
@@ -54,6 +54,7 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   }
   checkRefusals(history, report);
   checkConditionalWrites(history, report);
+  checkCrashes(history, report);
   checkOutcome(history, timelines, report);
   checkAudit(history, timelines, report);
   return violations.sort((a, b) => a.at - b.at);

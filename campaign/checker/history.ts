@@ -13,6 +13,8 @@ export interface History {
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
   readonly losses: readonly Loss[];
+  /** Processes that ended although nobody had ended them. */
+  readonly crashes: readonly Crash[];
   /** What every source said after the last change, when all faults were off and time to converge had passed. */
   readonly finals: readonly Final[];
   /** What the audit log says was committed, in its order; absent when it was not read. */
@@ -107,6 +109,14 @@ export interface EndedKey {
 export interface Loss {
   readonly node: string;
   readonly at: number;
+}
+
+/** A process that ended by itself. */
+export interface Crash {
+  readonly node: string;
+  readonly at: number;
+  /** Its exit code, and the last it wrote. */
+  readonly story: string;
 }
 
 /** The state of an environment at the end, as one source tells it. */

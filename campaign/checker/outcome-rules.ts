@@ -9,6 +9,13 @@ export function checkOutcome(history: History, timelines: Timelines, report: Rep
   for (const last of lastSessions(history)) checkReader(last, history, timelines, report);
 }
 
+/** Whatever breaks around it, a node goes on. */
+export function checkCrashes(history: History, report: Report): void {
+  for (const { node, at, story } of history.crashes) {
+    report({ kind: 'crashed', at, subject: node, story: `The process of ${node} ended by itself. ${story}` });
+  }
+}
+
 /** A write that was to follow revision `expected` follows it directly, or was refused. */
 export function checkConditionalWrites(history: History, report: Report): void {
   for (const { id, environment, outcome, revision, expected, finishedAt, node } of history.writes) {

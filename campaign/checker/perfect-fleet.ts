@@ -133,6 +133,7 @@ class PerfectFleet {
       reads: this.#reads,
       endedKeys: [],
       losses: [],
+      crashes: [],
       finals,
       audit: this.#audit,
       endedAt: this.#time + 10,

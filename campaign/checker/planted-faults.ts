@@ -260,6 +260,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     },
   },
   {
+    name: 'a node crashes',
+    caughtAs: ['crashed'],
+    plant: (history) => ({
+      ...history,
+      crashes: [{ node: 'node-1', at: history.endedAt, story: 'Exit code 1.' }],
+    }),
+  },
+  {
     name: 'the revision header is off by one',
     caughtAs: ['wrong-revision'],
     plant: (history, choice) => {

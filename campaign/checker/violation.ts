@@ -10,6 +10,7 @@ export const VIOLATION_KINDS = {
   stuck: 'P4: an open stream that stayed behind',
   'sent-after-loss': 'P5: something sent after the node knew that it lost the log',
   'not-converged': 'P6: not everybody reached the newest state',
+  crashed: 'a process that ended by itself',
   'wrong-refusal': 'a refusal for a cause that was not there',
   'lost-write': 'P9: an acknowledged write that is gone',
   'lost-update': 'P9: a conditional write that overwrote what its writer had not seen',
