@@ -3,7 +3,7 @@ import { NO_FLAGS, type ParsedFlags, reconcile } from './flags.ts';
 import type { Platform } from './platform.ts';
 import { type Offer, RevisionGate, type Verdict } from './revision-gate.ts';
 
-/** What a store tells when its map has been replaced by one that differs. */
+/** What a store tells when its first map has come, and when it has been replaced by one that differs. */
 export interface MapChange {
   readonly previous: FlagMap;
   readonly flags: FlagMap;
@@ -39,11 +39,12 @@ export class FlagStore {
   offer(parsed: ParsedFlags, offer: Offer & { readonly etag?: string | undefined }): Verdict {
     const verdict = this.#gate.judge(offer);
     if (verdict === 'keep') return verdict;
+    const isFirst = this.flags === undefined;
     const previous = this.flags ?? NO_FLAGS;
     const { flags, changed } = reconcile(previous, parsed.flags);
     this.flags = flags;
     this.etag = offer.etag;
-    if (changed.length > 0) this.#onChange({ previous, flags, changed });
+    if (isFirst || changed.length > 0) this.#onChange({ previous, flags, changed });
     return verdict;
   }
 }

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as playwright } from 'playwright-core';
+import { createElement, StrictMode } from 'react';
+import { renderToString } from 'react-dom/server';
+import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
+import { createClient, type FlagsClient } from '../src/index.ts';
+import { FlagsProvider } from '../src/react.ts';
+import { type BuiltPackage, builtPackage } from './support/built-package.ts';
+
+let node: NodeProcess;
+let management: Management;
+let key: CreatedKey;
+let built: BuiltPackage;
+let browser: Browser;
+let upstream: FlagsClient;
+let handler: FlagsHandler;
+let application: Bun.Server<undefined>;
+
+beforeAll(async () => {
+  [node, built, browser] = await Promise.all([startNode(), builtPackage(), launch()]);
+  management = new Management(node);
+  await management.createProject('shop');
+  key = await management.createKey('shop', ['production']);
+  await management.putState('shop', 'production', 'new-checkout', { enabled: true });
+  upstream = createClient({ apiKey: key.key, environment: 'production', baseUrl: node.url });
+  handler = createFlagsHandler({ client: upstream });
+  await upstream.ready();
+  application = await serveApplication();
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  handler.close();
+  await application.stop(true);
+  await upstream.close();
+  await node.stop();
+});
+
+async function launch(): Promise<Browser> {
+  // Of the package only the binary: its arguments fit one page per process and switch off the rules of origins.
+  return await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+}
+
+/** An application with server rendering: the page, its script (made of the built package), and the handler. */
+async function serveApplication(): Promise<Bun.Server<undefined>> {
+  const entry = join(built.application, 'page.jsx');
+  await Bun.write(entry, Bun.file(join(import.meta.dir, 'fixtures/page.jsx')));
+  const script = await Bun.build({
+    entrypoints: [entry],
+    target: 'browser',
+    define: { 'process.env.NODE_ENV': '"development"' },
+  });
+  const code = await script.outputs[0]?.text();
+  const { App } = await import(join(import.meta.dir, 'fixtures/page.jsx'));
+  return Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.startsWith('/flags/')) return await handler(request);
+      if (pathname === '/page.js')
+        return new Response(code, { headers: { 'Content-Type': 'text/javascript' } });
+      if (pathname !== '/') return new Response(null, { status: 404 });
+      const bootstrap = upstream.toBootstrap();
+      const client = createClient({ apiKey: false, environment: 'production', mode: 'manual', bootstrap });
+      const tree = createElement(FlagsProvider, { client }, createElement(App));
+      const markup = renderToString(createElement(StrictMode, null, tree));
+      const data = JSON.stringify(bootstrap).replaceAll('<', '\\u003c');
+      return new Response(
+        `<!doctype html><link rel=icon href=data:,><div id=root>${markup}</div><script>bootstrap=${data}</script><script type=module src=/page.js></script>`,
+        { headers: { 'Content-Type': 'text/html; charset=utf-8' } },
+      );
+    },
+  });
+}
+
+test('a page is rendered on the server, hydrated without a mismatch, and follows a flag within a second', async () => {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on(
+    'console',
+    (message) => message.type() !== 'info' && message.type() !== 'debug' && complaints.push(message.text()),
+  );
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(`${request.url()} ${JSON.stringify(request.headers())}`));
+
+  const first = await page.goto(application.url.href);
+  expect(await first?.text()).toContain('new checkout');
+  await page.waitForFunction(
+    `document.title === 'hydrated' && document.querySelector('#status')?.textContent === 'ready'`,
+  );
+  expect(await page.textContent('#checkout')).toBe('new checkout');
+
+  const start = performance.now();
+  await management.putState('shop', 'production', 'new-checkout', { enabled: false });
+  await page.waitForFunction(
+    `document.querySelector('#checkout')?.textContent === 'old checkout'`,
+    undefined,
+    { polling: 'raf' },
+  );
+  expect(performance.now() - start).toBeLessThan(5_000); // about 20 ms on an idle machine
+
+  const before = await page.evaluate('renders');
+  await management.putState('shop', 'production', 'size', { enabled: true, value: 25 });
+  await page.waitForFunction(`document.querySelector('#size')?.textContent === '25'`);
+  const after = await page.evaluate('renders');
+  expect((after as Record<string, number>).checkout).toBe(
+    (before as Record<string, number>).checkout as number,
+  ); // not rendered again
+  await page.click('button');
+  await page.click('button');
+  expect(await page.locator('#size').count()).toBe(2);
+
+  expect(await page.evaluate('recoverable')).toEqual([]);
+  expect(complaints).toEqual([]);
+  expect(requested.join()).not.toContain(key.key);
+  expect(await page.content()).not.toContain(key.key);
+  const streams = requested.filter((each) => each.includes('/flags/v1/stream'));
+  expect(streams).toHaveLength(1); // StrictMode mounts twice, the stream is opened once
+  await page.close();
+}, 60_000);
+
+test('a page whose application was away finds it again', async () => {
+  const page = await browser.newPage();
+  await page.goto(application.url.href);
+  await page.waitForFunction(`document.querySelector('#status')?.textContent === 'ready'`);
+  const lost = page.waitForRequest((request) => request.url().includes('/v1/stream'));
+  handler.close();
+  await lost;
+  await management.putState('shop', 'production', 'size', { enabled: true, value: 99 });
+  await page.waitForFunction(`document.querySelector('#size')?.textContent === '99'`);
+  await page.close();
+}, 60_000);
+
+test('the core works in a page on an address of another origin that allows it', async () => {
+  const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Flags-Revision' };
+  const other = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const response = await handler(request);
+      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
+      return response;
+    },
+  });
+  const core = await Bun.build({
+    entrypoints: [join(built.folder, 'index.js')],
+    target: 'browser',
+    format: 'esm',
+  });
+  const page = await browser.newPage();
+  await page.goto(application.url.href);
+  const result = await page.evaluate(
+    async ([code, baseUrl]) => {
+      const { createClient: create } = await import(
+        URL.createObjectURL(new Blob([code ?? ''], { type: 'text/javascript' }))
+      );
+      const client = create({ apiKey: false, environment: 'production', baseUrl });
+      const { status } = await client.ready();
+      const value = client.getState('new-checkout');
+      await client.close();
+      return { status, value, revision: client.revision > 0 };
+    },
+    [await core.outputs[0]?.text(), other.url.href] as const,
+  );
+  expect(result).toEqual({ status: 'ready', value: { enabled: false }, revision: true });
+  await page.close();
+  await other.stop(true);
+}, 60_000);

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test';
+import { createElement, StrictMode } from 'react';
+import { renderToString } from 'react-dom/server';
+import { FlagsProvider, useFlag, useFlagEvaluation, useFlagsStatus, useFlagValue } from '../src/react.ts';
+import { createTestClient } from '../src/testing.ts';
+import { harness } from './support/harness.ts';
+
+function Page() {
+  const isOn = useFlag('new-checkout');
+  const size = useFlagValue('size', 10);
+  const { reason } = useFlagEvaluation('size', 10);
+  return createElement('p', null, `${isOn ? 'new' : 'old'} ${size} ${reason} ${useFlagsStatus()}`);
+}
+
+const render = (client: Parameters<typeof FlagsProvider>[0]['client']) =>
+  renderToString(
+    createElement(StrictMode, null, createElement(FlagsProvider, { client }, createElement(Page))),
+  );
+
+test('a server renders from its client', () => {
+  const client = createTestClient({ flags: { 'new-checkout': true, size: { enabled: true, value: 25 } } });
+  expect(render(client)).toContain('new 25 static');
+});
+
+test('a server renders from a bootstrap without any request, and so does the first rendering of a page', async () => {
+  const bootstrap = { environment: 'production', flags: { 'new-checkout': { enabled: true } } };
+  const { client, server } = harness({ bootstrap, mode: 'manual' });
+  expect(render(client)).toContain('new 10');
+  expect(server.requests).toHaveLength(0);
+  // The page’s own load has moved on before it was hydrated: the first rendering still agrees with the server’s.
+  server.flags = {};
+  await client.refresh();
+  expect(client.isEnabled('new-checkout')).toBe(false);
+  expect(render(client)).toContain('new 10');
+});
+
+test('a client that could not load renders the defaults', async () => {
+  const { client, server } = harness({ mode: 'manual' });
+  server.fail();
+  await client.ready();
+  expect(render(client)).toContain('old 10 error');
+});
+
+test('a hook without a provider says what is missing', () => {
+  expect(() => renderToString(createElement(Page))).toThrow('<FlagsProvider');
+});
