@@ -1,0 +1,97 @@
+import type { Json } from '@halyard/protocol';
+
+/** A flag as `halyard types` sees it. */
+export interface TypedFlag {
+  readonly key: string;
+  /** What people said it is for; becomes the comment of its key. */
+  readonly description?: string;
+  /** Its values, one per environment in which it has one. None at all makes it a flag that is only on or off. */
+  readonly values: readonly Json[];
+}
+
+/** Deeper parts of a value are `unknown`: types are for people to read. */
+const MAX_DEPTH = 4;
+/** Longer objects are written as records. */
+const MAX_MEMBERS = 40;
+
+/**
+ * The text of a declaration file that registers a project's flags, with the types of their values in all environments:
+ * with the client (`Register`), and with OpenFeature (the keys by kind). Sorted, so that it changes only when flags do.
+ */
+export function formatTypesFile(project: string, flags: readonly TypedFlag[]): string {
+  const sorted = [...flags].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const members = sorted.flatMap(({ key, description, values }) => [
+    ...(description ? [`      /** ${oneLine(description)} */`] : []),
+    `      ${quote(key)}: ${typeOfAll(values)};`,
+  ]);
+  return `${[
+    `// Flags of the project ${oneLine(project)}. Written by \`halyard types\`; run it again when flags change.`,
+    "import '@halyard/client';",
+    '',
+    "declare module '@halyard/client' {",
+    '  interface Register {',
+    ...(members.length > 0 ? ['    flags: {', ...members, '    };'] : ['    flags: Record<never, never>;']),
+    '  }',
+    '}',
+    '',
+    "declare module '@openfeature/core' {",
+    ...KINDS.map(({ name, holds }) => {
+      const keys = sorted.filter(({ values }) =>
+        values.length === 0 ? name === 'Boolean' : values.every(holds),
+      );
+      return `  export type ${name}FlagKey = ${keys.map(({ key }) => quote(key)).join(' | ') || 'never'};`;
+    }),
+    '}',
+    '',
+    'export {};',
+  ].join('\n')}\n`;
+}
+
+const KINDS: readonly { readonly name: string; readonly holds: (value: Json) => boolean }[] = [
+  { name: 'Boolean', holds: (value) => typeof value === 'boolean' },
+  { name: 'String', holds: (value) => typeof value === 'string' },
+  { name: 'Number', holds: (value) => typeof value === 'number' },
+  { name: 'Object', holds: (value) => typeof value === 'object' },
+];
+
+function typeOfAll(values: readonly Json[]): string {
+  return values.length === 0 ? 'boolean' : union(values.map((value) => typeOf(value, 1)));
+}
+
+function typeOf(value: Json, depth: number): string {
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return typeof value;
+  if (depth > MAX_DEPTH) return 'unknown';
+  if (isArray(value)) {
+    const items = value.length === 0 ? 'unknown' : union(value.map((item) => typeOf(item, depth + 1)));
+    return `readonly ${items.includes(' ') ? `(${items})` : items}[]`;
+  }
+  const members = Object.entries(value).map(
+    ([name, member]) => `readonly ${quote(name)}: ${typeOf(member, depth + 1)}`,
+  );
+  if (members.length > MAX_MEMBERS) return 'Readonly<Record<string, unknown>>';
+  return members.length === 0 ? 'Readonly<Record<string, never>>' : `{ ${members.join('; ')} }`;
+}
+
+/** `Array.isArray` does not see that a read-only array is one. */
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function union(types: readonly string[]): string {
+  return [...new Set(types)].sort().join(' | ');
+}
+
+/** A key as a string literal; nothing in it can end the literal. */
+function quote(text: string): string {
+  const json = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+  return `'${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
+}
+
+/** Text that can stand in a comment. */
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\s\u2028\u2029]+/g, ' ')
+    .replaceAll('*/', '* /')
+    .trim();
+}
