@@ -36,11 +36,15 @@ export async function lookAtMachine(): Promise<Machine> {
   };
 }
 
+/** What a process is for. Readers of streams stand back behind other load, so that they do not delay its clock. */
+export type Role = 'server' | 'load' | 'readers';
+
 /**
  * Ties a process to the core for servers or to the one for load, so that neither takes time from the other. Where
  * that is not possible, nothing happens.
  */
-export async function pin(machine: Machine, pid: number, role: 'server' | 'load'): Promise<void> {
+export async function pin(machine: Machine, pid: number, role: Role): Promise<void> {
+  if (role === 'readers') await Bun.$`renice -n 10 -p ${pid}`.quiet().nothrow();
   if (!machine.canPin) return;
   await Bun.$`taskset -a -c -p ${role === 'server' ? 0 : 1} ${pid}`.quiet().nothrow();
 }

@@ -65,7 +65,7 @@ export async function measureStreams(bench: Bench): Promise<readonly Row[]> {
 }
 
 async function startReaders(bench: Bench) {
-  const start = () => Worker.start<StreamReaderCommands>(bench.machine, 'stream-reader.ts', 'load');
+  const start = () => Worker.start<StreamReaderCommands>(bench.machine, 'stream-reader.ts', 'readers');
   const all = [await start(), await start(), await start()] as const;
   return {
     all,

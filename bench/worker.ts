@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { guardProcess } from '@halyard/testing';
-import { type Machine, pin } from './machine.ts';
+import { type Machine, pin, type Role } from './machine.ts';
 import type { WorkerCommands, WorkerReply, WorkerRequest } from './worker-commands.ts';
 
 /** No command takes this long, in milliseconds; one that does must not hold up the bench for ever. */
@@ -31,7 +31,7 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
   static async start<Commands extends WorkerCommands>(
     machine: Machine,
     file: string,
-    role: 'server' | 'load',
+    role: Role,
   ): Promise<Worker<Commands>> {
     const worker = new Worker<Commands>(file);
     await pin(machine, worker.pid, role);
