@@ -31,11 +31,15 @@ export function checkConditionalWrites(history: History, report: Report): void {
 }
 
 function checkFinal(final: Final, history: History, timelines: Timelines, report: Report): void {
-  const tell = (kind: 'lost-write' | 'not-converged' | 'mix' | 'foreign' | 'phantom', story: string): void =>
+  const tell = (kind: 'lost-write' | 'not-converged' | 'foreign' | 'phantom', story: string): void =>
     report({ kind, at: history.endedAt, environment: final.environment, subject: final.source, story });
   const placed = timelines.place(final.environment, final.content);
   if (!('revision' in placed)) {
-    tell(placed.kind, `${final.source} shows a final map of ${final.environment}. ${placed.story}`);
+    // A source without a map, most likely because it did not answer, has not got there.
+    tell(
+      placed.kind === 'mix' ? 'not-converged' : placed.kind,
+      `${final.source} shows a final map of ${final.environment}. ${placed.story}`,
+    );
     return;
   }
   const { newest } = timelines.of(final.environment);
