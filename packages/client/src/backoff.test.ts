@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { Backoff, parseRetryAfter } from './backoff.ts';
 
 function delays(backoff: Backoff, count: number, isRefusal = false): number[] {
-  return Array.from({ length: count }, () => backoff.next({ isRefusal }));
+  return Array.from({ length: count }, () => backoff.next({}, isRefusal));
 }
 
 describe('Backoff', () => {
@@ -27,9 +27,9 @@ describe('Backoff', () => {
 
   test('waits at least as long as the server asked for, with jitter on top, but not for ever', () => {
     const backoff = new Backoff(() => 0.5);
-    expect(backoff.next({ isRefusal: false, retryAfterMs: 7000 })).toBe(7500);
-    expect(backoff.next({ isRefusal: true, retryAfterMs: 90_000 })).toBe(90_000);
-    expect(backoff.next({ isRefusal: true, retryAfterMs: 1e12 })).toBe(3_600_000);
+    expect(backoff.next({ retryInMs: 7000 }, false)).toBe(7500);
+    expect(backoff.next({ retryInMs: 90_000 }, true)).toBe(90_000 + 90_000);
+    expect(backoff.next({ retryInMs: 1e12 }, false)).toBe(3_600_000 + 2_000);
   });
 
   test('takes the first delay a server sets', () => {

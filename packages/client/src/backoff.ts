@@ -11,14 +11,6 @@ export const HEALTHY_MS = 60_000;
 /** A longer `Retry-After` is cut to this: nobody may switch a client off. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** What {@link Backoff.next} must know about the failure. */
-export interface Failure {
-  /** Whether only a person can undo the cause. */
-  readonly isRefusal: boolean;
-  /** What the server asked for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-}
-
 /**
  * How long to wait before trying again: doubling from 1 s to 30 s with full jitter, or from 60 s to 5 min (upper half
  * random) after a refusal; never less than the server asked for, and then with the jitter on top.
@@ -33,16 +25,14 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Milliseconds to wait after one more failure. */
-  next({ isRefusal, retryAfterMs = 0 }: Failure): number {
+  /** Milliseconds to wait after one more failure; `isRefusal` when only a person can undo the cause. */
+  next({ retryInMs = 0 }: { readonly retryInMs?: number }, isRefusal: boolean): number {
     const doubling = 2 ** Math.min(this.#failures++, 20);
     const jitter = this.#random();
     const delayMs = isRefusal
       ? Math.min(FIRST_SLOW_DELAY_MS * doubling, MAX_SLOW_DELAY_MS) * (0.5 + jitter / 2)
       : Math.min(this.firstMs * doubling, MAX_DELAY_MS) * jitter;
-    return retryAfterMs > 0
-      ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) + (isRefusal ? 0 : delayMs)
-      : delayMs;
+    return retryInMs > 0 ? Math.min(retryInMs, MAX_RETRY_AFTER_MS) + delayMs : delayMs;
   }
 
   /** Forgets the failures so far. */

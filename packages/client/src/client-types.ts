@@ -1,7 +1,7 @@
 import type { FlagMap, FlagState, Json } from '@halyard/protocol';
+import type { ClientStatus } from './connection.ts';
 import type { FlagsError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
-import type { ClientStatus } from './health.ts';
 import type { Register } from './index.ts';
 import type { FlagsChange } from './options.ts';
 

@@ -1,15 +1,21 @@
 import type { FlagMap } from '@halyard/protocol';
-import type { FlagsClient, ReadyResult } from './client-types.ts';
-import type { Connection } from './connection.ts';
+import type { FlagsClient } from './client-types.ts';
+import type { ClientStatus, Connection } from './connection.ts';
 import { acquireConnection, type Lease } from './connection-registry.ts';
 import { FlagsError } from './errors.ts';
 import { NO_FLAGS, reconcile } from './flags.ts';
-import type { ClientStatus } from './health.ts';
-import { Listeners } from './listeners.ts';
-import { type ClientOptions, type FlagsChange, readOptions } from './options.ts';
+import {
+  type ClientOptions,
+  copyOptions,
+  type FlagsChange,
+  readBootstrap,
+  readMs,
+  readTarget,
+} from './options.ts';
 import { type Platform, systemPlatform } from './platform.ts';
 import { createReads } from './reads.ts';
 import { createReporter } from './reporter.ts';
+import type { Target } from './target.ts';
 
 /** Makes a client for one environment. Does no work yet and never throws: see {@link FlagsClient}. */
 export function createClient(options: ClientOptions): FlagsClient {
@@ -18,205 +24,158 @@ export function createClient(options: ClientOptions): FlagsClient {
 
 /** {@link createClient} with a clock, chance and network of the caller's. */
 export function createClientOn(platform: Platform, options: ClientOptions): FlagsClient {
-  const { target, bootstrap, error, onChange, ...settings } = readOptions(options, platform);
-  const reporter = createReporter(platform.now, settings.onError, settings.logger);
-  const changes = new Listeners<FlagsChange>(reporter);
-  const statuses = new Listeners<ClientStatus>(reporter);
-  const closed = closing();
+  const given = copyOptions(options);
+  const environment = typeof given.environment === 'string' ? given.environment : '';
+  const bootstrap = readBootstrap(given);
+  const reporter = createReporter(platform.now, given.onError, given.logger);
+  const changes = reporter.listeners<FlagsChange>();
+  const statuses = reporter.listeners<ClientStatus>();
+  const closedError = new FlagsError('client_closed', 'the client is closed', { retryable: false });
+  let target: Target | undefined;
+  let error: FlagsError | undefined;
+  try {
+    target = readTarget(given, platform);
+  } catch (thrown) {
+    error = thrown as FlagsError; // it throws nothing else
+  }
   let lease: Lease | undefined;
-  let deafen = () => {};
+  let connection: Connection | undefined;
   let isTouched = false;
-  let status: ClientStatus = bootstrap && !error ? 'stale' : 'connecting';
-  changes.add(onChange);
-
-  const source = {
-    flags: bootstrap ?? NO_FLAGS,
-    bootstrap,
-    targetingKey: settings.targetingKey,
-    reporter,
-    touch: () => {
-      if (!isTouched) begin();
-    },
-    isReady: () => status === 'ready',
-    hasMap: () => lease?.connection.store.flags !== undefined || bootstrap !== undefined,
-  };
-  const reads = createReads(source);
+  let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
+  let finish = () => {};
+  const closing = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  changes.add(given.onChange);
 
   /** A failed load is no failure of a client that has flags to answer with. */
   const become = (next: ClientStatus) => {
     const seen = bootstrap && (next === 'failed' || next === 'connecting') ? 'stale' : next;
-    if (seen === status || status === 'closed') return;
+    if (seen === status) return;
     status = seen;
     statuses.emit(seen);
   };
-  const take = (flags: FlagMap, changed: readonly string[], revision: number | undefined) => {
+  const take = (flags: FlagMap, changed: readonly string[]) => {
     source.flags = flags;
-    if (changed.length > 0) changes.emit({ changed, flags, ...(revision !== undefined && { revision }) });
+    const revision = connection?.revision();
+    if (changed[0] !== undefined)
+      changes.emit({ changed, flags, ...(revision !== undefined && { revision }) });
   };
-  const ear = (connection: Connection) => ({
-    onMap: ({
-      previous,
-      flags,
-      changed,
-    }: {
-      previous: FlagMap;
-      flags: FlagMap;
-      changed: readonly string[];
-    }) => {
-      const isSame = source.flags === previous;
-      take(flags, isSame ? changed : reconcile(source.flags, flags).changed, connection.store.revision);
-    },
+  const ear = {
+    onMap: (previous: FlagMap, flags: FlagMap, changed: readonly string[]) =>
+      take(flags, source.flags === previous ? changed : reconcile(source.flags, flags).changed),
     onStatus: become,
     onError: reporter.report,
-  });
-  const begin = () => {
+  };
+  const touch = () => {
+    if (isTouched) return;
     isTouched = true;
-    if (settings.isKeyInPage)
-      reporter.warn(
-        'page',
-        'a project key is a secret and does not belong in a page; see @halyard/client/handler',
-      );
-    if (error) {
+    if (!target) {
       // Not during the caller's read.
       queueMicrotask(() => {
         become('failed');
-        reporter.report(error);
+        reporter.report(error ?? closedError);
       });
       return;
     }
+    if (given.apiKey && 'document' in globalThis)
+      reporter.warn('page', 'a project key is a secret, not for pages; see @halyard/client/handler');
     lease = acquireConnection(target);
-    const { connection } = lease;
-    const { store, health, listeners } = connection;
-    const mine = ear(connection);
-    listeners.add(mine);
-    deafen = () => listeners.delete(mine);
-    if (store.flags) take(store.flags, reconcile(source.flags, store.flags).changed, store.revision);
-    become(health.status);
+    connection = lease[0];
+    connection.ears.add(ear);
+    if (connection.flags) take(connection.flags, reconcile(source.flags, connection.flags).changed);
+    become(connection.status);
     connection.start();
   };
+  const source = {
+    flags: bootstrap ?? NO_FLAGS,
+    bootstrap,
+    targetingKey: given.targetingKey,
+    reporter,
+    touch,
+    isReady: () => status === 'ready',
+    hasMap: () => (connection?.flags ?? bootstrap) !== undefined,
+  };
 
-  const ready: FlagsClient['ready'] = async (wait) => {
-    source.touch();
-    if (status === 'closed') return failed(closedError());
-    if (error) return failed(error);
-    const connection = lease?.connection as Connection; // `touch` made it: there is no error and no end
-    const { store, health } = connection;
-    if (store.flags) return { status: 'ready' };
-    if (bootstrap) return { status: 'bootstrapped' };
-    const settled = target.mode === 'manual' ? loadOnce(connection) : health.settled;
-    const timeoutMs = wait?.timeoutMs;
-    await firstOf(
-      platform,
-      typeof timeoutMs === 'number' ? timeoutMs : settings.readyTimeoutMs,
-      wait?.signal,
-      [settled, closed.promise],
-    );
-    if (store.flags) return { status: 'ready' };
-    if (closed.isDone()) return failed(closedError());
-    if (health.status === 'failed') return failed(connection.lastError);
-    return {
-      status: 'timeout',
-      error: connection.lastError ?? new FlagsError('timeout', 'no flags in time'),
-    };
+  /** Waits for the first load, for a time, for a signal, or for the end. Leaves nothing behind. */
+  const wait = async (link: Connection, timeoutMs: unknown, signal: AbortSignal | undefined) => {
+    let cancel = () => {};
+    await new Promise<void>((resolve) => {
+      const onAbort = () => resolve();
+      const cancelTimer = platform.setTimer(resolve, readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000)));
+      cancel = () => {
+        cancelTimer();
+        signal?.removeEventListener?.('abort', onAbort);
+      };
+      signal?.addEventListener?.('abort', onAbort);
+      if (signal?.aborted) resolve();
+      const first =
+        target?.mode === 'manual' ? link.load().then((failure) => failure && link.fail()) : link.settled;
+      Promise.race([first, closing]).then(onAbort, onAbort);
+    });
+    cancel();
   };
 
   const client: FlagsClient = {
-    ...reads,
-    environment: target.environment,
+    ...createReads(source),
+    environment,
     get status() {
       return status;
     },
     get revision() {
-      return lease?.connection.store.revision;
+      return connection?.revision();
     },
-    ready,
+    ready: async (options) => {
+      touch();
+      if (connection && !connection.flags && !bootstrap && status !== 'closed')
+        await wait(connection, options?.timeoutMs, options?.signal);
+      if (status === 'closed') return { status: 'failed', error: closedError };
+      if (connection?.flags) return { status: 'ready' };
+      if (error) return { status: 'failed', error };
+      if (bootstrap) return { status: 'bootstrapped' };
+      return {
+        status: status === 'failed' ? 'failed' : 'timeout',
+        error: connection?.error ?? new FlagsError('timeout', 'no flags in time'),
+      };
+    },
     onChange: (listener, filter) => {
-      source.touch();
-      const keys = Array.isArray(filter?.keys) ? new Set<string>(filter.keys) : undefined;
-      const heard = keys
-        ? (change: FlagsChange) =>
-            change.changed.some((key) => keys.has(key)) ? listener(change) : undefined
-        : listener;
-      return changes.add(heard, filter?.signal);
+      touch();
+      const keys = Array.isArray(filter?.keys) && new Set<string>(filter.keys);
+      return changes.add(
+        keys
+          ? (change: FlagsChange) => (change.changed.some((key) => keys.has(key)) ? listener(change) : 0)
+          : listener,
+        filter?.signal,
+      );
     },
     onStatus: (listener, filter) => {
-      source.touch();
+      touch();
       return statuses.add(listener, filter?.signal);
     },
     refresh: async () => {
-      source.touch();
-      if (status === 'closed') reporter.report(closedError());
-      if (status === 'closed' || !lease) return false;
-      return (await lease.connection.load()).isCurrent;
+      touch();
+      if (status === 'closed') reporter.report(closedError);
+      if (status === 'closed' || !connection) return false;
+      return !(await connection.load()) && connection.isCurrent;
     },
     toBootstrap: () => {
-      source.touch();
-      return { environment: target.environment, flags: { ...source.flags } };
+      touch();
+      return { environment, flags: { ...source.flags } };
     },
     close: async () => {
-      if (closed.isDone()) return;
+      if (status === 'closed') return;
       isTouched = true;
       become('closed');
-      closed.finish();
-      deafen();
-      lease?.release();
+      finish();
+      connection?.ears.delete(ear);
+      lease?.[1]();
       changes.clear();
       statuses.clear();
     },
-    [ASYNC_DISPOSE]: async () => client.close(),
+    [ASYNC_DISPOSE]: () => client.close(),
   };
   return client;
 }
 
 /** The name `await using` looks for; made up where the runtime does not know it, as compilers do. */
 const ASYNC_DISPOSE: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
-
-/** What takes the place of the first load where nothing loads by itself. */
-async function loadOnce(connection: Connection): Promise<void> {
-  const { error } = await connection.load();
-  if (error) connection.health.fail();
-}
-
-function failed(error: FlagsError | undefined): ReadyResult {
-  return { status: 'failed', ...(error && { error }) };
-}
-
-function closedError(): FlagsError {
-  return new FlagsError('client_closed', 'the client is closed', { retryable: false });
-}
-
-/** Something that ends once and can be waited for. */
-function closing(): { promise: Promise<void>; finish: () => void; isDone: () => boolean } {
-  let isDone = false;
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  const finish = () => {
-    isDone = true;
-    resolve();
-  };
-  return { promise, finish, isDone: () => isDone };
-}
-
-/** Waits for the first of several promises, for a time, or for a signal. Leaves no timer behind. */
-async function firstOf(
-  platform: Platform,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  promises: readonly Promise<void>[],
-): Promise<void> {
-  let cancel = () => {};
-  const given = new Promise<void>((resolve) => {
-    const stopTimer = platform.setTimer(resolve, timeoutMs);
-    const onAbort = () => resolve();
-    signal?.addEventListener?.('abort', onAbort);
-    if (signal?.aborted) resolve();
-    cancel = () => {
-      stopTimer();
-      signal?.removeEventListener?.('abort', onAbort);
-    };
-  });
-  await Promise.race([given, ...promises]);
-  cancel();
-}

@@ -1,42 +1,31 @@
-import { Connection } from './connection.ts';
+import { type Connection, createConnection } from './connection.ts';
 import type { Fetch } from './platform.ts';
 import type { Target } from './target.ts';
 
-interface Entry {
-  readonly connection: Connection;
-  users: number;
-}
-
 /** Open connections by the `fetch` they use and by what they do. A key is held here only while a client holds it too. */
-const open = new WeakMap<Fetch, Map<string, Entry>>();
+const open = new WeakMap<Fetch, Map<string, [connection: Connection, users: number]>>();
 
-/** A client's hold on a connection. */
-export interface Lease {
-  readonly connection: Connection;
-  /** Gives it back; the last client to do so closes it. Call once. */
-  readonly release: () => void;
-}
+/** A client's hold on a connection: the connection, and what gives it back. The last one to do so closes it. */
+export type Lease = readonly [connection: Connection, release: () => void];
 
 /**
  * Gives the connection to a target: the one other clients of this process use, if there is one. Manual clients get
  * their own: some runtimes forbid one request to wait for another's.
  */
 export function acquireConnection(target: Target): Lease {
-  if (target.mode === 'manual') {
-    const connection = new Connection(target);
-    return { connection, release: () => connection.close() };
-  }
-  const { platform, redact: _, ...facts } = target;
-  const id = JSON.stringify(facts);
-  const entries = open.get(platform.fetch) ?? new Map<string, Entry>();
-  open.set(platform.fetch, entries);
-  const entry = entries.get(id) ?? { connection: new Connection(target), users: 0 };
+  const { platform, headers, mode } = target;
+  const entries = (mode !== 'manual' && open.get(platform.fetch)) || new Map();
+  if (mode !== 'manual') open.set(platform.fetch, entries);
+  const id = JSON.stringify([{ ...target, platform: 0 }, [...headers]]);
+  const entry = entries.get(id) ?? [createConnection(target), 0];
   entries.set(id, entry);
-  entry.users++;
-  const release = () => {
-    if (--entry.users > 0) return;
-    entries.delete(id);
-    entry.connection.close();
-  };
-  return { connection: entry.connection, release };
+  entry[1]++;
+  return [
+    entry[0],
+    () => {
+      if (--entry[1] > 0) return;
+      entries.delete(id);
+      entry[0].close();
+    },
+  ];
 }

@@ -1,128 +1,170 @@
-import { childOf } from './abort.ts';
+import type { FlagMap } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
-import { FlagStore, type MapChange } from './flag-store.ts';
-import type { ParsedFlags } from './flags.ts';
-import { type ClientStatus, Health } from './health.ts';
-import { pollForever } from './poll-loop.ts';
+import { NO_FLAGS, type ParsedFlags, reconcile } from './flags.ts';
+import { follow } from './follow.ts';
 import { toSafeError } from './request.ts';
 import { loadFlags } from './rest.ts';
-import type { Offer, Verdict } from './revision-gate.ts';
-import { StreamLoop } from './stream-loop.ts';
+import { type Offer, RevisionGate, type Verdict } from './revision-gate.ts';
 import type { Target } from './target.ts';
 
+/**
+ * Where a client stands. `connecting`: no map yet, the first load is under way. `ready`: the map is current. `stale`:
+ * the map may have aged, the connection is being restored. `failed`: the first load failed and there is still no map.
+ */
+export type ClientStatus = 'connecting' | 'ready' | 'stale' | 'failed' | 'closed';
+
 /** A client's ear on its connection. None of these may throw. */
-export interface ConnectionListener {
-  onMap(change: MapChange): void;
+export interface Ear {
+  /** The first map has come, or one that differs from the one before. */
+  onMap(previous: FlagMap, flags: FlagMap, changed: readonly string[]): void;
   onStatus(status: ClientStatus): void;
   onError(error: FlagsError): void;
 }
 
-/** How a load ended. */
-export interface LoadResult {
-  /** Whether the map at hand is now at least as new as the moment of asking. */
-  readonly isCurrent: boolean;
-  readonly error?: FlagsError;
+/** The newest map of one environment and the work that keeps it new. Clients with the same target share one. */
+export interface Connection {
+  readonly target: Target;
+  readonly ears: Set<Ear>;
+  /** `undefined` until the first map has come. */
+  flags: FlagMap | undefined;
+  status: ClientStatus;
+  /** The last failure, until something succeeds. */
+  error: FlagsError | undefined;
+  /** Whether a stream is open that has delivered. */
+  isLive: boolean;
+  /** Resolves when the first load has succeeded or failed; also when the connection is closed before. */
+  readonly settled: Promise<void>;
+  /** The revision of the map at hand, if the server numbers its maps. */
+  revision(): number | undefined;
+  /** Begins to follow the environment; a manual one only loads when it is asked to. Further calls do nothing. */
+  start(): void;
+  /** Loads all flags once; gives the error, if any. Never rejects; reports failures, unless they only repeat `known`. */
+  load(known?: FlagsError): Promise<FlagsError | undefined>;
+  /** Whether the last load, or the stream, left the newest flags. */
+  isCurrent: boolean;
+  /** Offers a map, which is taken unless the one at hand is newer, and reports what is wrong with it. */
+  offer(parsed: ParsedFlags, offer: Offer, etag?: string): Verdict;
+  /** The map is current, and stays so until `lapse`. */
+  confirm(): void;
+  /** Nothing vouches for the map any more: unless confirmed, it is stale in `ms`. Counts from the first call. */
+  lapse(ms: number): void;
+  /** The first load failed, unless there has been one. */
+  fail(): void;
+  /** Tells every client of a failure. */
+  report(error: FlagsError): void;
+  /** Makes a controller for one request, which `close` aborts. */
+  begin(): AbortController;
+  /** Ends a request. */
+  end(controller: AbortController): void;
+  /** Ends everything: requests, timers, loops. */
+  close(): void;
 }
 
-/** The newest map of one environment and the work that keeps it new. Clients with the same target share one. */
-export class Connection {
-  readonly target: Target;
-  readonly store: FlagStore;
-  readonly health: Health;
-  readonly listeners = new Set<ConnectionListener>();
-  /** Whether a stream is open that has delivered. */
-  isLive = false;
-  /** The last failure, until something succeeds. */
-  lastError: FlagsError | undefined;
-  readonly #closing = new AbortController();
-  readonly #rejected = new Set<string>();
-  #isStarted = false;
+/** Makes a connection; it does nothing yet. */
+export function createConnection(target: Target): Connection {
+  const { platform, mode, staleAfterMs, pollIntervalMs } = target;
+  const gate = new RevisionGate(platform.now);
+  const ears = new Set<Ear>();
+  const requests = new Set<AbortController>();
+  const rejected = new Set<string>();
+  let etag: string | undefined;
+  let settle = () => {};
+  let cancelLapse: (() => void) | undefined;
+  let stop: (() => void) | undefined;
 
-  constructor(target: Target) {
-    this.target = target;
-    this.store = new FlagStore(target.platform.now, (change) => this.#each((ear) => ear.onMap(change)));
-    this.health = new Health(target.platform.setTimer, (status) => this.#each((ear) => ear.onStatus(status)));
-  }
-
-  /** Aborted when the connection is closed. */
-  get signal(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  /** Begins to follow the environment; a manual one only loads when it is asked to. */
-  start(): void {
-    if (this.#isStarted) return;
-    this.#isStarted = true;
-    const { mode } = this.target;
-    if (mode === 'stream') void new StreamLoop(this).run();
-    else if (mode === 'poll') void pollForever(this);
-  }
-
-  /** Loads all flags once. Never rejects; failures are reported, unless they only repeat `known`. */
-  async load(known?: FlagsError): Promise<LoadResult> {
-    const askedAt = this.store.tick();
-    const { controller, release } = childOf(this.signal);
-    try {
-      const answer = await loadFlags(this.target, controller, this.store.etag);
-      const { parsed, isStale } = answer;
-      const isSighting = this.target.mode !== 'stream' && !isStale;
-      const verdict = parsed ? this.offer(parsed, { ...answer, askedAt, isSighting }) : 'take';
-      const isCurrent = !isStale && verdict !== 'keep';
-      if (!this.isLive) this.#vouch(isCurrent);
-      return { isCurrent: isCurrent || this.isLive };
-    } catch (thrown) {
-      const error = toSafeError(this.target, thrown, 'GET /v1/flags failed');
-      if (error.code !== known?.code) this.report(error);
-      return { isCurrent: false, error };
-    } finally {
+  const become = (status: ClientStatus) => {
+    settle();
+    if (status === self.status || self.status === 'closed') return;
+    self.status = status;
+    for (const ear of [...ears]) ear.onStatus(status);
+  };
+  const self: Connection = {
+    target,
+    ears,
+    flags: undefined,
+    status: 'connecting',
+    error: undefined,
+    isLive: false,
+    isCurrent: false,
+    settled: new Promise((resolve) => {
+      settle = resolve;
+    }),
+    revision: () => gate.known,
+    start: () => {
+      if (mode !== 'manual') stop ??= follow(self);
+    },
+    load: async (known) => {
+      const askedAt = gate.tick();
+      const controller = self.begin();
+      self.isCurrent = false;
+      try {
+        const answer = await loadFlags(target, controller, etag);
+        const { parsed, revision, isStale } = answer;
+        const isSighting = mode !== 'stream' && !isStale;
+        const verdict = parsed && self.offer(parsed, { revision, askedAt, isSighting }, answer.etag);
+        const isCurrent = !isStale && verdict !== 'keep';
+        self.isCurrent = isCurrent || self.isLive;
+        if (!self.isLive) {
+          // An answer vouches for the map for a while only.
+          if (isCurrent || self.status === 'connecting' || self.status === 'failed') self.confirm();
+          if (mode !== 'manual') self.lapse(staleAfterMs + 2 * pollIntervalMs);
+        }
+      } catch (thrown) {
+        const error = toSafeError(target, thrown, 'network_error');
+        if (error.code !== known?.code) self.report(error);
+        return error;
+      } finally {
+        self.end(controller);
+      }
+      return undefined;
+    },
+    offer: (parsed, offer, tag) => {
+      const verdict = gate.judge(offer);
+      if (verdict === 'keep') return verdict;
+      const { flags: previous } = self;
+      const { flags, changed } = reconcile(previous ?? NO_FLAGS, parsed.flags);
+      self.flags = flags;
+      self.error = undefined;
+      etag = tag;
+      if (!previous || changed[0] !== undefined)
+        for (const ear of [...ears]) ear.onMap(previous ?? NO_FLAGS, flags, changed);
+      if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
+      for (const flagKey of parsed.rejected)
+        if (rejected.size < rejected.add(flagKey).size)
+          self.report(new FlagsError('invalid_response', 'a flag is in no known shape', { flagKey }));
+      return verdict;
+    },
+    confirm: () => {
+      cancelLapse?.();
+      cancelLapse = undefined;
+      become('ready');
+    },
+    lapse: (ms) => {
+      if (self.status === 'ready') cancelLapse ??= platform.setTimer(() => become('stale'), ms);
+    },
+    fail: () => {
+      if (self.status === 'connecting') become('failed');
+    },
+    report: (error) => {
+      if (self.status === 'closed') return;
+      if (!error.flagKey) self.error = error;
+      for (const ear of [...ears]) ear.onError(error);
+    },
+    begin: () => {
+      const controller = new AbortController();
+      requests.add(controller);
+      return controller;
+    },
+    end: (controller) => {
       controller.abort();
-      release();
-    }
-  }
-
-  /** Offers a map to the store and reports what is wrong with it. */
-  offer(parsed: ParsedFlags, offer: Offer & { readonly etag?: string | undefined }): Verdict {
-    const verdict = this.store.offer(parsed, offer);
-    if (verdict !== 'keep') this.lastError = undefined;
-    if (verdict === 'reset')
-      this.report(
-        new FlagsError(
-          'revision_reset',
-          'the revisions of the service restarted lower; its map was accepted',
-        ),
-      );
-    for (const flagKey of parsed.rejected) {
-      if (this.#rejected.has(flagKey)) continue;
-      this.#rejected.add(flagKey);
-      this.report(
-        new FlagsError('invalid_response', 'a flag came in a shape that is not understood', { flagKey }),
-      );
-    }
-    return verdict;
-  }
-
-  /** Tells every client of a failure. */
-  report(error: FlagsError): void {
-    if (this.signal.aborted) return;
-    if (error.code !== 'revision_reset' && !error.flagKey) this.lastError = error;
-    this.#each((ear) => ear.onError(error));
-  }
-
-  /** Ends everything: requests, timers, loops. Safe to call twice. */
-  close(): void {
-    this.#closing.abort(new FlagsError('client_closed', 'the client was closed', { retryable: false }));
-    this.health.close();
-    this.listeners.clear();
-  }
-
-  /** A one-off answer vouches for the map for a while only. */
-  #vouch(isCurrent: boolean): void {
-    const { health, target } = this;
-    if (isCurrent || health.status === 'connecting' || health.status === 'failed') health.confirm();
-    if (target.mode !== 'manual') health.lapse(target.staleAfterMs + 2 * target.pollIntervalMs);
-  }
-
-  #each(tell: (ear: ConnectionListener) => void): void {
-    for (const ear of [...this.listeners]) tell(ear);
-  }
+      requests.delete(controller);
+    },
+    close: () => {
+      become('closed');
+      cancelLapse?.();
+      stop?.();
+      for (const controller of requests) controller.abort();
+    },
+  };
+  return self;
 }

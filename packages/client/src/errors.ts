@@ -35,11 +35,11 @@ export type FlagErrorCode = ServerErrorCode | ClientErrorCode | (string & {});
 
 /** What a {@link FlagsError} may carry beside its code and message. */
 export interface FlagsErrorDetails {
-  readonly status?: number | undefined;
-  readonly docs?: string | undefined;
-  readonly flagKey?: string | undefined;
-  readonly retryable?: boolean | undefined;
-  readonly retryInMs?: number | undefined;
+  readonly status?: number;
+  readonly docs?: string;
+  readonly flagKey?: string;
+  readonly retryable?: boolean;
+  readonly retryInMs?: number;
   readonly cause?: unknown;
 }
 
@@ -52,24 +52,15 @@ export class FlagsError extends Error {
   declare readonly docs?: string;
   /** The flag the failure is about. */
   declare readonly flagKey?: string;
-  /** Whether the client goes on trying by itself. */
-  readonly retryable: boolean;
+  /** Whether the client goes on trying by itself. Default `true`. */
+  declare readonly retryable: boolean;
   /** Milliseconds the server asked to wait (`Retry-After`). */
   declare readonly retryInMs?: number;
 
-  constructor(code: FlagErrorCode, message: string, details: FlagsErrorDetails = {}) {
-    const { cause, retryable = true, ...members } = details;
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(code: FlagErrorCode, message: string, details?: FlagsErrorDetails) {
+    super(message);
     this.name = 'FlagsError';
     this.code = code;
-    this.retryable = retryable;
-    for (const [name, value] of Object.entries(members)) {
-      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
-    }
+    Object.assign(this, { retryable: true }, details);
   }
-}
-
-/** Turns whatever was thrown into a `FlagsError`; one that is one already stays. */
-export function toFlagsError(thrown: unknown, code: FlagErrorCode, message: string): FlagsError {
-  return thrown instanceof FlagsError ? thrown : new FlagsError(code, message, { cause: thrown });
 }

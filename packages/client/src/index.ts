@@ -11,6 +11,7 @@ export type {
   ValueOf,
   Widen,
 } from './client-types.ts';
+export type { ClientStatus } from './connection.ts';
 export {
   type ClientErrorCode,
   type FlagErrorCode,
@@ -19,7 +20,6 @@ export {
   type ServerErrorCode,
 } from './errors.ts';
 export type { Evaluation, Reason } from './evaluation.ts';
-export type { ClientStatus } from './health.ts';
 export type { Bootstrap, ClientOptions, FlagsChange } from './options.ts';
 export type { Fetch } from './platform.ts';
 export type { Logger } from './reporter.ts';

@@ -60,141 +60,91 @@ export interface ClientOptions {
   readonly logger?: false | Logger;
 }
 
-/** Options after checking. */
-export interface Settings {
-  readonly target: Target;
-  readonly bootstrap: FlagMap | undefined;
-  readonly targetingKey: string | undefined;
-  readonly readyTimeoutMs: number;
-  readonly onError: unknown;
-  readonly onChange: unknown;
-  readonly logger: unknown;
-  /** Whether a secret key has been given to a web page. */
-  readonly isKeyInPage: boolean;
-  /** Why the client cannot work; its reads give defaults. */
-  readonly error: FlagsError | undefined;
-}
-
 /** Options as they may come from JavaScript: every member anything. */
-type Unchecked = { readonly [Name in keyof ClientOptions]?: unknown };
+export type Unchecked = { readonly [Name in keyof ClientOptions]?: unknown };
 
-/** Checks options. Never throws: what cannot work becomes `Settings.error`. */
-export function readOptions(given: unknown, platform: Platform): Settings {
-  // Getters and proxies may throw at every touch, so everything is read in here, once.
+/** Copies options. Getters and proxies may throw at every touch, so they are touched here, once; then there are none. */
+export function copyOptions(given: unknown): Unchecked {
   try {
-    return readMembers({ ...(given as Unchecked) }, platform); // spreading takes any value
-  } catch (thrown) {
-    return readMembers({}, platform, thrown instanceof FlagsError ? thrown : wrong('options', 'readable'));
-  }
-}
-
-function readMembers(given: Unchecked, platform: Platform, failure?: FlagsError): Settings {
-  const { apiKey, environment, mode, onError, onChange, logger, targetingKey } = given;
-  let error = failure;
-  const attempt = <T>(read: () => T, fallback: T): T => {
-    try {
-      return read();
-    } catch (thrown) {
-      // Only our own words: another error may quote a header's value.
-      error ??= thrown instanceof FlagsError ? thrown : wrong('headers', 'valid header names and values');
-      return fallback;
-    }
-  };
-  const key = attempt(() => readKey(apiKey), '');
-  const baseUrl = attempt(
-    () => readBaseUrl(given.baseUrl, key !== '' && given.allowInsecureHttp !== true),
-    '',
-  );
-  const headers = attempt(() => readHeaders(given.headers, key), []);
-  if (typeof environment !== 'string' || environment === '')
-    error ??= wrong('environment', 'the name of one');
-  if (mode !== undefined && mode !== 'stream' && mode !== 'poll' && mode !== 'manual')
-    error ??= wrong('mode', "'stream', 'poll' or 'manual'");
-  const { fetch } = given;
-  return {
-    target: {
-      // `Fetch`: what it does when called is checked where it is called.
-      platform: typeof fetch === 'function' ? { ...platform, fetch: fetch as Fetch } : platform,
-      baseUrl,
-      environment: typeof environment === 'string' ? environment : '',
-      mode: mode === 'poll' || mode === 'manual' ? mode : 'stream',
-      headers,
-      requestTimeoutMs: readMs(given.requestTimeoutMs, 5_000, 1),
-      pollIntervalMs: readMs(given.pollIntervalMs, 30_000, 5_000),
-      staleAfterMs: readMs(given.staleAfterMs, 30_000, 0),
-      redact: (text) => (key ? text.replaceAll(key, redactProjectKey(key)) : text),
-    },
-    bootstrap: given.bootstrap === undefined ? undefined : readBootstrap(given.bootstrap, environment),
-    targetingKey: typeof targetingKey === 'string' ? targetingKey : undefined,
-    readyTimeoutMs: readMs(given.readyTimeoutMs, 5_000, 0),
-    onError,
-    onChange,
-    logger,
-    isKeyInPage: key !== '' && 'document' in globalThis,
-    error,
-  };
-}
-
-function wrong(option: string, expected: string): FlagsError {
-  return new FlagsError('invalid_options', `createClient: ${option} must be ${expected}`, {
-    retryable: false,
-  });
-}
-
-/** The key without the line break that files and terminals add; an empty one where none is needed. */
-function readKey(apiKey: unknown): string {
-  if (apiKey === false) return '';
-  const key = typeof apiKey === 'string' ? apiKey.trim() : '';
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw wrong('apiKey', 'a project key (or false for an address that needs none)');
-  return key;
-}
-
-function readBaseUrl(given: unknown, isGuarded: boolean): string {
-  const here = (globalThis as { location?: { href?: string } }).location?.href; // a page's or worker's address
-  const base = here?.startsWith('http') ? here : undefined;
-  const text = given === undefined ? (base ? '/' : 'http://localhost:7070') : String(given);
-  let url: URL;
-  try {
-    url = new URL(text, base);
+    return { ...(given as Unchecked) }; // spreading takes any value
   } catch {
-    throw wrong('baseUrl', 'an address');
+    // No members are as wrong as unreadable ones, and that is reported.
+    return {};
   }
-  if (!/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw wrong('baseUrl', 'an http(s) address without user, query and fragment');
-  if (isGuarded && url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw wrong('baseUrl', 'https: (plain http: would show the key; allowInsecureHttp: true permits it)');
-  return url.href.replace(/\/+$/, '');
 }
 
-function isLoopback(host: string): boolean {
-  return /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(host);
+/** Checks what a connection needs. Throws `invalid_options`, which never quotes a value. */
+export function readTarget(given: Unchecked, platform: Platform): Target {
+  const { apiKey, environment, mode = 'stream', fetch } = given;
+  // Without the line break that files and terminals add.
+  const key = typeof apiKey === 'string' ? apiKey.trim() : '';
+  if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey is missing or no project key');
+  if (typeof environment !== 'string' || !environment) throw wrong('environment is missing');
+  if (mode !== 'stream' && mode !== 'poll' && mode !== 'manual') throw wrong('mode is unknown');
+  return {
+    // `Fetch`: what it does when called is checked where it is called.
+    platform: typeof fetch === 'function' ? { ...platform, fetch: fetch as Fetch } : platform,
+    baseUrl: readBaseUrl(given.baseUrl, key !== '' && given.allowInsecureHttp !== true),
+    environment,
+    mode,
+    headers: readHeaders(given.headers, key),
+    requestTimeoutMs: readMs(given.requestTimeoutMs, 5_000, 1),
+    pollIntervalMs: readMs(given.pollIntervalMs, 30_000, 5_000),
+    staleAfterMs: readMs(given.staleAfterMs, 30_000),
+    redact: (text) => (key ? text.replaceAll(key, redactProjectKey(key)) : text),
+  };
 }
 
-function readHeaders(given: unknown, key: string): Target['headers'] {
-  // `Headers` checks whatever it is given; a failure is caught above.
-  const headers = new Headers((given ?? {}) as Record<string, string>);
-  if (key) headers.set(SERVICE_KEY_HEADER, key);
-  const list: [string, string][] = [];
-  for (const entry of headers) list.push(entry);
-  return list;
-}
-
-function readMs(given: unknown, fallback: number, least: number): number {
-  return typeof given === 'number' && given >= 0 ? Math.min(Math.max(given, least), MAX_TIMER_MS) : fallback;
+/** Milliseconds, at least `leastMs`; the default for what is no number. */
+export function readMs(given: unknown, defaultMs: number, leastMs = 0): number {
+  return typeof given === 'number' && given >= 0
+    ? Math.min(Math.max(given, leastMs), MAX_TIMER_MS)
+    : defaultMs;
 }
 
 /** A copy of what is usable in a bootstrap; one of another environment is not. */
-function readBootstrap(given: unknown, environment: unknown): FlagMap | undefined {
+export function readBootstrap({ bootstrap, environment }: Unchecked): FlagMap | undefined {
   try {
-    const data: unknown = JSON.parse(JSON.stringify(given));
-    if (!isRecord(data)) return undefined;
-    const isWrapped = typeof data.environment === 'string' && isRecord(data.flags);
-    if (isWrapped && data.environment !== environment) return undefined;
-    const parsed = readFlags(isWrapped ? data.flags : data);
+    const data: unknown = JSON.parse(JSON.stringify(bootstrap));
+    const isWrapped = isRecord(data) && isRecord(data.flags) && typeof data.environment === 'string';
+    const parsed = readFlags(isWrapped ? data.environment === environment && data.flags : data);
     return parsed && reconcile(NO_FLAGS, parsed.flags).flags;
   } catch {
-    // Data that is not JSON is no bootstrap; the client starts without, as it would have to after a failed load.
+    // What is not JSON, as nothing at all, is no bootstrap.
     return undefined;
+  }
+}
+
+function wrong(what: string): FlagsError {
+  return new FlagsError('invalid_options', `createClient: ${what}`, { retryable: false });
+}
+
+function readBaseUrl(given: unknown, isGuarded: boolean): string {
+  const here = (globalThis as { location?: { href?: string } }).location?.href; // of a page or a worker
+  const page = here?.startsWith('http') ? here : undefined;
+  let url: URL | undefined;
+  try {
+    url = new URL(String(given ?? page?.replace(/^(https?:..[^/]+).*/, '$1') ?? DEFAULT_URL), page);
+  } catch {
+    // Reported below, without quoting it.
+  }
+  if (!url || !/^https?:\/\/[^@?#]+$/.test(url.href)) throw wrong('baseUrl is not a plain http(s) address');
+  if (isGuarded && url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+    throw wrong('baseUrl is not https: and would show the key (allowInsecureHttp: true permits it)');
+  return url.href.replace(/\/+$/, '');
+}
+
+const DEFAULT_URL = 'http://localhost:7070';
+const LOOPBACK = /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/;
+
+function readHeaders(given: unknown, key: string): Headers {
+  try {
+    const headers = new Headers((given ?? {}) as Record<string, string>); // `Headers` checks whatever it is given
+    headers.set('Accept', 'application/json, text/event-stream');
+    if (key) headers.set(SERVICE_KEY_HEADER, key);
+    return headers;
+  } catch {
+    // Its own words may quote a value.
+    throw wrong('headers are not valid');
   }
 }

@@ -9,8 +9,8 @@ import {
   useSyncExternalStore,
 } from 'react';
 import type { DefaultOf, FlagKey, FlagsClient, ReadOptions, ValueOf } from './client-types.ts';
+import type { ClientStatus } from './connection.ts';
 import type { Evaluation } from './evaluation.ts';
-import type { ClientStatus } from './health.ts';
 
 const Context = createContext<FlagsClient | undefined>(undefined);
 

@@ -1,7 +1,6 @@
-import type { FlagMap, FlagState } from '@halyard/protocol';
+import { type FlagMap, type FlagState, isInRollout } from '@halyard/protocol';
 import type { FlagsClient, ReadOptions } from './client-types.ts';
 import { FlagsError } from './errors.ts';
-import { explain, fits, isOn, stateIn } from './evaluation.ts';
 import type { Reporter } from './reporter.ts';
 
 /** What reads are answered from. */
@@ -10,11 +9,13 @@ export interface ReadSource {
   flags: FlagMap;
   /** What the client started with, if anything. */
   readonly bootstrap: FlagMap | undefined;
-  readonly targetingKey: string | undefined;
+  readonly targetingKey: unknown;
   readonly reporter: Reporter;
   /** Called before each read; the first one begins the work. */
   readonly touch: () => void;
+  /** Whether the flags are current. */
   readonly isReady: () => boolean;
+  /** Whether there are any flags. */
   readonly hasMap: () => boolean;
 }
 
@@ -22,69 +23,98 @@ type Reads = Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate' | 'getState
 
 /** The reading half of a client. Not one of these throws. (Spec: client behaviour) */
 export function createReads(source: ReadSource): Reads {
-  const { reporter, bootstrap } = source;
+  const { reporter, bootstrap, touch } = source;
   const told = new Set<string>();
 
-  const find = (key: unknown, options: ReadOptions | undefined): FlagState | undefined => {
-    source.touch();
-    return stateIn(options?.from === 'bootstrap' ? (bootstrap ?? source.flags) : source.flags, key);
+  const find = (key: unknown, options?: ReadOptions): FlagState | undefined => {
+    touch();
+    const flags = options?.from === 'bootstrap' && bootstrap ? bootstrap : source.flags;
+    return typeof key === 'string' ? flags[key] : undefined;
   };
-  const once = (topic: string, tell: () => void) => {
-    if (told.has(topic)) return;
-    told.add(topic);
-    tell();
-  };
-  const isOnFor = (state: FlagState | undefined, key: string, options: ReadOptions | undefined): boolean => {
-    if (state === undefined) return false;
+  const isFirst = (topic: string) => told.size < told.add(topic).size;
+
+  const isOn = (state: FlagState | undefined, key: string, options?: ReadOptions): boolean => {
+    if (!state?.enabled) return false;
+    const { rolloutPct = 100 } = state;
+    if (rolloutPct >= 100) return true;
     const given = options?.targetingKey;
     const targetingKey = typeof given === 'string' ? given : source.targetingKey;
-    if (
-      state.rolloutPct !== undefined &&
-      state.enabled &&
-      targetingKey === undefined &&
-      state.rolloutPct < 100
-    )
-      once(`rollout ${key}`, () =>
-        reporter.warn(`rollout ${key}`, `${key} is rolled out in part, but was read without a targeting key`),
-      );
-    return isOn(state, key, targetingKey);
+    if (typeof targetingKey === 'string') return isInRollout(key, targetingKey, rolloutPct);
+    // Nobody to decide for: the specified behaviour of a boolean read is the switch itself.
+    if (isFirst(`% ${key}`))
+      reporter.warn(key, `${key} is rolled out in part, but read without a targeting key`);
+    return true;
   };
-  const choose = (state: FlagState | undefined, key: string, defaultValue: unknown, isOnNow: boolean) => {
-    if (state?.value === undefined || !isOnNow) return defaultValue;
-    if (fits(state.value, defaultValue)) return state.value;
-    once(`type ${key}`, () =>
+  /** The value, if the flag is on and has one that may stand in for the default; one of another kind is reported. */
+  const pick = (
+    state: FlagState | undefined,
+    key: string,
+    defaultValue: unknown,
+    isEnabled: boolean,
+  ): unknown => {
+    const value = state?.value;
+    if (!isEnabled || value === undefined || fits(value, defaultValue)) return isEnabled ? value : undefined;
+    if (isFirst(key))
       reporter.report(
-        new FlagsError('type_mismatch', `the value of ${key} is not of the type of its default`, {
+        new FlagsError('type_mismatch', `${key} holds another type than its default`, {
           flagKey: key,
           retryable: false,
         }),
-      ),
-    );
-    return defaultValue;
+      );
+    return undefined;
   };
   const reads = {
-    isEnabled: (key: string, options?: ReadOptions) => isOnFor(find(key, options), key, options),
+    isEnabled: (key: string, options?: ReadOptions) => isOn(find(key, options), key, options),
     getValue: (key: string, defaultValue: unknown, options?: ReadOptions) => {
       const state = find(key, options);
-      return choose(state, key, defaultValue, isOnFor(state, key, options));
+      const value = pick(state, key, defaultValue, isOn(state, key, options));
+      return value === undefined ? defaultValue : value;
     },
     evaluate: (key: string, defaultValue: unknown, options?: ReadOptions) => {
       const state = find(key, options);
-      const enabled = isOnFor(state, key, options);
+      const enabled = isOn(state, key, options);
+      const value = pick(state, key, defaultValue, enabled);
+      const errorCode = !state
+        ? source.hasMap()
+          ? 'flag_not_found'
+          : 'not_ready'
+        : enabled && value !== state.value
+          ? 'type_mismatch'
+          : undefined;
+      const isSplit =
+        state?.enabled && (!enabled || (value !== undefined && (state.rolloutPct ?? 100) < 100));
       return {
         key,
-        value: choose(state, key, defaultValue, enabled),
+        value: value === undefined ? defaultValue : value,
         enabled,
         stale: !source.isReady(),
-        ...explain(state, enabled, defaultValue, source.hasMap()),
+        reason: errorCode
+          ? 'error'
+          : isSplit
+            ? 'split'
+            : !enabled
+              ? 'disabled'
+              : value === undefined
+                ? 'default'
+                : 'static',
+        ...(errorCode && { errorCode }),
         ...(state && { state }),
       };
     },
-    getState: (key: string) => find(key, undefined),
+    getState: (key: string) => find(key),
     all: () => {
-      source.touch();
+      touch();
       return source.flags;
     },
   };
   return reads as Reads; // the generic signatures say which `unknown` comes out for which went in
+}
+
+/** Whether a value may stand in for a default: the same kind of JSON; a default that is nothing takes anything. */
+function fits(value: unknown, defaultValue: unknown): boolean {
+  return defaultValue === null || defaultValue === undefined || kindOf(value) === kindOf(defaultValue);
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }

@@ -12,55 +12,74 @@ const QUIET_MS = 60_000;
 /** Brings failures to the application, whatever the application does with them. */
 export interface Reporter {
   /** A failure, to `onError`; without one, to the log. */
-  report(error: FlagsError): void;
+  readonly report: (error: FlagsError) => void;
   /** A hint for developers, to the log. `topic` is what must not be repeated within a minute. */
-  warn(topic: string, message: string): void;
-  /** Calls a listener of the application; what it throws, or rejects with, is reported. */
-  call<Argument>(listener: unknown, argument: Argument): void;
+  readonly warn: (topic: string, message: string) => void;
+  /** Makes a set of listeners. What they throw, or reject with, is reported. */
+  readonly listeners: <Event>() => Listeners<Event>;
+}
+
+/** The application's listeners for one kind of event. */
+export interface Listeners<Event> {
+  /** Adds one until the given function is called or the signal is aborted. The same function may be added twice. */
+  readonly add: (listener: unknown, signal?: AbortSignal) => () => void;
+  /** Tells everyone who listens now. */
+  readonly emit: (event: Event) => void;
+  /** Forgets them all. */
+  readonly clear: () => void;
 }
 
 /** Makes a reporter from whatever the options held as `onError` and `logger`. */
 export function createReporter(now: Platform['now'], onError: unknown, logger: unknown): Reporter {
   const loggedAt = new Map<string, number>();
   const warn = (topic: string, message: string) => {
-    if (logger === false || now() - (loggedAt.get(topic) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    if (logger === false || now() - (loggedAt.get(topic) ?? -QUIET_MS) < QUIET_MS) return;
     loggedAt.set(topic, now());
-    const sink = (logger ?? console) as Logger; // the guard around the call takes what is none
+    // The guard takes a logger that is none. One that throws leaves nobody to tell.
     guard(
-      () => sink.warn(`[halyard] ${message}`),
-      () => {
-        // A logger that throws leaves nobody to tell.
-      },
+      () => ((logger ?? console) as Logger).warn(`[halyard] ${message}`),
+      () => {},
     );
   };
   const report = (error: FlagsError) => {
-    if (typeof onError !== 'function') {
-      warn(error.code, `${error.code}: ${error.message}${error.docs ? ` (${error.docs})` : ''}`);
-      return;
-    }
-    guard(
-      () => onError(error),
-      () => warn('onError', 'onError itself threw'),
-    );
-  };
-  return {
-    report,
-    warn,
-    call: (listener, argument) => {
-      if (typeof listener !== 'function') return;
+    if (typeof onError === 'function')
       guard(
-        () => listener(argument),
-        (cause) => report(new FlagsError('listener_error', 'a listener threw', { cause })),
+        () => onError(error),
+        () => warn('onError', 'onError itself threw'),
       );
-    },
+    else warn(error.code, `${error.code}: ${error.message}${error.docs ? ` (${error.docs})` : ''}`);
   };
+  const onFailure = (cause: unknown) =>
+    report(new FlagsError('listener_error', 'a listener threw', { cause }));
+  const listeners = <Event>(): Listeners<Event> => {
+    const entries = new Set<(event: Event) => void>();
+    return {
+      add: (listener, signal) => {
+        const entry = (event: Event) => {
+          if (typeof listener === 'function') guard(() => listener(event), onFailure);
+        };
+        const remove = () => {
+          entries.delete(entry);
+          signal?.removeEventListener?.('abort', remove);
+        };
+        if (!signal?.aborted) entries.add(entry);
+        signal?.addEventListener?.('abort', remove);
+        return remove;
+      },
+      emit: (event) => {
+        for (const entry of [...entries]) entry(event);
+      },
+      clear: () => entries.clear(),
+    };
+  };
+  return { report, warn, listeners };
 }
 
 /** Runs foreign code. Its exception, or the rejection of the promise it gives, goes to `onFailure`. */
 function guard(run: () => unknown, onFailure: (thrown: unknown) => void): void {
   try {
     const result = run();
-    if (result !== undefined) Promise.resolve(result).catch(onFailure);
+    if (result) Promise.resolve(result).catch(onFailure);
   } catch (thrown) {
     onFailure(thrown);
   }

@@ -1,65 +1,59 @@
-import { REVISION_HEADER } from '@halyard/protocol';
-import { abortable } from './abort.ts';
+import { HEARTBEAT_SECONDS, REVISION_HEADER } from '@halyard/protocol';
 import { parseRetryAfter } from './backoff.ts';
-import { type FlagErrorCode, FlagsError, toFlagsError } from './errors.ts';
+import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { isRecord } from './flags.ts';
+import { MAX_TEXT_LENGTH } from './sse-parser.ts';
 import type { Target } from './target.ts';
 
-/** Greatest size of an answer or a frame, in bytes: a guard against answers without an end. */
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** A body that shows no sign of life for three heartbeats is dead. */
+export const READ_DEADLINE_MS = 3 * HEARTBEAT_SECONDS * 1_000;
 
-/** One request of a connection. */
-export interface Request {
-  /** Path below the base address, as `/v1/flags`. */
-  readonly path: string;
-  readonly accept: string;
-  /** Gives up on its own when no answer comes in time. */
-  readonly controller: AbortController;
-  readonly etag?: string | undefined;
-}
+/** So many bytes are a sign of life in the middle of a frame; a drip of single bytes is none. */
+const LIVELY_BYTES = 1_024;
 
 /** Codes by status, for answers whose body does not name one. A 404 from anybody else proves nothing. */
-const CODE_OF_STATUS: Readonly<Record<number, string>> = {
+const CODE_OF_STATUS: Readonly<Record<number, FlagErrorCode>> = {
   400: 'invalid_argument',
   401: 'invalid_api_key',
   429: 'rate_limited',
 };
 
 /**
- * Sends a GET and gives the answer when its status is 200 or 304. Throws a `FlagsError` otherwise; one that says
- * `retryable: false` is a refusal, which only a person can undo.
+ * Sends a GET and gives the answer when its status is 200 or 304. Throws a `FlagsError` otherwise, also when no answer
+ * comes in time or the controller is aborted.
  */
-export async function send(target: Target, request: Request): Promise<Response> {
-  const { platform, environment } = target;
-  const { path, accept, controller, etag } = request;
+export async function send(
+  target: Target,
+  path: string,
+  controller: AbortController,
+  etag?: string,
+): Promise<Response> {
+  const { platform, baseUrl, environment, requestTimeoutMs } = target;
+  const { signal } = controller;
   const cancel = platform.setTimer(
     () => controller.abort(new FlagsError('timeout', `no answer to GET ${path} in time`)),
-    target.requestTimeoutMs,
+    requestTimeoutMs,
   );
   try {
-    const headers = new Headers(target.headers.map(([name, value]) => [name, value]));
-    headers.set('Accept', accept);
+    const headers = new Headers(target.headers);
     if (etag) headers.set('If-None-Match', etag);
-    const url = `${target.baseUrl}${path}?env=${encodeURIComponent(environment)}`;
-    const init = { headers, signal: controller.signal, ...CONFINED() };
-    const response = await abortable(platform.fetch(url, init), controller.signal);
+    const response = await abortable(
+      platform.fetch(`${baseUrl}${path}?env=${encodeURIComponent(environment)}`, {
+        headers,
+        signal,
+        // Never follow a redirect (the key would go with it), never read a cache. Cloudflare's runtime knows neither
+        // setting; there, a redirect is handed to us and is an answer like any other that is not 200.
+        ...(globalThis.navigator?.userAgent === 'Cloudflare-Workers'
+          ? { redirect: 'manual' }
+          : { redirect: 'error', cache: 'no-store' }),
+      }),
+      signal,
+    );
     if (response.status === 200 || response.status === 304) return response;
-    throw await refusalOf(target, response, controller.signal);
-  } catch (thrown) {
-    throw toSafeError(target, thrown, `GET ${path} failed`);
+    throw await refusalOf(target, response, controller);
   } finally {
     cancel();
   }
-}
-
-/**
- * Never follow a redirect (the key would go with it), never read a cache. Cloudflare's runtime knows neither setting;
- * there, a redirect is handed to us and is an answer like any other that is not 200.
- */
-function CONFINED(): RequestInit {
-  return globalThis.navigator?.userAgent === 'Cloudflare-Workers'
-    ? { redirect: 'manual' }
-    : { redirect: 'error', cache: 'no-store' };
 }
 
 /** The revision an answer says it was made from. */
@@ -68,32 +62,63 @@ export function revisionOf(response: Response): number | undefined {
   return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The pieces of an answer's body as they come. */
-export async function* piecesOf(response: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/**
+ * Reads a body to its end and hands its text on as it comes, with a function to call for each sign of life. Throws when
+ * it breaks, falls silent or the controller is aborted.
+ */
+export async function readBody(
+  { platform: { now, setTimer } }: Target,
+  response: Response,
+  controller: AbortController,
+  take: (text: string, alive: () => void) => void,
+): Promise<void> {
   const reader = response.body?.getReader();
+  const decoder = new TextDecoder(); // drops the one byte order mark that may be there
+  let cancel = () => {};
+  let aliveAt = 0;
+  let bytes = 0;
+  const alive = () => {
+    aliveAt = now();
+    bytes = 0;
+  };
+  const watch = () => {
+    cancel = setTimer(
+      () => {
+        if (now() - aliveAt < READ_DEADLINE_MS) watch();
+        else controller.abort(new FlagsError('timeout', 'no sign of life for three heartbeats'));
+      },
+      aliveAt + READ_DEADLINE_MS - now(),
+    );
+  };
+  alive();
+  watch();
   try {
     for (;;) {
-      const piece = reader && (await abortable(reader.read(), signal));
+      const piece = reader && (await abortable(reader.read(), controller.signal));
       if (!piece || piece.done) return;
-      yield piece.value;
+      bytes += piece.value.length;
+      if (bytes >= LIVELY_BYTES) alive();
+      take(decoder.decode(piece.value, { stream: true }), alive);
     }
   } finally {
+    cancel();
     // Nobody reads the rest. A body that has failed refuses to be cancelled, which is as good.
     reader?.cancel().catch(() => {});
   }
 }
 
 /** The JSON of an answer. Throws `invalid_response` when it is none or has no end. */
-export async function readJson(response: Response, signal: AbortSignal): Promise<unknown> {
-  const decoder = new TextDecoder();
+export async function readJson(
+  target: Target,
+  response: Response,
+  controller: AbortController,
+): Promise<unknown> {
   let text = '';
-  let bytes = 0;
-  for await (const piece of piecesOf(response, signal)) {
-    bytes += piece.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new FlagsError('invalid_response', 'the answer is too large');
-    text += decoder.decode(piece, { stream: true });
-  }
-  return parseJson(text + decoder.decode());
+  await readBody(target, response, controller, (piece) => {
+    text += piece;
+    if (text.length > MAX_TEXT_LENGTH) throw new FlagsError('invalid_response', 'the answer has no end');
+  });
+  return parseJson(text);
 }
 
 /** Like `JSON.parse`, but throws `invalid_response`, without quoting what came. */
@@ -106,38 +131,47 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whatever was thrown as an error that holds no key. `what` names the work, `code` the failure unless it says better. */
-export function toSafeError(
-  target: Target,
-  thrown: unknown,
-  what: string,
-  code: FlagErrorCode = 'network_error',
-): FlagsError {
+/** Whatever was thrown, as an error that holds no key; `code` says what it is, unless it says so itself. */
+export function toSafeError({ redact }: Target, thrown: unknown, code: FlagErrorCode): FlagsError {
   if (thrown instanceof FlagsError) return thrown;
-  const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' };
-  const text = `${message}${stack}`;
-  const isClean = target.redact(text) === text;
-  return toFlagsError(isClean ? thrown : undefined, code, target.redact(`${what}: ${message}`));
-}
-
-async function refusalOf(target: Target, response: Response, signal: AbortSignal): Promise<FlagsError> {
-  const { status, headers } = response;
-  // The body only explains; an unreadable one leaves the status to speak.
-  const body = await readJson(response, signal).catch(() => undefined);
-  const { error, message, docs } = isRecord(body) ? body : {};
-  const isNamed = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error);
-  const code = isNamed
-    ? error
-    : (CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'invalid_response'));
-  const text = typeof message === 'string' ? message.slice(0, 500) : `the server answered ${status}`;
-  return new FlagsError(code, target.redact(text), {
-    status,
-    docs: typeof docs === 'string' ? target.redact(docs.slice(0, 500)) : undefined,
-    retryInMs: parseRetryAfter(headers.get('Retry-After'), target.platform.wallClock()),
-  });
+  if (!(thrown instanceof Error)) return new FlagsError(code, 'something was thrown that is no error');
+  const text = thrown.message + thrown.stack;
+  return new FlagsError(code, redact(thrown.message), redact(text) === text ? { cause: thrown } : {});
 }
 
 /** Whether only a person can undo the cause: a key or an environment the service does not know. */
-export function isRefusal(error: FlagsError): boolean {
-  return error.status === 401 || (error.status === 404 && error.code !== 'invalid_response');
+export function isRefusal({ status, code }: FlagsError): boolean {
+  return status === 401 || (status === 404 && code !== 'invalid_response');
+}
+
+async function refusalOf(
+  target: Target,
+  response: Response,
+  controller: AbortController,
+): Promise<FlagsError> {
+  const { status, headers } = response;
+  // The body only explains; an unreadable one leaves the status to speak.
+  const body = await readJson(target, response, controller).catch(() => {});
+  const { error, message, docs } = isRecord(body) ? body : {};
+  const retryInMs = parseRetryAfter(headers.get('Retry-After'), target.platform.wallClock());
+  const code =
+    typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
+      ? error
+      : (CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'invalid_response'));
+  const short = (text: unknown) => typeof text === 'string' && target.redact(text.slice(0, 500));
+  return new FlagsError(code, short(message) || `the server answered ${status}`, {
+    status,
+    ...(short(docs) && { docs: short(docs) || '' }),
+    ...(retryInMs !== undefined && { retryInMs }),
+  });
+}
+
+/** The work's result, or a rejection as soon as the signal is aborted: even work that ignores it holds nobody. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }

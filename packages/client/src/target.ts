@@ -10,8 +10,8 @@ export interface Target {
   readonly baseUrl: string;
   readonly environment: string;
   readonly mode: Mode;
-  /** All headers of every request, the key among them. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Those of every request, the key among them. */
+  readonly headers: Headers;
   readonly requestTimeoutMs: number;
   readonly pollIntervalMs: number;
   readonly staleAfterMs: number;

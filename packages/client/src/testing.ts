@@ -1,10 +1,9 @@
 /** A client for tests: the same interface, in memory, without time and network. */
 import type { FlagMap, FlagState } from '@halyard/protocol';
 import type { FlagsClient, ReadyResult } from './client-types.ts';
+import type { ClientStatus } from './connection.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { NO_FLAGS, readFlags, reconcile } from './flags.ts';
-import type { ClientStatus } from './health.ts';
-import { Listeners } from './listeners.ts';
 import type { FlagsChange } from './options.ts';
 import { createReads } from './reads.ts';
 import { createReporter } from './reporter.ts';
@@ -39,8 +38,8 @@ export interface TestClient extends FlagsClient {
 export function createTestClient(options: TestClientOptions = {}): TestClient {
   const { environment = 'test', targetingKey, onError } = options;
   const reporter = createReporter(() => 0, onError, onError ? undefined : false);
-  const changes = new Listeners<FlagsChange>(reporter);
-  const statuses = new Listeners<ClientStatus>(reporter);
+  const changes = reporter.listeners<FlagsChange>();
+  const statuses = reporter.listeners<ClientStatus>();
   let status: ClientStatus = 'ready';
   let hasMap = true;
   let revision = 1;

@@ -43,7 +43,6 @@ test('no file imports anything but its neighbours and the peers', async () => {
       if (!specifier.startsWith('.')) foreign.add(specifier);
   }
   expect([...foreign].sort()).toEqual([
-    '@halyard/client', // in the text that shows how to register flags
     '@openfeature/core',
     '@openfeature/server-sdk',
     '@openfeature/web-sdk',
@@ -70,7 +69,7 @@ test('importing any entry has no effect', async () => {
 describe('size, minified and compressed with brotli, without the peers', () => {
   const CORE = "export { createClient, FlagsError } from '@halyard/client';";
   test.each([
-    ['the core', CORE, '', 5 * 1024],
+    ['the core', CORE, '', 6.75 * 1024],
     ['react, beside the core', `${CORE} export * from '@halyard/client/react';`, CORE, 1024],
     [
       'openfeature/server, beside the core',

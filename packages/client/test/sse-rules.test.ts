@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
-import { readOptions } from '../src/options.ts';
+import { readTarget } from '../src/options.ts';
 import { followStream } from '../src/stream.ts';
 import { FakePlatform } from './support/fake-platform.ts';
 import { TEST_KEY } from './support/harness.ts';
@@ -21,7 +21,7 @@ async function readPieces(pieces: readonly Uint8Array[]): Promise<Read> {
   });
   const response = new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
   const platform = new FakePlatform(async () => response);
-  const { target } = readOptions({ apiKey: TEST_KEY, environment: 'e', baseUrl: 'https://x' }, platform);
+  const target = readTarget({ apiKey: TEST_KEY, environment: 'e', baseUrl: 'https://x' }, platform);
   const read: Read = { frames: [], retries: [] };
   await followStream(target, new AbortController(), {
     onOpen: () => {},

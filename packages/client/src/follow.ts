@@ -1,0 +1,162 @@
+import { Backoff, HEALTHY_MS } from './backoff.ts';
+import type { Connection } from './connection.ts';
+import { FlagsError } from './errors.ts';
+import { readFlags } from './flags.ts';
+import { isRefusal, toSafeError } from './request.ts';
+import { followStream } from './stream.ts';
+
+/** How long a stream may take to deliver the map before REST is asked for it, at the start. */
+export const FIRST_POLL_MS = 1_000;
+/** The same, after a stream was lost that had delivered. */
+export const NEXT_POLL_MS = 5_000;
+/** While there is no stream, REST is asked at least this often. */
+export const MAX_FALLBACK_MS = 30_000;
+/** How long to stay with a node that is behind before trying another: this, and up to half as much again. */
+export const BEHIND_MS = 4_000;
+
+/** Says that a stream was left on purpose: its node is behind. */
+const BEHIND = Symbol();
+
+/**
+ * Keeps a connection's map new for ever: a stream, and REST while there is none; or REST alone in the mode `poll`.
+ * Gives the function that ends it.
+ *
+ * A stream is *live* once the map at hand is at least as new as the stream's beginning. That takes a first frame, or,
+ * from a server that sends none, an answer of REST asked for after the stream was opened.
+ */
+export function follow(connection: Connection): () => void {
+  const { target } = connection;
+  const { platform, pollIntervalMs } = target;
+  const { now, setTimer, random } = platform;
+  const isPolling = target.mode === 'poll';
+  const backoff = new Backoff(random);
+  let isEnded = false;
+  let cancelPoll: (() => void) | undefined;
+  let cancelRetry = () => {};
+  let cancelBehind: (() => void) | undefined;
+  /** Streams opened so far, and the number of the one that is open, 0 while none is. */
+  let opened = 0;
+  let open = 0;
+  let streamError: FlagsError | undefined;
+  let hasPolled = false;
+  let hasPollFailed = false;
+
+  const stopPolling = () => {
+    cancelPoll?.();
+    cancelPoll = undefined;
+  };
+  const pollIn = (ms: number) => {
+    stopPolling();
+    cancelPoll = setTimer(poll, ms);
+  };
+  /** A tenth more or less, so that clients spread. */
+  const interval = () =>
+    (isPolling ? pollIntervalMs : Math.min(pollIntervalMs, MAX_FALLBACK_MS) * 0.9) * (0.9 + random() / 5);
+  const live = () => {
+    connection.isLive = hasPolled = true;
+    streamError = undefined;
+    stopPolling();
+    connection.confirm();
+  };
+
+  /** Asks REST; never rejects. */
+  const poll = async () => {
+    const stream = open;
+    cancelPoll = undefined;
+    hasPolled = true;
+    const error = await connection.load(streamError);
+    if (isEnded || connection.isLive) return;
+    hasPollFailed = error !== undefined;
+    if (error && (streamError || isPolling)) connection.fail();
+    if (isPolling) {
+      if (!error) backoff.reset();
+      const retryMs = error ? backoff.next(error, isRefusal(error)) : interval();
+      pollIn(error && !error.retryInMs && !isRefusal(error) ? Math.min(retryMs, interval()) : retryMs);
+    } else if (connection.isCurrent && stream && stream === open) live();
+    // The stream may have asked for another poll meanwhile; and a refusal is the stream's to retry, slowly.
+    else if (!cancelPoll && !(error && isRefusal(error))) pollIn(Math.max(error?.retryInMs ?? 0, interval()));
+  };
+
+  /** Opens a stream, follows it to its end, and comes back; never rejects. */
+  const attempt = async () => {
+    const controller = connection.begin();
+    let openedAt: number | undefined;
+    let nextRevision: number | undefined;
+    let frames = 0;
+    let thrown: unknown;
+    try {
+      await followStream(target, controller, {
+        onOpen: (revision) => {
+          openedAt = now();
+          nextRevision = revision;
+          open = ++opened;
+          if (revision === undefined) pollIn(0); // no first frame is promised
+        },
+        onFrame: (data) => {
+          const parsed = readFlags(data);
+          if (!parsed) throw new FlagsError('invalid_response', 'a frame holds no flag map');
+          const verdict = connection.offer(parsed, { revision: nextRevision, isSighting: frames++ === 0 });
+          if (nextRevision !== undefined) nextRevision++;
+          if (verdict === 'keep')
+            cancelBehind ??= setTimer(() => controller.abort(BEHIND), BEHIND_MS * (1 + random() / 2));
+          else {
+            stopBehind();
+            live();
+          }
+        },
+        onRetry: (ms) => {
+          backoff.firstMs = Math.min(Math.max(ms, 100), MAX_FALLBACK_MS);
+        },
+      });
+    } catch (reason) {
+      thrown = reason;
+    }
+    stopBehind();
+    connection.end(controller);
+    const wasLive = connection.isLive;
+    connection.isLive = false;
+    open = 0;
+    if (isEnded) return;
+    const delayMs = lose(thrown, wasLive, openedAt === undefined ? -1 : now() - openedAt);
+    cancelRetry = setTimer(attempt, delayMs);
+  };
+  const stopBehind = () => {
+    cancelBehind?.();
+    cancelBehind = undefined;
+  };
+  /** Draws the consequences of a stream's end (nothing was thrown: the server closed it). Gives the time to wait. */
+  const lose = (thrown: unknown, wasLive: boolean, openForMs: number): number => {
+    connection.lapse(target.staleAfterMs);
+    if (thrown === BEHIND) {
+      if (!cancelPoll) pollIn(interval());
+      return 0;
+    }
+    const isHealthy = openForMs >= HEALTHY_MS;
+    const closed = thrown ?? new FlagsError('stream_error', 'the server closed the stream');
+    const error = toSafeError(target, closed, openForMs < 0 ? 'network_error' : 'stream_error');
+    streamError = error;
+    // Silence was slow enough by itself to begin again quickly.
+    if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.reset();
+    // A stream that held and is then closed has done its work: servers restart.
+    if (!isHealthy || thrown !== undefined) connection.report(error);
+    const retryInMs = error.retryInMs ?? 0;
+    if (isRefusal(error)) stopPolling();
+    else if (!hasPolled) pollIn(retryInMs);
+    else if (retryInMs) pollIn(Math.max(retryInMs, interval()));
+    else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
+    if (isRefusal(error) || hasPollFailed) connection.fail();
+    return backoff.next(error, isRefusal(error));
+  };
+
+  if (isPolling) void poll();
+  else {
+    pollIn(FIRST_POLL_MS);
+    void attempt();
+  }
+  return () => {
+    isEnded = true;
+    stopPolling();
+    stopBehind();
+    cancelRetry();
+  };
+}
