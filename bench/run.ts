@@ -9,6 +9,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   propagation: async () => (await import('./propagation.ts')).measurePropagation,
   start: async () => (await import('./start.ts')).measureStart,
   'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
+  client: async () => (await import('./client.ts')).measureClient,
 };
 
 process.exitCode = await main(process.argv.slice(2));

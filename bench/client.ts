@@ -1,0 +1,215 @@
+import { brotliCompressSync } from 'node:zlib';
+import { type CreatedKey, Management, startNode, startTcpProxy, temporaryFolder } from '@halyard/testing';
+import { buildPackage } from '../packages/client/scripts/build.ts';
+import { createClient, type FlagsClient } from '../packages/client/src/index.ts';
+import type { Bench } from './bench.ts';
+import { milliseconds } from './format.ts';
+import type { Row } from './row.ts';
+import { median } from './statistics.ts';
+
+const FLAGS = 1_000;
+const READS = 2_000_000;
+const ROUNDS = 15;
+
+/** The client library: what a read costs, how soon it finds a lost server again, and what it weighs. */
+export async function measureClient(bench: Bench): Promise<readonly Row[]> {
+  bench.say('client: sizes');
+  const sizes = await measureSizes();
+  await using node = await disposableNode();
+  const management = new Management(node);
+  await management.createProject('bench');
+  const key = await management.createKey('bench', ['production']);
+  await management.change(
+    'bench',
+    'production',
+    Array.from({ length: FLAGS }, (_, i) => ({
+      key: `flag-${i}`,
+      state: { enabled: i % 2 === 0, value: i },
+    })),
+  );
+  bench.say('client: reads');
+  const reads = await measureReads(node.url, key);
+  bench.say('client: propagation and recovery, about a minute');
+  const propagation = await measurePropagation(node.url, key, management);
+  const recovery = await measureRecovery(node.url, key);
+  return [...reads, ...propagation, ...recovery, ...sizes];
+}
+
+async function disposableNode() {
+  const node = await startNode();
+  return Object.assign(node, { [Symbol.asyncDispose]: async () => void (await node.stop()) });
+}
+
+async function measureReads(baseUrl: string, { key: apiKey }: CreatedKey): Promise<Row[]> {
+  await using client = createClient({ apiKey, environment: 'production', baseUrl });
+  await client.ready();
+  const keys = Array.from({ length: FLAGS }, (_, i) => `flag-${i}`);
+  const plain: Record<string, { readonly enabled: boolean }> = { ...client.all() };
+  let sum = 0;
+  const subjects: Readonly<Record<string, (key: string) => void>> = {
+    'isEnabled(key)': (key) => {
+      if (client.isEnabled(key)) sum++;
+    },
+    'getValue(key, 0)': (key) => {
+      sum += client.getValue(key, 0);
+    },
+    'isEnabled(key) of a flag that is absent': () => {
+      if (client.isEnabled('absent')) sum++;
+    },
+    reference: (key) => {
+      if (plain[key]?.enabled) sum++;
+    },
+  };
+  const costs = new Map<string, number>();
+  for (const [name, read] of Object.entries(subjects)) costs.set(name, nanosecondsOf(read, keys));
+  const reference = costs.get('reference') ?? 0;
+  costs.delete('reference');
+  const rows = [...costs].map(([what, ns]) => ({
+    what: `client: ${what}`,
+    measured: `${ns.toFixed(1)} ns`,
+    reference: `a member of a plain object: ${reference.toFixed(1)} ns`,
+    ratio: `${(ns / reference).toFixed(1)} x`,
+    goal: '<= 100 ns',
+    verdict: ns <= 100 ? ('yes' as const) : ('no' as const),
+  }));
+  const perRead = bytesPerRead(() => keys.forEach((key) => void client.isEnabled(key)), keys.length);
+  return [
+    ...rows,
+    row('client: memory allocated by a read', `${perRead.toFixed(3)} bytes`, '< 0.1 bytes', perRead < 0.1),
+  ].filter(() => sum >= 0);
+}
+
+/** The median over some rounds: other work on the machine makes single rounds slow. */
+function nanosecondsOf(read: (key: string) => void, keys: readonly string[]): number {
+  const rounds = Array.from({ length: ROUNDS }, () => {
+    const start = performance.now();
+    for (let i = 0; i < READS / ROUNDS; i++) read(keys[i % keys.length] ?? '');
+    return ((performance.now() - start) * 1e6 * ROUNDS) / READS;
+  });
+  return median(rounds);
+}
+
+function bytesPerRead(readAll: () => void, count: number): number {
+  for (let i = 0; i < 200; i++) readAll();
+  Bun.gc(true);
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 2_000; i++) readAll();
+  const after = process.memoryUsage().heapUsed;
+  return Math.max(0, after - before) / (2_000 * count);
+}
+
+async function measurePropagation(
+  baseUrl: string,
+  { key: apiKey }: CreatedKey,
+  management: Management,
+): Promise<Row[]> {
+  await using client = createClient({ apiKey, environment: 'production', baseUrl });
+  await client.ready();
+  const times: number[] = [];
+  for (let i = 0; i < 50; i++) {
+    const start = performance.now();
+    const seen = until(client, () => client.getValue('moving', -1) === i);
+    await management.putState('bench', 'production', 'moving', { enabled: true, value: i });
+    await seen;
+    times.push(performance.now() - start);
+  }
+  return [
+    row(
+      'client: from the write’s request to the new value read',
+      `${median(times).toFixed(1)} ms (median of 50)`,
+    ),
+  ];
+}
+
+async function measureRecovery(baseUrl: string, { key: apiKey }: CreatedKey): Promise<Row[]> {
+  const proxy = await startTcpProxy({ port: Number(new URL(baseUrl).port) });
+  // A new client each time: one that was healthy for less than a minute would wait longer and longer.
+  const recover = async (fault: () => void, downMs: number): Promise<number> => {
+    await using client = createClient({
+      apiKey,
+      environment: 'production',
+      baseUrl: `http://127.0.0.1:${proxy.port}`,
+      staleAfterMs: 0,
+      logger: false,
+    });
+    await client.ready();
+    const lost = until(client, () => client.status !== 'ready');
+    fault();
+    await lost;
+    await Bun.sleep(downMs);
+    proxy.restore();
+    const start = performance.now();
+    await until(client, () => client.status === 'ready');
+    return performance.now() - start;
+  };
+  const resets: number[] = [];
+  for (let i = 0; i < 15; i++) resets.push(await recover(() => proxy.reset(), 0));
+  const outages: number[] = [];
+  for (let i = 0; i < 3; i++) outages.push(await recover(() => proxy.refuse(), 10_000));
+  await proxy.close();
+  const [reset, outage] = [Math.max(...resets), Math.max(...outages)];
+  return [
+    row(
+      'client: current again after a reset connection, slowest of 15',
+      milliseconds(reset),
+      '<= 35 s',
+      reset <= 35_000,
+    ),
+    row(
+      'client: current again after 10 s without a server, slowest of 3',
+      milliseconds(outage),
+      '<= 35 s',
+      outage <= 35_000,
+    ),
+  ];
+}
+
+async function until(client: FlagsClient, holds: () => boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const check = () => {
+      if (!holds()) return;
+      for (const stop of stops) stop();
+      resolve();
+    };
+    const stops = [client.onChange(check), client.onStatus(check)];
+    check();
+  });
+}
+
+async function measureSizes(): Promise<Row[]> {
+  using folder = temporaryFolder();
+  const built = folder.file('built');
+  await buildPackage(built);
+  const core = `export { createClient, FlagsError } from '${built}/index.js';`;
+  const alone = await compressedSize(folder.file('entry.ts'), core);
+  const rows = [
+    row('client: core, minified and compressed (brotli)', `${alone} bytes`, '<= 5120 bytes', alone <= 5120),
+  ];
+  for (const [entry, limit] of [
+    ['react', 1024],
+    ['openfeature/server', 2048],
+    ['openfeature/web', 2048],
+  ] as const) {
+    const size =
+      (await compressedSize(folder.file('entry.ts'), `${core} export * from '${built}/${entry}.js';`)) -
+      alone;
+    rows.push(row(`client: ${entry}, beside the core`, `${size} bytes`, `<= ${limit} bytes`, size <= limit));
+  }
+  return rows;
+}
+
+async function compressedSize(entry: string, source: string): Promise<number> {
+  await Bun.write(entry, source);
+  const result = await Bun.build({
+    entrypoints: [entry],
+    minify: true,
+    target: 'browser',
+    external: ['react', '@openfeature/*'],
+  });
+  return brotliCompressSync((await result.outputs[0]?.text()) ?? '').length;
+}
+
+function row(what: string, measured: string, goal = '', isReached?: boolean): Row {
+  const verdict = isReached === undefined ? '' : isReached ? 'yes' : 'no';
+  return { what, measured, reference: '', ratio: '', goal, verdict };
+}
