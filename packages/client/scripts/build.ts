@@ -14,8 +14,8 @@ export async function buildPackage(folder: string): Promise<void> {
   await Promise.all([bundle(folder), emitTypes(folder)]);
   const manifest = publicManifest(await Bun.file(join(PACKAGE, 'package.json')).json());
   await Bun.write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  await cp(join(PACKAGE, 'README.md'), join(folder, 'README.md'));
-  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+  for (const page of ['README.md', 'GUIDE.md', 'API.md']) await cp(join(PACKAGE, page), join(folder, page));
+  await cp(join(PACKAGE, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
 /** JavaScript: one file per entry and what they share, readable, with every dependency but the peers inlined. */

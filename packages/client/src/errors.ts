@@ -7,27 +7,30 @@ export type ServerErrorCode =
   | 'rate_limited'
   | 'internal_error';
 
-/** Codes the client adds. */
+/**
+ * Codes the client adds.
+ *
+ * - `network_error`: the server could not be reached, or the connection broke before the answer.
+ * - `timeout`: no answer within the time allowed, or no sign of life on an open stream.
+ * - `invalid_response`: an answer came, but not one that a flag service gives; or one flag (`flagKey`) was left out.
+ * - `stream_error`: an open stream broke or ended early.
+ * - `revision_reset`: the server's revisions restarted lower (a restored database); its map has been accepted.
+ * - `not_ready`: no flags have been loaded yet. Only as the `errorCode` of an evaluation.
+ * - `type_mismatch`: the flag's value has another JSON type than the default it was read with.
+ * - `invalid_options`: the options of `createClient` cannot work.
+ * - `listener_error`: a listener of the application threw.
+ * - `client_closed`: the client was used after `close()`.
+ */
 export type ClientErrorCode =
-  /** The server could not be reached, or the connection broke while a request was being answered. */
   | 'network_error'
-  /** No answer within the time allowed. */
   | 'timeout'
-  /** An answer came, but not one that a flag service gives. */
   | 'invalid_response'
-  /** An open stream broke, fell silent or ended early. */
   | 'stream_error'
-  /** The server's revisions restarted lower (a restored database); its map has been accepted. */
   | 'revision_reset'
-  /** No flags have been loaded yet, or the first load failed. Only as the `errorCode` of an evaluation. */
   | 'not_ready'
-  /** The flag's value has another JSON type than the default it was read with. */
   | 'type_mismatch'
-  /** The options of `createClient` cannot work. */
   | 'invalid_options'
-  /** A listener of the application threw. */
   | 'listener_error'
-  /** The client was used after `close()`. */
   | 'client_closed';
 
 /** What `FlagsError.code` holds; a newer server may add codes. */
