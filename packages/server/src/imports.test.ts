@@ -28,11 +28,11 @@ interface Import {
   readonly to: string;
 }
 
-/** Every relative import between the source files of the server, tests aside, as paths below `src`. */
+/** Every relative import between the source files of the server, tests and their fixtures (`test-*.ts`) aside, as paths below `src`. */
 async function findImports(): Promise<Import[]> {
   const found: Import[] = [];
   for await (const file of new Bun.Glob('**/*.ts').scan(SOURCE)) {
-    if (file.endsWith('.test.ts') || file.endsWith('.d.ts')) continue;
+    if (/(\.test|\.d)\.ts$|(^|\/)test-[^/]*\.ts$/.test(file)) continue;
     const text = await Bun.file(`${SOURCE}/${file}`).text();
     for (const [, target = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
       found.push({

@@ -132,7 +132,11 @@ class Node implements RunningNode {
   }
 
   get url(): string {
-    return this.#servers[0]?.url.href.replace(/\/$/, '') ?? '';
+    const { host } = this.#config;
+    // "Every address of this machine" is none that anybody could be sent to.
+    const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
+    const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;
+    return `http://${name}:${this.#servers[0]?.port ?? this.#config.port}`;
   }
 
   get closed(): Promise<void> {

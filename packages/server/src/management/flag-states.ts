@@ -113,7 +113,7 @@ async function knownKeys(
 ): Promise<ReadonlySet<string>> {
   const flags =
     others.length > 0 ? await transaction.flags(projectId) : [await transaction.flag(projectId, first)];
-  return new Set(flags.map((flag) => flag?.key ?? ''));
+  return new Set(flags.flatMap((flag) => (flag === undefined ? [] : [flag.key])));
 }
 
 interface StateWrite extends StatePlace {

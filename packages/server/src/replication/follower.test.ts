@@ -80,7 +80,11 @@ async function setUp() {
     keyGone: () => undefined,
     malformed: () => undefined,
   });
-  const listener = { live: () => hear('live'), lost: () => hear('lost'), stillLost: () => hear('still lost') };
+  const listener = {
+    live: () => hear('live'),
+    lost: () => hear('lost'),
+    stillLost: () => hear('still lost'),
+  };
   const follower = new Follower({ source, catalog, listener, heartbeatMs: 50, pollMs: 20, random: () => 0 });
   const running = follower.run();
   open.push(async () => {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Parameter } from './database.ts';
+import { checkTexts } from './parameters.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -56,6 +57,7 @@ export async function runScript(client: pg.Client, query: TimedQuery): Promise<r
 
 async function send(client: pg.Client, query: TimedQuery): Promise<pg.QueryResult> {
   const { text, parameters, timeoutMs } = query;
+  if (parameters !== undefined) checkTexts(parameters);
   const config = {
     text,
     query_timeout: timeoutMs,

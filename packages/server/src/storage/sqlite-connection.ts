@@ -1,5 +1,6 @@
 import type { Database as Sqlite, Statement } from 'bun:sqlite';
 import type { Parameter } from './database.ts';
+import { checkTexts } from './parameters.ts';
 
 /** Longer texts carry many rows and seldom come twice: they are compiled afresh. */
 const CACHED_TEXT_LENGTH = 2_000;
@@ -17,8 +18,9 @@ export class SqliteConnection {
     this.sqlite = sqlite;
   }
 
-  /** Runs one statement and gives its rows. Throws what SQLite throws. */
+  /** Runs one statement and gives its rows. Throws what SQLite throws, and `invalid_argument` for U+0000. */
   run<Row>(text: string, parameters: readonly Parameter[] = []): Row[] {
+    checkTexts(parameters);
     if (text.length > CACHED_TEXT_LENGTH) {
       using statement = this.sqlite.prepare(positional(text));
       // `Row`: the caller wrote the SQL and says what its columns are.

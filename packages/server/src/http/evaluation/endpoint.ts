@@ -12,40 +12,44 @@ export type Handler<Path extends string> = (
   server: Server<undefined>,
 ) => Response | Promise<Response>;
 
-/** One endpoint: its method is handled, every other is refused with `Allow`. */
-export function endpoint<Path extends string>(
-  context: EvaluationContext,
-  operation: Operation,
-  method: 'GET' | 'POST',
-  handler: Handler<Path>,
-  allowed: readonly string[] = [method],
-) {
-  const handle = observed(context, operation, handler);
-  return methodTable((request: BunRequest<Path>, server: Server<undefined>) => {
-    if (request.method === method) return handle(request, server);
-    if (request.method === 'OPTIONS' && context.corsOrigins.size > 0)
-      return preflight(context, request, allowed);
-    const refusal = errorResponse(
-      methodNotAllowed(request.method, allowed),
-      contextOf(context, requestIdOf(request)),
-    );
-    refusal.headers.set('Allow', allowed.join(', '));
-    context.counters.count(operation, refusal.status);
-    return refusal;
-  });
+/** What one path answers to: per method, the name the metrics count it under and the handler. */
+export type Methods<Path extends string> = Partial<
+  Record<'GET' | 'POST', { readonly operation: Operation; readonly handler: Handler<Path> }>
+>;
+
+/** One path: the methods it takes are handled, every other is refused with `Allow`. */
+export function endpoint<Path extends string>(context: EvaluationContext, methods: Methods<Path>) {
+  const allowed = Object.keys(methods);
+  const handlers = new Map(
+    Object.entries(methods).map(([method, { operation, handler }]) => [
+      method,
+      observed(context, operation, handler),
+    ]),
+  );
+  return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> =>
+    handlers.get(request.method)?.(request, server) ?? refuseMethod(context, request, allowed);
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
-/** The same handler under every method, so that no method falls through to another route. */
-function methodTable<H>(handler: H): Record<(typeof METHODS)[number], H> {
-  const entries = METHODS.map((method) => [method, handler] as const);
-  // `fromEntries` forgets which keys it was given; they are METHODS.
-  return Object.fromEntries(entries) as Record<(typeof METHODS)[number], H>;
+/** Answers a method that the path does not take; with CORS on, OPTIONS is a browser's question. */
+export function refuseMethod(
+  context: EvaluationContext,
+  request: Request,
+  allowed: readonly string[],
+): Response {
+  if (request.method === 'OPTIONS' && context.corsOrigins.size > 0) {
+    return preflight(context, request, allowed);
+  }
+  const refusal = errorResponse(
+    methodNotAllowed(request.method, allowed),
+    contextOf(context, requestIdOf(request)),
+  );
+  refusal.headers.set('Allow', allowed.join(', '));
+  context.counters.count('other', refusal.status);
+  return refusal;
 }
 
 /** Wraps a handler: gives it the request's id, translates what it throws, counts its answer. */
-export function observed<Path extends string>(
+function observed<Path extends string>(
   context: EvaluationContext,
   operation: Operation,
   handler: Handler<Path>,

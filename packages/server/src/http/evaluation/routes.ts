@@ -1,5 +1,7 @@
-import { parseBatchRequest } from '@halyard/protocol';
+import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
+import type { Server } from 'bun';
 import { ServiceError } from '../../domain/service-error.ts';
+import { readBody } from '../body.ts';
 import { accept, authenticate, environmentName, openEnvironment, unavailable } from './access.ts';
 import {
   type AnswerFacts,
@@ -8,80 +10,66 @@ import {
   streamAnswer,
   wholeMapAnswer,
 } from './answers.ts';
-import { readBody } from './body.ts';
 import type { EvaluationContext } from './context.ts';
-import { endpoint, observed } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 
 /** The four endpoints of the evaluation interface, as routes of `Bun.serve`. (Spec: Endpoints) */
 export function evaluationRoutes(context: EvaluationContext) {
   return {
-    '/v1/flags': endpoint<'/v1/flags'>(context, 'all', 'GET', (request, requestId) => {
-      const environment = openByQuery(context, request);
-      return wholeMapAnswer(request, environment, factsOf(context, requestId));
-    }),
-
+    '/v1/flags': endpoint<'/v1/flags'>(context, { GET: { operation: 'all', handler: readAll } }),
     // A POST to this path is the batch read; a GET reads the flag that happens to be called `batch`.
-    '/v1/flags/batch': {
-      ...endpoint<'/v1/flags/batch'>(
-        context,
-        'batch',
-        'POST',
-        async (request, requestId) => {
-          const key = authenticate(context, request);
-          const { env, keys } = accept(parseBatchRequest(await readBody(request)));
-          const environment = openEnvironment(context, key, env);
-          return jsonAnswer(environment.select(keys), environment, factsOf(context, requestId));
-        },
-        ['GET', 'POST'],
-      ),
-      GET: observed<'/v1/flags/batch'>(context, 'single', (request, requestId) =>
-        singleFlag(context, request, 'batch', requestId),
-      ),
-    },
-
-    '/v1/flags/:key': endpoint<'/v1/flags/:key'>(context, 'single', 'GET', (request, requestId) =>
-      singleFlag(context, request, request.params.key, requestId),
-    ),
-
-    '/v1/stream': endpoint<'/v1/stream'>(context, 'stream', 'GET', (request, requestId, server) => {
-      const key = authenticate(context, request);
-      const environment = openEnvironment(context, key, environmentName(request));
-      refuseTooManyStreams(context, key.id);
-      if (!context.freshness.canStream()) {
-        throw unavailable(
-          'This node cannot follow the changes at the moment; try again shortly, or on another node.',
-        );
-      }
-      server.timeout(request, 0);
-      const { revision } = environment;
-      return streamAnswer(context.hub.open(environment, key.id), revision, factsOf(context, requestId));
+    '/v1/flags/batch': endpoint<'/v1/flags/batch'>(context, {
+      GET: { operation: 'single', handler: (request, requestId) => readOne(request, 'batch', requestId) },
+      POST: { operation: 'batch', handler: readBatch },
     }),
+    '/v1/flags/:key': endpoint<'/v1/flags/:key'>(context, {
+      GET: { operation: 'single', handler: (request, id) => readOne(request, request.params.key, id) },
+    }),
+    '/v1/stream': endpoint<'/v1/stream'>(context, { GET: { operation: 'stream', handler: openStream } }),
   };
-}
 
-function singleFlag(
-  context: EvaluationContext,
-  request: Request,
-  flagKey: string,
-  requestId: string,
-): Response {
-  const key = authenticate(context, request);
-  const name = environmentName(request);
-  checkEscapes(request, flagKey);
-  const environment = openEnvironment(context, key, name);
-  const flag = environment.flag(flagKey);
-  if (flag === undefined) {
-    throw new ServiceError(
-      'flag_not_found',
-      'There is no flag of that key in this environment: check the key, or create the flag.',
-    );
+  function readAll(request: Request, requestId: string): Response {
+    const key = authenticate(context, request);
+    const environment = openEnvironment(context, key, environmentName(request));
+    return wholeMapAnswer(request, environment, factsOf(context, requestId));
   }
-  return representationAnswer(request, flag, factsOf(context, requestId));
+
+  function readOne(request: Request, flagKey: string, requestId: string): Response {
+    const key = authenticate(context, request);
+    const name = environmentName(request);
+    checkEscapes(request, flagKey);
+    const flag = openEnvironment(context, key, name).flag(flagKey);
+    if (flag === undefined) throw flagNotFound();
+    return representationAnswer(request, flag, factsOf(context, requestId));
+  }
+
+  async function readBatch(request: Request, requestId: string): Promise<Response> {
+    const key = authenticate(context, request);
+    const { env, keys } = accept(parseBatchRequest(await readBody(request, MAX_BATCH_BYTES)));
+    const environment = openEnvironment(context, key, env);
+    return jsonAnswer(environment.select(keys), environment, factsOf(context, requestId));
+  }
+
+  function openStream(request: Request, requestId: string, server: Server<undefined>): Response {
+    const key = authenticate(context, request);
+    const environment = openEnvironment(context, key, environmentName(request));
+    refuseTooManyStreams(context, key.id);
+    if (!context.freshness.canStream()) {
+      throw unavailable(
+        'This node cannot follow the changes at the moment; try again shortly, or on another node.',
+      );
+    }
+    server.timeout(request, 0);
+    const { revision } = environment;
+    return streamAnswer(context.hub.open(environment, key.id), revision, factsOf(context, requestId));
+  }
 }
 
-function openByQuery(context: EvaluationContext, request: Request) {
-  const key = authenticate(context, request);
-  return openEnvironment(context, key, environmentName(request));
+function flagNotFound(): ServiceError {
+  return new ServiceError(
+    'flag_not_found',
+    'There is no flag of that key in this environment: check the key, or create the flag.',
+  );
 }
 
 /**

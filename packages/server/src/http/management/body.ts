@@ -5,22 +5,6 @@ import { at, invalid, quote } from '../../domain/strict-members.ts';
 /** Deepest nesting of a body: that of a flag value, and some more around it. */
 const MAX_BODY_DEPTH = 64;
 
-/** Reads a request's body as UTF-8 text, counting while it arrives. Too much, or no UTF-8, is `invalid_argument`. */
-export async function readBody(request: Request, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > maxBytes) throw invalid(`The body is larger than ${maxBytes} bytes: send less at once.`);
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch (cause) {
-    throw invalid('The body is not valid UTF-8: send JSON in UTF-8.', { cause });
-  }
-}
-
 /** Parses a body. What is no JSON, or nested beyond all reason, is `invalid_argument`. */
 export function parseBody(text: string): unknown {
   if (nestingOf(text) > MAX_BODY_DEPTH) {

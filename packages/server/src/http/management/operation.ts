@@ -3,7 +3,8 @@ import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { accept, parseBody, readBody } from './body.ts';
+import { readBody } from '../body.ts';
+import { accept, parseBody } from './body.ts';
 import { describeOperation } from './describe-operation.ts';
 import type { ManagementApp, ManagementEnv } from './environment.ts';
 
