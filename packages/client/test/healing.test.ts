@@ -271,6 +271,19 @@ describe('reconnecting', () => {
     expect(codes()).toEqual(['stream_error']);
   });
 
+  test('a reconnection time that the server sets is the first delay from then on', async () => {
+    const { client, server, platform } = harness();
+    platform.chance = 0.999;
+    await client.ready();
+    server.latest.text('retry: 10000\n\n');
+    await settle();
+    server.latest.break();
+    await platform.advance(9_000);
+    expect(server.count('/v1/stream')).toBe(1);
+    await platform.advance(1_000);
+    expect(server.count('/v1/stream')).toBe(2);
+  });
+
   test('no REST request is made while the stream delivers', async () => {
     const { client, server, platform } = harness();
     await client.ready();

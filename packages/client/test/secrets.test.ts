@@ -111,6 +111,24 @@ describe('the key', () => {
     expect(server.requests[0]?.headers.get('X-Service-Key')).toBe(TEST_KEY);
   });
 
+  test('where redirects cannot be refused they are not followed', async () => {
+    const { userAgent } = globalThis.navigator;
+    Object.defineProperty(globalThis.navigator, 'userAgent', {
+      value: 'Cloudflare-Workers',
+      configurable: true,
+    });
+    try {
+      const { client, server, platform } = harness();
+      server.fail(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }));
+      const ready = client.ready();
+      await platform.advance(10);
+      expect((await ready).error?.code).toBe('invalid_response');
+      for (const { init } of server.requests) expect(init).toMatchObject({ redirect: 'manual' });
+    } finally {
+      Object.defineProperty(globalThis.navigator, 'userAgent', { value: userAgent, configurable: true });
+    }
+  });
+
   test('a key in a page is pointed out', async () => {
     const lines: string[] = [];
     Object.assign(globalThis, { document: {} });
