@@ -255,6 +255,18 @@ describe('export and import', () => {
   });
 });
 
+test('types writes declarations of a project, values and all', async () => {
+  await halyard('project create typed');
+  const place = '--project typed --env production';
+  await halyard(['flag', 'set', 'limit', ...place.split(' '), '--on', '--value', '25']);
+  await halyard(['flag', 'set', 'plain', ...place.split(' '), '--on']);
+  const run = await halyard('types --project typed');
+  expect(run).toMatchObject({ exitCode: 0, err: '' });
+  expect(run.out).toContain("      'limit': number;\n      'plain': boolean;\n");
+  expect(run.out).toContain("export type NumberFlagKey = 'limit';");
+  expect((await halyard('types --project nobody')).exitCode).toBe(3);
+});
+
 test('openapi prints the document, without a token', async () => {
   const run = await halyard('openapi', { env: { HALYARD_TOKEN: '' } });
   expect(JSON.parse(run.out).openapi).toStartWith('3.1');

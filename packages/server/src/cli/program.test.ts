@@ -30,6 +30,7 @@ const COMMANDS = [
   'audit',
   'errors',
   'openapi',
+  'types',
   'doctor',
   'version',
 ];

@@ -15,7 +15,7 @@ interface CommandEntry {
 
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: {
-    summary: 'run a node: the flag service with its API and dashboard',
+    summary: 'run a node: the flag service with its management API',
     load: async () => (await import('./serve.ts')).defineServe,
   },
   project: {
@@ -45,6 +45,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   import: {
     summary: 'bring a project to the state of such a document',
     load: async () => (await import('./import.ts')).defineImport,
+  },
+  types: {
+    summary: "write a project's flags as TypeScript declarations",
+    load: async () => (await import('./types.ts')).defineTypes,
   },
   audit: {
     summary: 'show who changed what',
