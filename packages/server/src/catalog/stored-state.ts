@@ -1,5 +1,6 @@
-import { parseFlagState } from '@halyard/protocol';
 import type { StateText } from '../domain/flag.ts';
+import { parseStored } from '../domain/flag-state-text.ts';
+import { membersOf } from '../domain/json-text.ts';
 
 /**
  * Checks a stored state before it is served: gives its text, or `undefined` when it is no flag state at all. Members
@@ -7,21 +8,16 @@ import type { StateText } from '../domain/flag.ts';
  * a frame in two; such a text is written anew from its parsed form.
  */
 export function checkStoredState(stored: unknown): StateText | undefined {
-  if (typeof stored !== 'string') return undefined;
-  let data: unknown;
-  try {
-    data = JSON.parse(stored);
-  } catch {
-    // A damaged record is no flag; the catalog counts and logs it.
-    return undefined;
-  }
-  const state = parseFlagState(data);
+  const state = parseStored(stored);
+  // `string`: nothing else can be parsed.
+  const text = stored as string;
   if (state === undefined) return undefined;
-  return isServable(stored, Object.keys(data as object)) ? stored : JSON.stringify(state);
+  return isServable(text) ? text : JSON.stringify(state);
 }
 
 const MEMBERS = new Set(['enabled', 'value', 'rolloutPct']);
 
-function isServable(text: string, members: readonly string[]): boolean {
-  return text.startsWith('{"') && !/[\r\n]/.test(text) && members.every((member) => MEMBERS.has(member));
+function isServable(text: string): boolean {
+  const members = membersOf(text) ?? [];
+  return text.startsWith('{"') && !/[\r\n]/.test(text) && members.every(([member]) => MEMBERS.has(member));
 }

@@ -1,4 +1,10 @@
-import { isRolloutPct, MAX_VALUE_BYTES, MAX_VALUE_DEPTH, parseFlagState } from '@halyard/protocol';
+import {
+  type FlagState,
+  isRolloutPct,
+  MAX_VALUE_BYTES,
+  MAX_VALUE_DEPTH,
+  parseFlagState,
+} from '@halyard/protocol';
 import type { StateText } from './flag.ts';
 import { compactJson, membersOf, nestingOf } from './json-text.ts';
 import { at, invalid, memberPath, readMembers } from './strict-members.ts';
@@ -26,16 +32,20 @@ export function buildState(parts: StateParts, path = ''): StateText {
   return `{${members.join(',')}}`;
 }
 
-/** Takes a stored state apart; `undefined` when the record is damaged and so counts as absent. */
-export function stateParts(stored: StateText): StateParts | undefined {
-  let data: unknown;
+/** Reads a stored state; `undefined` when the record is damaged and so counts as absent. */
+export function parseStored(stored: unknown): FlagState | undefined {
+  if (typeof stored !== 'string') return undefined;
   try {
-    data = JSON.parse(stored);
+    return parseFlagState(JSON.parse(stored));
   } catch {
     // Damaged: absent, see above.
     return undefined;
   }
-  const state = parseFlagState(data);
+}
+
+/** Takes a stored state apart; `undefined` when the record is damaged. */
+export function stateParts(stored: StateText): StateParts | undefined {
+  const state = parseStored(stored);
   if (state === undefined) return undefined;
   const valueText = new Map(membersOf(stored)).get('value');
   return {
