@@ -14,7 +14,7 @@ import { RateLimiter } from './http/evaluation/rate-limiter.ts';
 import { type Fallback, listen, serveOnly, serveParts } from './http/listener.ts';
 import { createManagementApp } from './http/management/app.ts';
 import { requestIdOf } from './http/request-id.ts';
-import { newAccessToken } from './management/access-tokens.ts';
+import { isSameSecret, newAccessToken } from './management/access-tokens.ts';
 import type { ManagementContext } from './management/context.ts';
 import { createLogger } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
@@ -229,6 +229,7 @@ class Node implements RunningNode {
     const app = createManagementApp({
       context: this.#management,
       adminToken,
+      trustProxy: this.#config.trustProxy,
       docsUrl,
       version: VERSION,
       log: this.#log,
@@ -266,7 +267,8 @@ class Node implements RunningNode {
 
   #scrape(request: Request): Response | Promise<Response> {
     const { metricsToken } = this.#config;
-    if (metricsToken !== undefined && request.headers.get('Authorization') !== `Bearer ${metricsToken}`) {
+    const presented = request.headers.get('Authorization') ?? '';
+    if (metricsToken !== undefined && !isSameSecret(presented, `Bearer ${metricsToken}`)) {
       return new Response('The metrics need a token: send it as a bearer token.\n', { status: 401 });
     }
     return this.#metrics.scrape();

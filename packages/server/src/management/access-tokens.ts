@@ -96,7 +96,7 @@ export async function verifyAccessToken(
   presented: string,
 ): Promise<TokenHolder | undefined> {
   if (presented === '' || presented.length > MAX_TOKEN_LENGTH) return undefined;
-  if (adminToken !== undefined && isSame(presented, adminToken)) return { name: ADMIN_NAME };
+  if (adminToken !== undefined && isSameSecret(presented, adminToken)) return { name: ADMIN_NAME };
   const token = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
   if (token === undefined || token.revokedAt !== undefined) return undefined;
   if (token.expiresAt !== undefined && token.expiresAt <= context.now()) return undefined;
@@ -107,7 +107,7 @@ function digestOf(token: string): string {
   return Bun.SHA256.hash(token, 'hex');
 }
 
-/** Digests have one length, so the comparison takes the same time whatever the texts. */
-function isSame(a: string, b: string): boolean {
+/** Whether two secrets are the same. Digests have one length, so it takes the same time whatever the texts. */
+export function isSameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digestOf(a), 'hex'), Buffer.from(digestOf(b), 'hex'));
 }

@@ -26,6 +26,8 @@ export interface ManagementAppOptions {
   readonly context: ManagementContext;
   /** A token that works without a record, from the settings. */
   readonly adminToken: string | undefined;
+  /** Whether `X-Forwarded-For` is believed for the audit log. */
+  readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */
   readonly docsUrl: string;
   /** The program's version, for the OpenAPI document. */

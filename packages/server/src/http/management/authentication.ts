@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
@@ -13,6 +14,8 @@ export interface AuthenticationOptions {
   readonly context: ManagementContext;
   /** A token that works without a record, from the settings. */
   readonly adminToken: string | undefined;
+  /** Whether a proxy before this node is believed about where a request comes from. */
+  readonly trustProxy: boolean;
   readonly log: Logger;
 }
 
@@ -21,7 +24,7 @@ export interface AuthenticationOptions {
  * answer; the token itself goes nowhere.
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
-  const { context, adminToken, log } = options;
+  const { context, adminToken, trustProxy, log } = options;
   const uses = new TokenUses(context, (error) =>
     log.warn({ err: error }, 'the last use of an access token was not noted'),
   );
@@ -35,7 +38,8 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
       );
     }
     if (holder.id !== undefined) uses.note(holder.id);
-    const ip = c.env?.server?.requestIP(c.req.raw)?.address;
+    const forwarded = trustProxy ? lastForwarded(c.req.header('X-Forwarded-For')) : undefined;
+    const ip = forwarded ?? c.env?.server?.requestIP(c.req.raw)?.address;
     c.set('actor', actorOf(holder.name, ip, c.req.header('X-Change-Note')));
     await next();
   };
@@ -49,6 +53,12 @@ function actorOf(name: string, ip: string | undefined, header: string | undefine
     ...(ip === undefined ? {} : { ip }),
     ...(note === '' ? {} : { note }),
   };
+}
+
+/** The address that the nearest proxy saw: what stands before it in the header is only what callers say. */
+function lastForwarded(header: string | undefined): string | undefined {
+  const last = header?.split(',').at(-1)?.trim();
+  return last === undefined || isIP(last) === 0 ? undefined : last;
 }
 
 /** Header values arrive as one character per byte. What was sent as UTF-8, as command lines do, is read as such. */

@@ -466,6 +466,15 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       expect(page.json.entries).toEqual([older[0]]);
     });
 
+    test('behind a trusted proxy it tells the address that the proxy saw, not what the caller claims', async () => {
+      const { name, path } = await app.project();
+      const flag = `${path}/environments/production/flags/a`;
+      const headers = { 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' };
+      await app.call('PUT', flag, { body: { enabled: true }, headers });
+      const [entry] = (await app.call('GET', `/api/audit?project=${name}&target=a&limit=1`)).json.entries;
+      expect(entry.ip).toBe('203.0.113.9');
+    });
+
     test.each([
       ['limit=0', 400],
       ['limit=many', 400],

@@ -57,6 +57,7 @@ export class TestApp {
     this.app = createManagementApp({
       context: this.context,
       adminToken: ADMIN_TOKEN,
+      trustProxy: true,
       docsUrl: 'https://docs.example',
       version: '0.0.0',
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
