@@ -6,7 +6,7 @@ export interface Row {
   /** The same figure of the reference, measured in the same run. */
   readonly reference: string;
   readonly ratio: string;
-  /** What `docs/performance.md` wants to reach. */
+  /** What is to be reached, as in `>= 85 %`. */
   readonly goal: string;
   readonly verdict: 'yes' | 'no' | '';
 }
