@@ -6,6 +6,8 @@ import type { LoadCommands, LoadPlan, LoadResult } from './workers/load-generato
 /** Makes load: `wrk` where it is installed, otherwise a small generator of our own. */
 export interface LoadMaker extends AsyncDisposable {
   readonly name: string;
+  /** Whether it asks faster than any server answers; otherwise rates say nothing, and processor times must. */
+  readonly outpacesServers: boolean;
   run(plan: LoadPlan): Promise<LoadResult>;
 }
 
@@ -13,11 +15,17 @@ export interface LoadMaker extends AsyncDisposable {
 export async function startLoadMaker(machine: Machine): Promise<LoadMaker> {
   const { wrk } = machine;
   if (wrk !== undefined) {
-    return { name: 'wrk', run: (plan) => runWrk(machine, wrk, plan), [Symbol.asyncDispose]: async () => {} };
+    return {
+      name: 'wrk',
+      outpacesServers: true,
+      run: (plan) => runWrk(machine, wrk, plan),
+      [Symbol.asyncDispose]: async () => {},
+    };
   }
   const worker = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
   return {
     name: 'our own load generator (wrk is not installed)',
+    outpacesServers: false,
     run: (plan) => worker.ask('run', plan),
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };
