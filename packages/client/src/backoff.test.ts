@@ -1,39 +1,61 @@
 import { describe, expect, test } from 'bun:test';
-import { Backoff, parseRetryAfter } from './backoff.ts';
+import { type Backoff, createBackoff, parseRetryAfter } from './backoff.ts';
 
 function delays(backoff: Backoff, count: number, isRefusal = false): number[] {
   return Array.from({ length: count }, () => backoff.next({}, isRefusal));
 }
 
-describe('Backoff', () => {
+describe('createBackoff', () => {
   test('doubles from 1 s to 30 s, with the full range below as jitter', () => {
-    const greatest = new Backoff(() => 1);
+    const greatest = createBackoff(() => 1);
     expect(delays(greatest, 8)).toEqual([1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
-    expect(delays(new Backoff(() => 0), 4)).toEqual([0, 0, 0, 0]);
-    expect(delays(new Backoff(() => 0.5), 3)).toEqual([500, 1000, 2000]);
+    expect(
+      delays(
+        createBackoff(() => 0),
+        4,
+      ),
+    ).toEqual([0, 0, 0, 0]);
+    expect(
+      delays(
+        createBackoff(() => 0.5),
+        3,
+      ),
+    ).toEqual([500, 1000, 2000]);
   });
 
   test('goes from 60 s to 5 min after refusals, never less than half of that', () => {
-    expect(delays(new Backoff(() => 1), 5, true)).toEqual([60000, 120000, 240000, 300000, 300000]);
-    expect(delays(new Backoff(() => 0), 3, true)).toEqual([30000, 60000, 120000]);
+    expect(
+      delays(
+        createBackoff(() => 1),
+        5,
+        true,
+      ),
+    ).toEqual([60000, 120000, 240000, 300000, 300000]);
+    expect(
+      delays(
+        createBackoff(() => 0),
+        3,
+        true,
+      ),
+    ).toEqual([30000, 60000, 120000]);
   });
 
   test('starts again after a reset, and stays finite for ever', () => {
-    const backoff = new Backoff(() => 1);
+    const backoff = createBackoff(() => 1);
     expect(delays(backoff, 5000).at(-1)).toBe(30000);
     backoff.reset();
     expect(delays(backoff, 1)).toEqual([1000]);
   });
 
   test('waits at least as long as the server asked for, with jitter on top, but not for ever', () => {
-    const backoff = new Backoff(() => 0.5);
+    const backoff = createBackoff(() => 0.5);
     expect(backoff.next({ retryInMs: 7000 }, false)).toBe(7500);
     expect(backoff.next({ retryInMs: 90_000 }, true)).toBe(90_000 + 90_000);
     expect(backoff.next({ retryInMs: 1e12 }, false)).toBe(3_600_000 + 2_000);
   });
 
   test('takes the first delay a server sets', () => {
-    const backoff = new Backoff(() => 1);
+    const backoff = createBackoff(() => 1);
     backoff.firstMs = 5000;
     expect(delays(backoff, 4)).toEqual([5000, 10000, 20000, 30000]);
   });

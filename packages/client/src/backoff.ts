@@ -11,34 +11,36 @@ export const HEALTHY_MS = 60_000;
 /** A longer `Retry-After` is cut to this: nobody may switch a client off. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
+/** How long to wait before trying again. */
+export interface Backoff {
+  /** The first delay, which a server may set with `retry:`. */
+  firstMs: number;
+  /** Milliseconds to wait after one more failure; `isRefusal` when only a person can undo the cause. */
+  next(failure: { readonly retryInMs?: number }, isRefusal: boolean): number;
+  /** Forgets the failures so far. */
+  reset(): void;
+}
+
 /**
- * How long to wait before trying again: doubling from 1 s to 30 s with full jitter, or from 60 s to 5 min (upper half
+ * Makes a backoff: doubling from 1 s to 30 s with full jitter, or from 60 s to 5 min (upper half
  * random) after a refusal; never less than the server asked for, and then with the jitter on top.
  */
-export class Backoff {
-  /** The first delay, which a server may set with `retry:`. */
-  firstMs = FIRST_DELAY_MS;
-  readonly #random: () => number;
-  #failures = 0;
-
-  constructor(random: () => number) {
-    this.#random = random;
-  }
-
-  /** Milliseconds to wait after one more failure; `isRefusal` when only a person can undo the cause. */
-  next({ retryInMs = 0 }: { readonly retryInMs?: number }, isRefusal: boolean): number {
-    const doubling = 2 ** Math.min(this.#failures++, 20);
-    const jitter = this.#random();
-    const delayMs = isRefusal
-      ? Math.min(FIRST_SLOW_DELAY_MS * doubling, MAX_SLOW_DELAY_MS) * (0.5 + jitter / 2)
-      : Math.min(this.firstMs * doubling, MAX_DELAY_MS) * jitter;
-    return retryInMs > 0 ? Math.min(retryInMs, MAX_RETRY_AFTER_MS) + delayMs : delayMs;
-  }
-
-  /** Forgets the failures so far. */
-  reset(): void {
-    this.#failures = 0;
-  }
+export function createBackoff(random: () => number): Backoff {
+  let failures = 0;
+  const self: Backoff = {
+    firstMs: FIRST_DELAY_MS,
+    next: ({ retryInMs = 0 }, isRefusal) => {
+      const doubling = 2 ** failures++; // may become infinite; the limits below do not
+      const delayMs = isRefusal
+        ? Math.min(FIRST_SLOW_DELAY_MS * doubling, MAX_SLOW_DELAY_MS) * (0.5 + random() / 2)
+        : Math.min(self.firstMs * doubling, MAX_DELAY_MS) * random();
+      return Math.min(retryInMs, MAX_RETRY_AFTER_MS) + delayMs;
+    },
+    reset: () => {
+      failures = 0;
+    },
+  };
+  return self;
 }
 
 /** `Retry-After` in milliseconds, from seconds or from an HTTP date; `undefined` when absent or not understood. */

@@ -42,10 +42,6 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   let connection: Connection | undefined;
   let isTouched = false;
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
-  let finish = () => {};
-  const closing = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
   changes.add(given.onChange);
 
   /** A failed load is no failure of a client that has flags to answer with. */
@@ -79,7 +75,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       return;
     }
     if (given.apiKey && 'document' in globalThis)
-      reporter.warn('page', 'a project key is a secret, not for pages; see @halyard/client/handler');
+      reporter.warn('page', 'apiKey is a secret; pages use @halyard/client/handler');
     lease = acquireConnection(target);
     connection = lease[0];
     connection.ears.add(ear);
@@ -98,23 +94,24 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   };
 
   /** Waits for the first load, for a time, for a signal, or for the end. Leaves nothing behind. */
-  const wait = async (link: Connection, timeoutMs: unknown, signal: AbortSignal | undefined) => {
-    let cancel = () => {};
-    await new Promise<void>((resolve) => {
-      const onAbort = () => resolve();
-      const cancelTimer = platform.setTimer(resolve, readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000)));
-      cancel = () => {
+  const wait = (link: Connection, timeoutMs: unknown, signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve) => {
+      const done = () => {
         cancelTimer();
-        signal?.removeEventListener?.('abort', onAbort);
+        stopListening();
+        signal?.removeEventListener?.('abort', done);
+        resolve();
       };
-      signal?.addEventListener?.('abort', onAbort);
-      if (signal?.aborted) resolve();
-      const first =
-        target?.mode === 'manual' ? link.load().then((failure) => failure && link.fail()) : link.settled;
-      Promise.race([first, closing]).then(onAbort, onAbort);
+      const cancelTimer = platform.setTimer(done, readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000)));
+      const stopListening = statuses.add(done);
+      signal?.addEventListener?.('abort', done);
+      if (link.target.mode === 'manual')
+        void link.load().then((failure) => {
+          if (failure) link.fail();
+          done();
+        });
+      if (signal?.aborted || (link.target.mode !== 'manual' && status !== 'connecting')) done();
     });
-    cancel();
-  };
 
   const client: FlagsClient = {
     ...createReads(source),
@@ -135,7 +132,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       if (bootstrap) return { status: 'bootstrapped' };
       return {
         status: status === 'failed' ? 'failed' : 'timeout',
-        error: connection?.error ?? new FlagsError('timeout', 'no flags in time'),
+        error: connection?.error ?? new FlagsError('timeout', 'no answer in time'),
       };
     },
     onChange: (listener, filter) => {
@@ -166,7 +163,6 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       if (status === 'closed') return;
       isTouched = true;
       become('closed');
-      finish();
       connection?.ears.delete(ear);
       lease?.[1]();
       changes.clear();

@@ -4,7 +4,7 @@ import { NO_FLAGS, type ParsedFlags, reconcile } from './flags.ts';
 import { follow } from './follow.ts';
 import { toSafeError } from './request.ts';
 import { loadFlags } from './rest.ts';
-import { type Offer, RevisionGate, type Verdict } from './revision-gate.ts';
+import { createRevisionGate, type Offer, type Verdict } from './revision-gate.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -32,8 +32,6 @@ export interface Connection {
   error: FlagsError | undefined;
   /** Whether a stream is open that has delivered. */
   isLive: boolean;
-  /** Resolves when the first load has succeeded or failed; also when the connection is closed before. */
-  readonly settled: Promise<void>;
   /** The revision of the map at hand, if the server numbers its maps. */
   revision(): number | undefined;
   /** Begins to follow the environment; a manual one only loads when it is asked to. Further calls do nothing. */
@@ -63,17 +61,15 @@ export interface Connection {
 /** Makes a connection; it does nothing yet. */
 export function createConnection(target: Target): Connection {
   const { platform, mode, staleAfterMs, pollIntervalMs } = target;
-  const gate = new RevisionGate(platform.now);
+  const gate = createRevisionGate(platform.now);
   const ears = new Set<Ear>();
   const requests = new Set<AbortController>();
   const rejected = new Set<string>();
   let etag: string | undefined;
-  let settle = () => {};
   let cancelLapse: (() => void) | undefined;
   let stop: (() => void) | undefined;
 
   const become = (status: ClientStatus) => {
-    settle();
     if (status === self.status || self.status === 'closed') return;
     self.status = status;
     for (const ear of [...ears]) ear.onStatus(status);
@@ -86,10 +82,7 @@ export function createConnection(target: Target): Connection {
     error: undefined,
     isLive: false,
     isCurrent: false,
-    settled: new Promise((resolve) => {
-      settle = resolve;
-    }),
-    revision: () => gate.known,
+    revision: gate.known,
     start: () => {
       if (mode !== 'manual') stop ??= follow(self);
     },
@@ -131,7 +124,7 @@ export function createConnection(target: Target): Connection {
       if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
       for (const flagKey of parsed.rejected)
         if (rejected.size < rejected.add(flagKey).size)
-          self.report(new FlagsError('invalid_response', 'a flag is in no known shape', { flagKey }));
+          self.report(new FlagsError('invalid_response', 'it is not a flag state', { flagKey }));
       return verdict;
     },
     confirm: () => {

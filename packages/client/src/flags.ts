@@ -20,28 +20,20 @@ export function readFlags(data: unknown): ParsedFlags | undefined {
   const rejected: string[] = [];
   const keys = Object.keys(data);
   for (const key of keys) {
-    const state = readState(data[key], () => rejected.push(key));
-    if (state) flags[key] = state;
+    const member = data[key];
+    const { enabled, value, rolloutPct: pct } = isRecord(member) ? member : {};
+    const isPct = typeof pct === 'number' && pct >= 0 && pct <= 100;
+    if (typeof enabled === 'boolean')
+      flags[key] = {
+        enabled,
+        // `Json`: foreign data is made by JSON.parse, or given by the application as such (a bootstrap).
+        ...(value !== undefined && { value: value as Json }),
+        ...(isPct && { rolloutPct: pct }),
+      };
+    if (!flags[key] || (pct !== undefined && !isPct)) rejected.push(key);
   }
   // Members, but no flag among them: an error body or a wrapper, not a map.
-  if (keys.length > 0 && Object.keys(flags).length === 0) return undefined;
-  return { flags, rejected };
-}
-
-function readState(data: unknown, reject: () => void): FlagState | undefined {
-  if (!isRecord(data) || typeof data.enabled !== 'boolean') {
-    reject();
-    return undefined;
-  }
-  const { enabled, value, rolloutPct: pct } = data;
-  const isPct = typeof pct === 'number' && pct >= 0 && pct <= 100;
-  if (pct !== undefined && !isPct) reject();
-  return {
-    enabled,
-    // `Json`: foreign data is made by JSON.parse, or given by the application as such (a bootstrap).
-    ...(value !== undefined && { value: value as Json }),
-    ...(isPct && { rolloutPct: pct }),
-  };
+  return keys[0] === undefined || Object.keys(flags)[0] !== undefined ? { flags, rejected } : undefined;
 }
 
 /** What becomes of a map when the next one comes. */
@@ -60,12 +52,14 @@ export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
   for (const key of Object.keys(next)) {
     const before = previous[key];
     const after = next[key] as FlagState;
-    const same = before !== undefined && isEqual(before, after);
-    flags[key] = same ? before : freeze(after);
-    if (!same) changed.push(key);
+    if (before && isEqual(before, after)) flags[key] = before;
+    else {
+      flags[key] = freeze(after);
+      changed.push(key);
+    }
   }
   for (const key of Object.keys(previous)) if (!next[key]) changed.push(key);
-  return changed.length > 0 ? { flags: Object.freeze(flags), changed } : { flags: previous, changed };
+  return { flags: changed[0] === undefined ? previous : Object.freeze(flags), changed };
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

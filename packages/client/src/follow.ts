@@ -1,4 +1,4 @@
-import { Backoff, HEALTHY_MS } from './backoff.ts';
+import { createBackoff, HEALTHY_MS } from './backoff.ts';
 import type { Connection } from './connection.ts';
 import { FlagsError } from './errors.ts';
 import { readFlags } from './flags.ts';
@@ -29,7 +29,7 @@ export function follow(connection: Connection): () => void {
   const { platform, pollIntervalMs } = target;
   const { now, setTimer, random } = platform;
   const isPolling = target.mode === 'poll';
-  const backoff = new Backoff(random);
+  const backoff = createBackoff(random);
   let isEnded = false;
   let cancelPoll: (() => void) | undefined;
   let cancelRetry = () => {};
@@ -94,7 +94,7 @@ export function follow(connection: Connection): () => void {
         },
         onFrame: (data) => {
           const parsed = readFlags(data);
-          if (!parsed) throw new FlagsError('invalid_response', 'a frame holds no flag map');
+          if (!parsed) throw new FlagsError('invalid_response', 'it is not a flag map');
           const verdict = connection.offer(parsed, { revision: nextRevision, isSighting: frames++ === 0 });
           if (nextRevision !== undefined) nextRevision++;
           if (verdict === 'keep')

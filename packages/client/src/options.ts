@@ -1,5 +1,5 @@
 import type { FlagMap } from '@halyard/protocol';
-import { redactProjectKey, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
 import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
 import { type Fetch, MAX_TIMER_MS, type Platform } from './platform.ts';
@@ -78,9 +78,9 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
   const { apiKey, environment, mode = 'stream', fetch } = given;
   // Without the line break that files and terminals add.
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
-  if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey is missing or no project key');
-  if (typeof environment !== 'string' || !environment) throw wrong('environment is missing');
-  if (mode !== 'stream' && mode !== 'poll' && mode !== 'manual') throw wrong('mode is unknown');
+  if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey');
+  if (typeof environment !== 'string' || !environment) throw wrong('environment');
+  if (mode !== 'stream' && mode !== 'poll' && mode !== 'manual') throw wrong('mode');
   return {
     // `Fetch`: what it does when called is checked where it is called.
     platform: typeof fetch === 'function' ? { ...platform, fetch: fetch as Fetch } : platform,
@@ -91,7 +91,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
     requestTimeoutMs: readMs(given.requestTimeoutMs, 5_000, 1),
     pollIntervalMs: readMs(given.pollIntervalMs, 30_000, 5_000),
     staleAfterMs: readMs(given.staleAfterMs, 30_000),
-    redact: (text) => (key ? text.replaceAll(key, redactProjectKey(key)) : text),
+    redact: (text) => (key ? text.replaceAll(key, '[redacted]') : text),
   };
 }
 
@@ -115,8 +115,10 @@ export function readBootstrap({ bootstrap, environment }: Unchecked): FlagMap | 
   }
 }
 
-function wrong(what: string): FlagsError {
-  return new FlagsError('invalid_options', `createClient: ${what}`, { retryable: false });
+function wrong(option: string): FlagsError {
+  return new FlagsError('invalid_options', `createClient cannot work with this ${option}`, {
+    retryable: false,
+  });
 }
 
 function readBaseUrl(given: unknown, isGuarded: boolean): string {
@@ -128,9 +130,9 @@ function readBaseUrl(given: unknown, isGuarded: boolean): string {
   } catch {
     // Reported below, without quoting it.
   }
-  if (!url || !/^https?:\/\/[^@?#]+$/.test(url.href)) throw wrong('baseUrl is not a plain http(s) address');
+  if (!url || !/^https?:\/\/[^@?#]+$/.test(url.href)) throw wrong('baseUrl');
   if (isGuarded && url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
-    throw wrong('baseUrl is not https: and would show the key (allowInsecureHttp: true permits it)');
+    throw wrong('baseUrl without https: or allowInsecureHttp');
   return url.href.replace(/\/+$/, '');
 }
 
@@ -145,6 +147,6 @@ function readHeaders(given: unknown, key: string): Headers {
     return headers;
   } catch {
     // Its own words may quote a value.
-    throw wrong('headers are not valid');
+    throw wrong('headers');
   }
 }

@@ -41,8 +41,7 @@ export function createReads(source: ReadSource): Reads {
     const targetingKey = typeof given === 'string' ? given : source.targetingKey;
     if (typeof targetingKey === 'string') return isInRollout(key, targetingKey, rolloutPct);
     // Nobody to decide for: the specified behaviour of a boolean read is the switch itself.
-    if (isFirst(`% ${key}`))
-      reporter.warn(key, `${key} is rolled out in part, but read without a targeting key`);
+    if (isFirst(`% ${key}`)) reporter.warn(key, `${key} is rolled out in part: give a targetingKey`);
     return true;
   };
   /** The value, if the flag is on and has one that may stand in for the default; one of another kind is reported. */
@@ -56,7 +55,7 @@ export function createReads(source: ReadSource): Reads {
     if (!isEnabled || value === undefined || fits(value, defaultValue)) return isEnabled ? value : undefined;
     if (isFirst(key))
       reporter.report(
-        new FlagsError('type_mismatch', `${key} holds another type than its default`, {
+        new FlagsError('type_mismatch', `${key} is of another type than its default`, {
           flagKey: key,
           retryable: false,
         }),

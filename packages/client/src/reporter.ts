@@ -45,7 +45,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
     if (typeof onError === 'function')
       guard(
         () => onError(error),
-        () => warn('onError', 'onError itself threw'),
+        () => warn('onError', 'onError threw'),
       );
     else warn(error.code, `${error.code}: ${error.message}${error.docs ? ` (${error.docs})` : ''}`);
   };

@@ -31,7 +31,7 @@ export async function send(
   const { platform, baseUrl, environment, requestTimeoutMs } = target;
   const { signal } = controller;
   const cancel = platform.setTimer(
-    () => controller.abort(new FlagsError('timeout', `no answer to GET ${path} in time`)),
+    () => controller.abort(new FlagsError('timeout', 'no answer in time')),
     requestTimeoutMs,
   );
   try {
@@ -63,42 +63,36 @@ export function revisionOf(response: Response): number | undefined {
 }
 
 /**
- * Reads a body to its end and hands its text on as it comes, with a function to call for each sign of life. Throws when
- * it breaks, falls silent or the controller is aborted.
+ * Reads a body to its end and hands its text, as it comes, to what `start` gives; `start` gets a function to call for
+ * each sign of life. Throws when the body breaks, falls silent or the controller is aborted.
  */
 export async function readBody(
-  { platform: { now, setTimer } }: Target,
+  { platform }: Target,
   response: Response,
   controller: AbortController,
-  take: (text: string, alive: () => void) => void,
+  start: (alive: () => void) => (text: string) => void,
 ): Promise<void> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder(); // drops the one byte order mark that may be there
   let cancel = () => {};
-  let aliveAt = 0;
   let bytes = 0;
   const alive = () => {
-    aliveAt = now();
     bytes = 0;
-  };
-  const watch = () => {
-    cancel = setTimer(
-      () => {
-        if (now() - aliveAt < READ_DEADLINE_MS) watch();
-        else controller.abort(new FlagsError('timeout', 'no sign of life for three heartbeats'));
-      },
-      aliveAt + READ_DEADLINE_MS - now(),
+    cancel();
+    cancel = platform.setTimer(
+      () => controller.abort(new FlagsError('timeout', 'no sign of life for three heartbeats')),
+      READ_DEADLINE_MS,
     );
   };
+  const take = start(alive);
   alive();
-  watch();
   try {
     for (;;) {
       const piece = reader && (await abortable(reader.read(), controller.signal));
       if (!piece || piece.done) return;
       bytes += piece.value.length;
       if (bytes >= LIVELY_BYTES) alive();
-      take(decoder.decode(piece.value, { stream: true }), alive);
+      take(decoder.decode(piece.value, { stream: true }));
     }
   } finally {
     cancel();
@@ -114,9 +108,9 @@ export async function readJson(
   controller: AbortController,
 ): Promise<unknown> {
   let text = '';
-  await readBody(target, response, controller, (piece) => {
+  await readBody(target, response, controller, () => (piece) => {
     text += piece;
-    if (text.length > MAX_TEXT_LENGTH) throw new FlagsError('invalid_response', 'the answer has no end');
+    if (text.length > MAX_TEXT_LENGTH) throw new FlagsError('invalid_response', 'it has no end');
   });
   return parseJson(text);
 }
@@ -127,14 +121,14 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's own error quotes the text, which may hold anything.
-    throw new FlagsError('invalid_response', 'what came is not JSON');
+    throw new FlagsError('invalid_response', 'it is not JSON');
   }
 }
 
 /** Whatever was thrown, as an error that holds no key; `code` says what it is, unless it says so itself. */
 export function toSafeError({ redact }: Target, thrown: unknown, code: FlagErrorCode): FlagsError {
   if (thrown instanceof FlagsError) return thrown;
-  if (!(thrown instanceof Error)) return new FlagsError(code, 'something was thrown that is no error');
+  if (!(thrown instanceof Error)) return new FlagsError(code, 'no error was thrown');
   const text = thrown.message + thrown.stack;
   return new FlagsError(code, redact(thrown.message), redact(text) === text ? { cause: thrown } : {});
 }
@@ -158,10 +152,10 @@ async function refusalOf(
     typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
       ? error
       : (CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'invalid_response'));
-  const short = (text: unknown) => typeof text === 'string' && target.redact(text.slice(0, 500));
+  const short = (text: unknown) => (typeof text === 'string' ? target.redact(text.slice(0, 500)) : '');
   return new FlagsError(code, short(message) || `the server answered ${status}`, {
     status,
-    ...(short(docs) && { docs: short(docs) || '' }),
+    ...(docs !== undefined && { docs: short(docs) }),
     ...(retryInMs !== undefined && { retryInMs }),
   });
 }

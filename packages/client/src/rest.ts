@@ -23,8 +23,7 @@ export async function loadFlags(target: Target, controller: AbortController, eta
   // An answer for another environment is none.
   const isOurs = isRecord(body) && (body.environment ?? target.environment) === target.environment;
   const parsed = isOurs ? readFlags(body.flags) : undefined;
-  if (!parsed && !isUnchanged)
-    throw new FlagsError('invalid_response', 'the answer holds no flags of this environment');
+  if (!parsed && !isUnchanged) throw new FlagsError('invalid_response', 'it is not a flag map');
   return {
     parsed,
     revision: revisionOf(response),

@@ -26,13 +26,11 @@ export function createSseParser(events: SseEvents): (text: string) => void {
   let endsWithCr = false;
 
   const take = (line: string) => {
-    const colon = line.indexOf(':');
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(colon + (line[colon + 1] === ' ' ? 2 : 1));
+    const [, field, value = ''] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
     if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
     else if (field === 'event') name = value;
     else if (field === 'retry' && /^\d+$/.test(value)) events.onRetry(Number(value));
-    else if (colon === 0) events.onComment();
+    else if (!field) events.onComment();
   };
   const dispatch = () => {
     // Frames have no event name; what has one is not for us. [spec Events 4]
@@ -51,6 +49,6 @@ export function createSseParser(events: SseEvents): (text: string) => void {
       for (const line of lines) line ? take(line) : dispatch();
     }
     if (rest.length + (data?.length ?? 0) > MAX_TEXT_LENGTH)
-      throw new FlagsError('invalid_response', 'a frame has no end');
+      throw new FlagsError('invalid_response', 'it has no end');
   };
 }

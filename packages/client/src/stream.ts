@@ -25,19 +25,16 @@ export async function followStream(
   const response = await send(target, '/v1/stream', controller);
   const type = response.headers.get('Content-Type') ?? '';
   if (response.status !== 200 || !/^\s*text\/event-stream\s*(;|$)/i.test(type))
-    throw new FlagsError('invalid_response', 'the answer is not an event stream');
+    throw new FlagsError('invalid_response', 'it is not an event stream');
   onOpen(revisionOf(response));
-  let showLife = () => {};
-  const parse = createSseParser({
-    onComment: () => showLife(),
-    onRetry,
-    onData: (data) => {
-      showLife();
-      onFrame(parseJson(data));
-    },
-  });
-  await readBody(target, response, controller, (text, alive) => {
-    showLife = alive;
-    parse(text);
-  });
+  await readBody(target, response, controller, (onComment) =>
+    createSseParser({
+      onComment,
+      onRetry,
+      onData: (data) => {
+        onComment();
+        onFrame(parseJson(data));
+      },
+    }),
+  );
 }

@@ -20,20 +20,18 @@ export function isInRollout(flagKey: string, targetingKey: string, rolloutPct: n
 /** MurmurHash3, x86, 32 bits, seed 0, of bytes; an unsigned number. */
 export function murmur3(bytes: Uint8Array): number {
   let hash = 0;
-  const whole = bytes.length & ~3;
-  for (let i = 0; i < whole; i += 4) {
+  for (let i = 0; i < bytes.length; i += 4) {
+    // The last block may be cut short; what is missing counts as zero.
     hash ^= scramble(
       byteAt(bytes, i) |
         (byteAt(bytes, i + 1) << 8) |
         (byteAt(bytes, i + 2) << 16) |
         (byteAt(bytes, i + 3) << 24),
     );
+    if (i + 4 > bytes.length) break;
     hash = (hash << 13) | (hash >>> 19);
-    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+    hash = Math.imul(hash, 5) + 0xe6546b64;
   }
-  let tail = 0;
-  for (let i = bytes.length - 1; i >= whole; i--) tail = (tail << 8) | byteAt(bytes, i);
-  if (bytes.length > whole) hash ^= scramble(tail);
   hash ^= bytes.length;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
