@@ -51,15 +51,16 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     status = seen;
     statuses.emit(seen);
   };
-  const take = (flags: FlagMap, changed: readonly string[]) => {
+  /** The map may have come while other clients were served by the connection, so it is compared with our own. */
+  const take = (flags: FlagMap) => {
+    const { changed } = reconcile(source.flags, flags);
     source.flags = flags;
     const revision = connection?.revision();
     if (changed[0] !== undefined)
       changes.emit({ changed, flags, ...(revision !== undefined && { revision }) });
   };
   const ear = {
-    onMap: (previous: FlagMap, flags: FlagMap, changed: readonly string[]) =>
-      take(flags, source.flags === previous ? changed : reconcile(source.flags, flags).changed),
+    onMap: take,
     onStatus: become,
     onError: reporter.report,
   };
@@ -79,7 +80,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     lease = acquireConnection(target);
     connection = lease[0];
     connection.ears.add(ear);
-    if (connection.flags) take(connection.flags, reconcile(source.flags, connection.flags).changed);
+    if (connection.flags) take(connection.flags);
     become(connection.status);
     connection.start();
   };
@@ -126,9 +127,8 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       touch();
       if (connection && !connection.flags && !bootstrap && status !== 'closed')
         await wait(connection, options?.timeoutMs, options?.signal);
-      if (status === 'closed') return { status: 'failed', error: closedError };
-      if (connection?.flags) return { status: 'ready' };
       if (error) return { status: 'failed', error };
+      if (connection?.flags) return { status: 'ready' };
       if (bootstrap) return { status: 'bootstrapped' };
       return {
         status: status === 'failed' ? 'failed' : 'timeout',
@@ -162,6 +162,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     close: async () => {
       if (status === 'closed') return;
       isTouched = true;
+      error = closedError;
       become('closed');
       connection?.ears.delete(ear);
       lease?.[1]();

@@ -16,7 +16,7 @@ export type ClientStatus = 'connecting' | 'ready' | 'stale' | 'failed' | 'closed
 /** A client's ear on its connection. None of these may throw. */
 export interface Ear {
   /** The first map has come, or one that differs from the one before. */
-  onMap(previous: FlagMap, flags: FlagMap, changed: readonly string[]): void;
+  onMap(flags: FlagMap): void;
   onStatus(status: ClientStatus): void;
   onError(error: FlagsError): void;
 }
@@ -114,13 +114,12 @@ export function createConnection(target: Target): Connection {
     offer: (parsed, offer, tag) => {
       const verdict = gate.judge(offer);
       if (verdict === 'keep') return verdict;
-      const { flags: previous } = self;
-      const { flags, changed } = reconcile(previous ?? NO_FLAGS, parsed.flags);
+      const { flags } = reconcile(self.flags ?? NO_FLAGS, parsed.flags);
+      const isNew = flags !== self.flags;
       self.flags = flags;
       self.error = undefined;
       etag = tag;
-      if (!previous || changed[0] !== undefined)
-        for (const ear of [...ears]) ear.onMap(previous ?? NO_FLAGS, flags, changed);
+      if (isNew) for (const ear of [...ears]) ear.onMap(flags);
       if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
       for (const flagKey of parsed.rejected)
         if (rejected.size < rejected.add(flagKey).size)

@@ -48,7 +48,7 @@ export interface FlagsErrorDetails {
 
 /** A failure as `onError` gets it. It never contains the project key. (Spec: client behaviour, `onError`) */
 export class FlagsError extends Error {
-  readonly code: FlagErrorCode;
+  declare readonly code: FlagErrorCode;
   /** HTTP status, when the server answered. */
   declare readonly status?: number;
   /** The documentation page of the code, when the server named one. */
@@ -62,8 +62,6 @@ export class FlagsError extends Error {
 
   constructor(code: FlagErrorCode, message: string, details?: FlagsErrorDetails) {
     super(message);
-    this.name = 'FlagsError';
-    this.code = code;
-    Object.assign(this, { retryable: true }, details);
+    Object.assign(this, { name: 'FlagsError', code, retryable: true }, details);
   }
 }

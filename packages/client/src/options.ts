@@ -122,11 +122,11 @@ function wrong(option: string): FlagsError {
 }
 
 function readBaseUrl(given: unknown, isGuarded: boolean): string {
-  const here = (globalThis as { location?: { href?: string } }).location?.href; // of a page or a worker
-  const page = here?.startsWith('http') ? here : undefined;
+  const { origin } = (globalThis as { location?: { origin?: string } }).location ?? {}; // of a page or a worker
+  const page = origin?.startsWith('http') ? origin : undefined;
   let url: URL | undefined;
   try {
-    url = new URL(String(given ?? page?.replace(/^(https?:..[^/]+).*/, '$1') ?? DEFAULT_URL), page);
+    url = new URL(String(given ?? page ?? DEFAULT_URL), page);
   } catch {
     // Reported below, without quoting it.
   }

@@ -51,8 +51,8 @@ export function createReads(source: ReadSource): Reads {
     defaultValue: unknown,
     isEnabled: boolean,
   ): unknown => {
-    const value = state?.value;
-    if (!isEnabled || value === undefined || fits(value, defaultValue)) return isEnabled ? value : undefined;
+    const value = isEnabled ? state?.value : undefined;
+    if (value === undefined || fits(value, defaultValue)) return value;
     if (isFirst(key))
       reporter.report(
         new FlagsError('type_mismatch', `${key} is of another type than its default`, {
@@ -80,8 +80,6 @@ export function createReads(source: ReadSource): Reads {
         : enabled && value !== state.value
           ? 'type_mismatch'
           : undefined;
-      const isSplit =
-        state?.enabled && (!enabled || (value !== undefined && (state.rolloutPct ?? 100) < 100));
       return {
         key,
         value: value === undefined ? defaultValue : value,
@@ -89,12 +87,14 @@ export function createReads(source: ReadSource): Reads {
         stale: !source.isReady(),
         reason: errorCode
           ? 'error'
-          : isSplit
-            ? 'split'
-            : !enabled
-              ? 'disabled'
-              : value === undefined
-                ? 'default'
+          : !enabled
+            ? state?.enabled
+              ? 'split'
+              : 'disabled'
+            : value === undefined
+              ? 'default'
+              : (state?.rolloutPct ?? 100) < 100
+                ? 'split'
                 : 'static',
         ...(errorCode && { errorCode }),
         ...(state && { state }),
