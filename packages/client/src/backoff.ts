@@ -45,7 +45,6 @@ export function createBackoff(random: () => number): Backoff {
 
 /** `Retry-After` in milliseconds, from seconds or from an HTTP date; `undefined` when absent or not understood. */
 export function parseRetryAfter(text: string | null, wallClockMs: number): number | undefined {
-  if (!text) return undefined;
-  const ms = /^\s*\d+\s*$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - wallClockMs;
+  const ms = /^\s*\d+\s*$/.test(text ?? '') ? Number(text) * 1_000 : Date.parse(text ?? '') - wallClockMs;
   return ms >= 0 ? ms : undefined;
 }

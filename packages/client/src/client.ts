@@ -1,7 +1,8 @@
 import type { FlagMap } from '@halyard/protocol';
+import { onAbort } from './abort.ts';
 import type { FlagsClient } from './client-types.ts';
 import type { ClientStatus, Connection } from './connection.ts';
-import { acquireConnection, type Lease } from './connection-registry.ts';
+import { acquireConnection } from './connection-registry.ts';
 import { FlagsError } from './errors.ts';
 import { NO_FLAGS, reconcile } from './flags.ts';
 import {
@@ -38,7 +39,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   } catch (thrown) {
     error = thrown as FlagsError; // it throws nothing else
   }
-  let lease: Lease | undefined;
+  let release = () => {};
   let connection: Connection | undefined;
   let isTouched = false;
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
@@ -77,8 +78,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     }
     if (given.apiKey && 'document' in globalThis)
       reporter.warn('page', 'apiKey is a secret; pages use @halyard/client/handler');
-    lease = acquireConnection(target);
-    connection = lease[0];
+    [connection, release] = acquireConnection(target);
     connection.ears.add(ear);
     if (connection.flags) take(connection.flags);
     become(connection.status);
@@ -100,18 +100,18 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       const done = () => {
         cancelTimer();
         stopListening();
-        signal?.removeEventListener?.('abort', done);
+        stopWaiting();
         resolve();
       };
       const cancelTimer = platform.setTimer(done, readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000)));
       const stopListening = statuses.add(done);
-      signal?.addEventListener?.('abort', done);
+      const stopWaiting = onAbort(signal, done);
       if (link.target.mode === 'manual')
         void link.load().then((failure) => {
           if (failure) link.fail();
           done();
         });
-      if (signal?.aborted || (link.target.mode !== 'manual' && status !== 'connecting')) done();
+      else if (status !== 'connecting') done();
     });
 
   const client: FlagsClient = {
@@ -165,7 +165,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       error = closedError;
       become('closed');
       connection?.ears.delete(ear);
-      lease?.[1]();
+      release();
       changes.clear();
       statuses.clear();
     },

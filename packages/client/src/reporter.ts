@@ -1,3 +1,4 @@
+import { onAbort } from './abort.ts';
 import { FlagsError } from './errors.ts';
 import type { Platform } from './platform.ts';
 
@@ -60,10 +61,10 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         };
         const remove = () => {
           entries.delete(entry);
-          signal?.removeEventListener?.('abort', remove);
+          stopWaiting();
         };
         if (!signal?.aborted) entries.add(entry);
-        signal?.addEventListener?.('abort', remove);
+        const stopWaiting = onAbort(signal, remove);
         return remove;
       },
       emit: (event) => {

@@ -1,4 +1,5 @@
 import { HEARTBEAT_SECONDS, REVISION_HEADER } from '@halyard/protocol';
+import { onAbort } from './abort.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { isRecord } from './flags.ts';
@@ -58,8 +59,8 @@ export async function send(
 
 /** The revision an answer says it was made from. */
 export function revisionOf(response: Response): number | undefined {
-  const text = response.headers.get(REVISION_HEADER);
-  return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  const text = response.headers.get(REVISION_HEADER) ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /**
@@ -163,9 +164,6 @@ async function refusalOf(
 /** The work's result, or a rejection as soon as the signal is aborted: even work that ignores it holds nobody. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    work.then(resolve, reject).finally(onAbort(signal, () => reject(signal.reason)));
   });
 }
