@@ -11,7 +11,14 @@ import { streamAnswer } from './http/evaluation/answers.ts';
 import type { EvaluationContext } from './http/evaluation/context.ts';
 import { EvaluationCounters } from './http/evaluation/counters.ts';
 import { RateLimiter } from './http/evaluation/rate-limiter.ts';
-import { type Fallback, listen, serveOnly, serveParts } from './http/listener.ts';
+import {
+  type Fallback,
+  type ListenerParts,
+  listen,
+  serveAll,
+  serveEvaluation,
+  serveManagement,
+} from './http/listener.ts';
 import { createManagementApp } from './http/management/app.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { isSameSecret, newAccessToken } from './management/access-tokens.ts';
@@ -193,21 +200,20 @@ class Node implements RunningNode {
     const main = listen({ host, port, reusePort });
     this.#servers = [main];
     const evaluation = this.#evaluationContext();
-    const management = this.#managementFallback(adminToken, evaluation.docsUrl);
-    const docs: Fallback = createDocs({ docsUrl: evaluation.docsUrl, log: this.#log });
-    const parts = {
+    const parts: ListenerParts = {
       evaluation,
-      scrape: (request: Request) => this.#scrape(request),
-      fallbacks: [docs, management],
+      scrape: (request) => this.#scrape(request),
+      docs: createDocs({ docsUrl: evaluation.docsUrl, log: this.#log }),
+      management: this.#managementFallback(adminToken, evaluation.docsUrl),
     };
     if (managementPort === undefined) {
-      serveParts(main, parts);
+      serveAll(main, parts);
       return;
     }
     const second = listen({ host: managementHost ?? host, port: managementPort, reusePort });
     this.#servers.push(second);
-    serveParts(main, { ...parts, fallbacks: [docs] });
-    serveOnly(second, parts);
+    serveEvaluation(main, parts);
+    serveManagement(second, parts);
   }
 
   #evaluationContext(): EvaluationContext {

@@ -25,12 +25,12 @@ export interface ListenOptions {
   readonly reusePort: boolean;
 }
 
-/** What one listener serves. */
+/** What the listeners of a node serve. */
 export interface ListenerParts {
   readonly evaluation: EvaluationContext;
   readonly scrape: (request: Request) => Response | Promise<Response>;
-  /** Asked in order for every path that is no route. */
-  readonly fallbacks: readonly Fallback[];
+  readonly docs: Fallback;
+  readonly management: Fallback;
 }
 
 /** Listens, and answers everything with 500 until {@link serveParts} has given it something to serve. */
@@ -45,23 +45,32 @@ export function listen(options: ListenOptions): Server<undefined> {
   });
 }
 
-/** Serves the evaluation interface, health, metrics and the fallbacks on a listener. */
-export function serveParts(server: Server<undefined>, parts: ListenerParts): void {
-  const { evaluation } = parts;
+/** Serves everything on one listener. */
+export function serveAll(server: Server<undefined>, parts: ListenerParts): void {
   server.reload({
-    routes: {
-      ...evaluationRoutes(evaluation),
-      '/healthz': healthAnswer,
-      '/readyz': () => readinessAnswer(evaluation.freshness),
-      '/metrics': parts.scrape,
-    },
-    fetch: serveFallbacks(evaluation, parts.fallbacks),
+    routes: { ...evaluationRoutes(parts.evaluation), ...healthRoutes(parts), '/metrics': parts.scrape },
+    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management]),
   });
 }
 
-/** Serves only the fallbacks: the management interface on a listener of its own. */
-export function serveOnly(server: Server<undefined>, parts: ListenerParts): void {
-  server.reload({ fetch: serveFallbacks(parts.evaluation, parts.fallbacks) });
+/** Serves what programs that read flags need: the evaluation interface, health and documentation. */
+export function serveEvaluation(server: Server<undefined>, parts: ListenerParts): void {
+  server.reload({
+    routes: { ...evaluationRoutes(parts.evaluation), ...healthRoutes(parts) },
+    fetch: serveFallbacks(parts.evaluation, [parts.docs]),
+  });
+}
+
+/** Serves what people and monitoring need: the management interface, metrics, health and documentation. */
+export function serveManagement(server: Server<undefined>, parts: ListenerParts): void {
+  server.reload({
+    routes: { ...healthRoutes(parts), '/metrics': parts.scrape },
+    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management]),
+  });
+}
+
+function healthRoutes({ evaluation }: ListenerParts) {
+  return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(evaluation.freshness) };
 }
 
 function serveFallbacks(evaluation: EvaluationContext, fallbacks: readonly Fallback[]) {
