@@ -1,7 +1,7 @@
 import type { Subscriber } from './subscriber.ts';
 
 /** Subscribers written to in one turn of the event loop; between turns reads are answered. */
-const SLICE = 1000;
+const SLICE = 400;
 
 interface Delivery {
   readonly bytes: Uint8Array;

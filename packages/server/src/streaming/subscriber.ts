@@ -65,7 +65,8 @@ export class Subscriber {
     this.#controller = undefined;
   }
 
+  /** The queue's mark is zero, so what is queued is what the mark lacks. */
   #queuedBytes(controller: ReadableStreamDefaultController<Uint8Array>): number {
-    return this.#maxQueuedBytes - (controller.desiredSize ?? this.#maxQueuedBytes);
+    return -(controller.desiredSize ?? 0);
   }
 }
