@@ -1,21 +1,38 @@
 /** The operations of the evaluation interface, as metrics name them. */
 export type Operation = 'all' | 'single' | 'batch' | 'stream' | 'other';
 
-/** Counts answers by operation and status: two array-like look-ups on the read path, formatted when scraped. */
-export class EvaluationCounters {
-  readonly #counts = new Map<Operation, Map<number, number>>();
+/** Counts the answers of one operation by status. */
+export class AnswerCounter {
+  readonly #counts: number[] = [];
 
   /** Counts one answer. */
-  count(operation: Operation, status: number): void {
-    const statuses = this.#counts.get(operation) ?? new Map<number, number>();
-    if (statuses.size === 0) this.#counts.set(operation, statuses);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  count(status: number): void {
+    this.#counts[status] = (this.#counts[status] ?? 0) + 1;
+  }
+
+  /** Every status that was answered, with its count. */
+  entries(): readonly (readonly [status: number, count: number])[] {
+    return this.#counts.flatMap((count, status) => [[status, count] as const]);
+  }
+}
+
+/** The counters of all operations; formatted when they are scraped, not when they count. */
+export class EvaluationCounters {
+  readonly #counters = new Map<Operation, AnswerCounter>();
+
+  /** The counter of an operation. */
+  of(operation: Operation): AnswerCounter {
+    const known = this.#counters.get(operation);
+    if (known !== undefined) return known;
+    const made = new AnswerCounter();
+    this.#counters.set(operation, made);
+    return made;
   }
 
   /** Every count so far. */
   *entries(): Generator<{ operation: Operation; status: number; count: number }> {
-    for (const [operation, statuses] of this.#counts) {
-      for (const [status, count] of statuses) yield { operation, status, count };
+    for (const [operation, counter] of this.#counters) {
+      for (const [status, count] of counter.entries()) yield { operation, status, count };
     }
   }
 }

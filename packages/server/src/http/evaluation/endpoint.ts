@@ -44,7 +44,7 @@ export function refuseMethod(
     contextOf(context, requestIdOf(request)),
   );
   refusal.headers.set('Allow', allowed.join(', '));
-  context.counters.count('other', refusal.status);
+  context.counters.of('other').count(refusal.status);
   return refusal;
 }
 
@@ -54,20 +54,29 @@ function observed<Path extends string>(
   operation: Operation,
   handler: Handler<Path>,
 ) {
+  const counter = context.counters.of(operation);
   function finish(request: Request, response: Response): Response {
-    context.counters.count(operation, response.status);
+    counter.count(response.status);
     return context.corsOrigins.size === 0 ? response : allowOrigin(context, request, response);
+  }
+  function refuse(request: Request, requestId: string, error: unknown): Response {
+    return finish(request, errorResponse(error, contextOf(context, requestId)));
+  }
+  async function finishLater(request: Request, requestId: string, answer: Promise<Response>) {
+    try {
+      return finish(request, await answer);
+    } catch (error) {
+      return refuse(request, requestId, error);
+    }
   }
   return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> => {
     const requestId = requestIdOf(request);
-    const fail = (error: unknown) => finish(request, errorResponse(error, contextOf(context, requestId)));
     try {
       const answer = handler(request, requestId, server);
-      return answer instanceof Promise
-        ? answer.then((response) => finish(request, response), fail)
-        : finish(request, answer);
+      if (answer instanceof Promise) return finishLater(request, requestId, answer);
+      return finish(request, answer);
     } catch (error) {
-      return fail(error);
+      return refuse(request, requestId, error);
     }
   };
 }
