@@ -17,6 +17,14 @@ export const MANAGEMENT_ERRORS = {
   key_not_found: 404,
   already_exists: 409,
   revision_conflict: 412,
+  not_signed_in: 401,
+  sign_in_failed: 401,
+  forbidden: 403,
+  invitation_invalid: 410,
+  flag_archived: 409,
+  flag_not_archived: 409,
+  not_revertible: 409,
+  confirmation_required: 428,
 } as const;
 
 /** Every error code a caller can meet, with its HTTP status. */

@@ -117,6 +117,9 @@ export class Catalog {
         this.#listener.keyGone(id);
         return;
       }
+      case 'records.changed':
+        // Nothing that the read model holds.
+        return;
     }
   }
 

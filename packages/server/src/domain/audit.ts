@@ -1,7 +1,10 @@
-/** Who runs a management operation, and why. */
+import type { Permissions } from './operator.ts';
+
+/** Who runs a management operation, what they may do, and why they do it. */
 export interface Actor {
   /** `token:<name>`, `operator:<e-mail>` or `system`. */
   readonly name: string;
+  readonly permissions: Permissions;
   readonly ip?: string;
   /** Free text of the person: why. */
   readonly note?: string;

@@ -7,6 +7,7 @@ export const CHANGE_KINDS = [
   'flags.changed',
   'key.created',
   'key.revoked',
+  'records.changed',
 ] as const;
 
 /** The kind of a change-log row. Only `flags.changed` makes a revision and a frame. */
@@ -44,6 +45,8 @@ export interface ChangePayload {
     readonly expiresAt?: number;
   };
   'key.revoked': { readonly id: string; readonly digest: string };
+  /** Something that nobody is served: descriptions, tokens, operators. It only tells screens to look again. */
+  'records.changed': { readonly actions: readonly string[] };
 }
 
 /** Where a follower stands in the log. */

@@ -5,8 +5,12 @@ export interface Flag {
   readonly key: string;
   readonly description: string;
   readonly tags: readonly string[];
+  /** Who looks after it: free text, empty where nobody is named. */
+  readonly owner: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** Since when it is archived: it has no states, nobody is served it, and it can be restored or deleted. */
+  readonly archivedAt?: number;
 }
 
 /**

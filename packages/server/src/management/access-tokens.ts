@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { formatSecret } from '@halyard/protocol';
 import type { AccessToken } from '../domain/access-token.ts';
 import type { Actor } from '../domain/audit.ts';
+import { type Permissions, type Role, UNLIMITED } from '../domain/operator.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { quote } from '../domain/strict-members.ts';
 import { commit } from './commit.ts';
@@ -20,6 +21,10 @@ const MAX_TOKEN_LENGTH = 512;
 /** What a new access token is made of. */
 export interface NewAccessToken {
   readonly name: string;
+  /** Default `admin`. */
+  readonly role?: Role;
+  /** Default true. */
+  readonly canChangeProtected?: boolean;
   /** Epoch milliseconds. */
   readonly expiresAt?: number;
 }
@@ -33,6 +38,7 @@ export interface CreatedAccessToken {
 /** Who a verified token stands for. */
 export interface TokenHolder {
   readonly name: string;
+  readonly permissions: Permissions;
   /** Absent for the token from the settings, which has no record. */
   readonly id?: string;
 }
@@ -60,7 +66,8 @@ export async function createAccessToken(
   const createdAt = context.now();
   checkExpiry(input.expiresAt, createdAt);
   const expiry = input.expiresAt === undefined ? {} : { expiresAt: input.expiresAt };
-  const record: AccessToken = { id: context.newId(), name, createdAt, ...expiry };
+  const { role = 'admin', canChangeProtected = true } = input;
+  const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
   const token = newAccessToken(context);
   await commit(context, actor, async (transaction) => {
     const others = await transaction.accessTokens();
@@ -96,11 +103,13 @@ export async function verifyAccessToken(
   presented: string,
 ): Promise<TokenHolder | undefined> {
   if (presented === '' || presented.length > MAX_TOKEN_LENGTH) return undefined;
-  if (adminToken !== undefined && isSameSecret(presented, adminToken)) return { name: ADMIN_NAME };
+  if (adminToken !== undefined && isSameSecret(presented, adminToken))
+    return { name: ADMIN_NAME, permissions: UNLIMITED };
   const token = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
   if (token === undefined || token.revokedAt !== undefined) return undefined;
   if (token.expiresAt !== undefined && token.expiresAt <= context.now()) return undefined;
-  return { name: token.name, id: token.id };
+  const { id, name, role, canChangeProtected } = token;
+  return { id, name, permissions: { role, canChangeProtected, confirmed: 'all' } };
 }
 
 function digestOf(token: string): string {

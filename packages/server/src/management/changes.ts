@@ -33,7 +33,7 @@ export function applyChange(
 ): Promise<ChangeWritten> {
   checkOperations(change.operations);
   return commit(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, change);
+    const environment = await lockPlace(transaction, actor, change);
     checkRevision(change.expected, environment.revision);
     const keys = change.operations.flatMap(([key, state]) => (state === null ? [] : [key]));
     await ensureFlags(context, transaction, { projectId: environment.projectId, keys });

@@ -83,7 +83,7 @@ export function deleteState(
   input: StatePlace & { readonly expected: ExpectedRevision },
 ): Promise<void> {
   return commit(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, input);
+    const environment = await lockPlace(transaction, actor, input);
     const current = await transaction.state(environment.id, input.key);
     checkRevision(input.expected, current?.revision);
     if (current === undefined) throw flagNotFound(input.key);
@@ -102,7 +102,14 @@ export async function ensureFlags(
   for (const key of keys) {
     if (known.has(key)) continue;
     checkFlagKey(key);
-    await transaction.putFlag({ projectId, key, description: '', tags: [], createdAt: context.now() });
+    await transaction.putFlag({
+      projectId,
+      key,
+      description: '',
+      tags: [],
+      owner: '',
+      createdAt: context.now(),
+    });
   }
 }
 
@@ -124,7 +131,7 @@ interface StateWrite extends StatePlace {
 function writeState(context: ManagementContext, actor: Actor, write: StateWrite): Promise<StateWritten> {
   const { key } = write;
   return commit(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, write);
+    const environment = await lockPlace(transaction, actor, write);
     const current = await transaction.state(environment.id, key);
     checkRevision(write.expected, current?.revision);
     const state = write.next(current?.state);

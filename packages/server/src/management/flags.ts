@@ -7,7 +7,8 @@ import type { StoreReader } from '../domain/store.ts';
 import { commit } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { environmentNotFound, findFlag, findProject, lockAll } from './lookup.ts';
-import { checkDescription, checkFlagKey, checkTags } from './rules.ts';
+import { requireChangeOf } from './permissions.ts';
+import { checkDescription, checkFlagKey, checkOwner, checkTags } from './rules.ts';
 
 /** A flag with its states by environment name. */
 export interface FlagWithStates extends Flag {
@@ -19,6 +20,7 @@ export interface NewFlag {
   readonly key: string;
   readonly description?: string;
   readonly tags?: readonly string[];
+  readonly owner?: string;
   /** Its first states by environment name. */
   readonly states?: ReadonlyMap<string, StateText>;
 }
@@ -61,19 +63,21 @@ export function createFlag(
   actor: Actor,
   input: NewFlag & { readonly project: string },
 ): Promise<FlagWithStates> {
-  const { key, description = '', tags = [], states = new Map<string, StateText>() } = input;
+  const { key, description = '', tags = [], owner = '', states = new Map<string, StateText>() } = input;
   checkFlagKey(key);
   checkDescription(description);
   checkTags(tags);
+  checkOwner(owner);
   return commit(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
     const environments = await lockAll(transaction, await transaction.environments(projectId));
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
     if ((await transaction.flag(projectId, key)) !== undefined) throw alreadyExists(key);
-    const flag: Flag = { projectId, key, description, tags, createdAt: context.now() };
+    const flag: Flag = { projectId, key, description, tags, owner, createdAt: context.now() };
     await transaction.putFlag(flag);
     for (const { environment, state } of chosen) {
+      requireChangeOf(actor, environment);
       await transaction.changeStates(environment, [[key, state]]);
     }
     return withStates(transaction, flag);
@@ -84,18 +88,20 @@ export function createFlag(
 export function updateFlag(
   context: ManagementContext,
   actor: Actor,
-  input: FlagPlace & Pick<NewFlag, 'description' | 'tags'>,
+  input: FlagPlace & Pick<NewFlag, 'description' | 'tags' | 'owner'>,
 ): Promise<FlagWithStates> {
   if (input.description !== undefined) checkDescription(input.description);
   if (input.tags !== undefined) checkTags(input.tags);
+  if (input.owner !== undefined) checkOwner(input.owner);
   return commit(context, actor, async (transaction) => {
     const project = await findProject(transaction, input.project);
     // Locked, so that neither a deleted flag comes back nor another's new description is lost.
     await lockAll(transaction, await transaction.environments(project.id));
     const flag = await findFlag(transaction, project.id, input.key);
-    const { description = flag.description, tags = flag.tags } = input;
-    await transaction.putFlag({ ...flag, description, tags });
-    return withStates(transaction, { ...flag, description, tags });
+    const { description = flag.description, tags = flag.tags, owner = flag.owner } = input;
+    const updated = { ...flag, description, tags, owner };
+    await transaction.putFlag(updated);
+    return withStates(transaction, updated);
   });
 }
 

@@ -6,6 +6,7 @@ import type { StoreTransaction } from '../domain/store.ts';
 import { commit } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
+import { addEnvironment } from './environments.ts';
 import { lockAll } from './lookup.ts';
 
 /** What an import does with what is already there. */
@@ -122,8 +123,7 @@ class Import {
     const known = new Set((await this.#transaction.environments(projectId)).map(({ name }) => name));
     for (const name of this.#declaration.environments.toSorted()) {
       if (known.has(name)) continue;
-      const [id, createdAt] = [this.#context.newId(), this.#context.now()];
-      await this.#transaction.insertEnvironment({ id, projectId, name, revision: 0, createdAt });
+      await addEnvironment(this.#context, this.#transaction, { projectId, name });
       this.#environmentsCreated.push(name);
     }
     const all = await lockAll(this.#transaction, await this.#transaction.environments(projectId));
@@ -137,7 +137,7 @@ class Import {
       const flag = known.get(key);
       if (flag === undefined) {
         const createdAt = this.#context.now();
-        await this.#transaction.putFlag({ projectId, key, description, tags, createdAt });
+        await this.#transaction.putFlag({ projectId, key, description, tags, owner: '', createdAt });
         this.#flagsCreated.push(key);
       } else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags })) {
         await this.#transaction.putFlag({ ...flag, description, tags });

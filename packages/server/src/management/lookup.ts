@@ -1,9 +1,11 @@
+import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
 import type { Flag } from '../domain/flag.ts';
 import type { Project } from '../domain/project.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { StoreReader, StoreTransaction } from '../domain/store.ts';
 import { quote } from '../domain/strict-members.ts';
+import { requireChangeOf } from './permissions.ts';
 
 /** Where an operation on one environment takes place. */
 export interface Place {
@@ -29,15 +31,26 @@ export async function findEnvironment(reader: StoreReader, place: Place): Promis
   throw environmentNotFound(place.environment);
 }
 
-/** As {@link findEnvironment}; from here until commit nobody else can change it. */
-export async function lockPlace(transaction: StoreTransaction, place: Place): Promise<Environment> {
+/**
+ * As {@link findEnvironment}, for somebody who may change what is in it (`forbidden`, `confirmation_required`); from
+ * here until commit nobody else can.
+ */
+export async function lockPlace(
+  transaction: StoreTransaction,
+  actor: Actor,
+  place: Place,
+): Promise<Environment> {
   const { id } = await findEnvironment(transaction, place);
   const environment = await transaction.lockEnvironment(id);
-  if (environment !== undefined) return environment;
-  throw environmentNotFound(place.environment);
+  if (environment === undefined) throw environmentNotFound(place.environment);
+  requireChangeOf(actor, environment);
+  return environment;
 }
 
-/** Locks environments in the order that keeps two operations from waiting for each other. Gives those still there. */
+/**
+ * Locks environments in the order that keeps two operations from waiting for each other. Gives those still there.
+ * Whether the actor may change one is asked with {@link requireChangeOf} before it is changed.
+ */
 export async function lockAll(
   transaction: StoreTransaction,
   environments: readonly Environment[],

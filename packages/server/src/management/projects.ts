@@ -5,7 +5,15 @@ import type { Project } from '../domain/project.ts';
 import { commit } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { findProject, lockAll } from './lookup.ts';
+import { requireChangeOf } from './permissions.ts';
 import { checkName } from './rules.ts';
+
+/** A slip of the hand in production hurts, so changing it is guarded from the start. */
+const DEFAULT_LOOKS = {
+  development: { color: 'green', protected: false },
+  staging: { color: 'amber', protected: false },
+  production: { color: 'red', protected: true },
+} as const;
 
 /** A project with its environments, sorted by name. */
 export interface ProjectWithEnvironments extends Project {
@@ -36,9 +44,9 @@ export function createProject(
     const createdAt = context.now();
     const project: Project = { id: context.newId(), name: input.name, createdAt };
     await transaction.insertProject(project);
-    for (const name of DEFAULT_ENVIRONMENTS) {
-      const id = context.newId();
-      await transaction.insertEnvironment({ id, projectId: project.id, name, revision: 0, createdAt });
+    for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
+      const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
+      await transaction.insertEnvironment({ ...place, ...DEFAULT_LOOKS[name] });
     }
     return { ...project, environments: await transaction.environments(project.id) };
   });
@@ -48,7 +56,8 @@ export function createProject(
 export function deleteProject(context: ManagementContext, actor: Actor, name: string): Promise<void> {
   return commit(context, actor, async (transaction) => {
     const project = await findProject(transaction, name);
-    await lockAll(transaction, await transaction.environments(project.id));
+    const environments = await lockAll(transaction, await transaction.environments(project.id));
+    for (const environment of environments) requireChangeOf(actor, environment);
     await transaction.deleteProject(project);
   });
 }

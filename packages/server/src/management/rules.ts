@@ -56,6 +56,12 @@ export function checkTags(tags: readonly string[]): void {
   if (new Set(tags).size < tags.length) throw invalid('"tags" has one tag twice: give each once.');
 }
 
+/** Refuses an owner that is too long or not on one line. */
+export function checkOwner(owner: string): void {
+  if (owner.trim() === owner && owner.length <= MAX_TEXT.label && !hasControl(owner)) return;
+  throw invalid(`"owner" must be at most ${MAX_TEXT.label} characters on one line, such as "Team Checkout".`);
+}
+
 /** Refuses an expiry that is not in the future. */
 export function checkExpiry(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { Catalog } from '../catalog/catalog.ts';
 import type { LogRow } from '../domain/change.ts';
-import type { Environment } from '../domain/environment.ts';
+import { type Environment, PLAIN_LOOKS } from '../domain/environment.ts';
+import { UNLIMITED } from '../domain/operator.ts';
 import type { Database } from '../storage/database.ts';
 import { beginEpoch, migrate } from '../storage/schema.ts';
 import { openSqlite } from '../storage/sqlite.ts';
@@ -9,8 +10,9 @@ import { SqlStore } from '../storage/store.ts';
 import { Follower, type LogSession, type LogSource } from './follower.ts';
 import { logSourceOf } from './log-source.ts';
 
-const ACTOR = { name: 'system' };
-const ENVIRONMENT: Environment = { id: 'e', projectId: 'p', name: 'production', revision: 0, createdAt: 1 };
+const ACTOR = { name: 'system', permissions: UNLIMITED };
+const PLACE = { id: 'e', projectId: 'p', name: 'production', revision: 0, createdAt: 1 };
+const ENVIRONMENT: Environment = { ...PLACE, ...PLAIN_LOOKS };
 
 /** A log source whose sessions can be tampered with; everything else is the real thing. */
 class FaultySource implements LogSource {
@@ -65,7 +67,14 @@ async function setUp() {
   await store.commit(ACTOR, async (transaction) => {
     await transaction.insertProject({ id: 'p', name: 'demo', createdAt: 1 });
     await transaction.insertEnvironment(ENVIRONMENT);
-    await transaction.putFlag({ projectId: 'p', key: 'counter', description: '', tags: [], createdAt: 1 });
+    await transaction.putFlag({
+      projectId: 'p',
+      key: 'counter',
+      description: '',
+      tags: [],
+      owner: '',
+      createdAt: 1,
+    });
   });
   const source = new FaultySource(database);
   const heard: string[] = [];

@@ -1,6 +1,7 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import type { StateText } from '../domain/flag.ts';
+import { UNLIMITED } from '../domain/operator.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { createFlag } from '../management/flags.ts';
@@ -24,7 +25,7 @@ interface DemoFlag {
 
 const PROJECT = 'demo';
 const ENVIRONMENT = DEFAULT_ENVIRONMENTS[0];
-const SYSTEM: Actor = { name: 'system', note: 'first start' };
+const SYSTEM: Actor = { name: 'system', note: 'first start', permissions: UNLIMITED };
 
 const FLAGS: readonly DemoFlag[] = [
   {

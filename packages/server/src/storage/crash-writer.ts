@@ -1,3 +1,4 @@
+import { PLAIN_LOOKS } from '../domain/environment.ts';
 import { openSqlite } from './sqlite.ts';
 import { SqlStore } from './store.ts';
 import { ADA, changing } from './test-records.ts';
@@ -8,7 +9,8 @@ import { ADA, changing } from './test-records.ts';
  */
 const [path = '', environmentId = ''] = process.argv.slice(2);
 const store = new SqlStore(await openSqlite({ path }));
-const environment = { id: environmentId, projectId: '', name: 'production', revision: 0, createdAt: 0 };
+const place = { id: environmentId, projectId: '', name: 'production', revision: 0, createdAt: 0 };
+const environment = { ...place, ...PLAIN_LOOKS };
 for (let turn = 0; ; turn++) {
   const state = `{"enabled":true,"value":"${process.pid}-${turn}"}`;
   const { result } = await store.commit(ADA, changing(environment, ['checkout', state]));

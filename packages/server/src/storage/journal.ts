@@ -57,9 +57,12 @@ export class Journal {
     for (const deed of deeds) this.deed(deed);
   }
 
-  /** Notes a deed that no node needs to follow; it counts to the change before it. */
+  /**
+   * Notes a deed that no read model follows. It counts to the change before it; an operation of such deeds only makes
+   * one row of its own, so that every operation has its place in the log.
+   */
   deed(deed: Deed): void {
-    this.#deeds.push({ deed, logIndex: this.#entries.length - 1 });
+    this.#deeds.push({ deed, logIndex: Math.max(0, this.#entries.length - 1) });
   }
 
   /**
@@ -67,25 +70,29 @@ export class Journal {
    * an id of its own.
    */
   get proof(): { readonly text: string; readonly id: string } {
-    const [table, column] = this.#entries.length > 0 ? ['change_log', 'change_id'] : ['audit_log', 'id'];
-    return { text: `SELECT ${column} AS id FROM ${table} WHERE ${column} = $1`, id: this.#firstId };
+    return { text: 'SELECT change_id AS id FROM change_log WHERE change_id = $1', id: this.#firstId };
   }
 
   /** Writes it all and wakes the followers. Gives the last row's `seq`; `undefined` when no row was written. */
   async write(transaction: WriteTransaction): Promise<number | undefined> {
-    if (this.isEmpty) return undefined;
+    const [first] = this.#deeds;
+    if (first === undefined) return undefined;
+    if (this.#entries.length === 0) this.#entries.push(this.#ownEntry(first.deed));
     const count = this.#entries.length;
-    // The lock on this one row puts all commits in one order; even an operation without log rows takes it, so that
-    // an uncertain commit can be waited for.
+    // The lock on this one row puts all commits in one order.
     const [feed] = await transaction.query<{ seq: number }>(
       'UPDATE feed SET seq = seq + $1 WHERE id = 1 RETURNING seq',
       [count],
     );
     if (feed === undefined) throw new Error('the feed has no row: the schema was never migrated');
     await this.#writeRows(transaction, feed.seq - count);
-    if (count === 0) return undefined;
     await transaction.wake(feed.seq);
     return feed.seq;
+  }
+
+  #ownEntry({ projectId = '' }: Deed): LogEntry {
+    const actions = [...new Set(this.#deeds.map(({ deed }) => deed.action))];
+    return { kind: 'records.changed', projectId, payload: { actions } };
   }
 
   async #writeRows(transaction: WriteTransaction, seqBefore: number): Promise<void> {

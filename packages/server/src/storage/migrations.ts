@@ -104,4 +104,89 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX audit_log_by_target ON audit_log (project_id, target, seq)',
     'CREATE INDEX audit_log_by_environment ON audit_log (environment_id, seq)',
   ],
+  [
+    'ALTER TABLE environments ADD COLUMN protected BIGINT NOT NULL DEFAULT 0',
+    `ALTER TABLE environments ADD COLUMN color TEXT NOT NULL DEFAULT ''`,
+    'ALTER TABLE environments ADD COLUMN position BIGINT NOT NULL DEFAULT 0',
+    `ALTER TABLE flags ADD COLUMN owner TEXT NOT NULL DEFAULT ''`,
+    'ALTER TABLE flags ADD COLUMN archived_at BIGINT',
+    // What the flag's states were, by environment id, while it is archived.
+    'ALTER TABLE flags ADD COLUMN archived_states TEXT',
+    `ALTER TABLE access_tokens ADD COLUMN role TEXT NOT NULL DEFAULT 'admin'`,
+    'ALTER TABLE access_tokens ADD COLUMN can_change_protected BIGINT NOT NULL DEFAULT 1',
+    `CREATE TABLE operators (
+      id TEXT NOT NULL PRIMARY KEY,
+      email TEXT NOT NULL UNIQUE,
+      name TEXT NOT NULL,
+      password_hash TEXT NOT NULL,
+      role TEXT NOT NULL,
+      can_change_protected BIGINT NOT NULL,
+      created_at BIGINT NOT NULL,
+      last_seen_at BIGINT
+    )`,
+    `CREATE TABLE sessions (
+      digest TEXT NOT NULL PRIMARY KEY,
+      operator_id TEXT NOT NULL REFERENCES operators (id),
+      created_at BIGINT NOT NULL,
+      last_used_at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX sessions_by_operator ON sessions (operator_id)',
+    // Links that are good for one use: the first administrator, an invitation, a new password.
+    `CREATE TABLE invitations (
+      id TEXT NOT NULL PRIMARY KEY,
+      kind TEXT NOT NULL,
+      digest TEXT NOT NULL UNIQUE,
+      email TEXT,
+      role TEXT NOT NULL,
+      can_change_protected BIGINT NOT NULL,
+      created_by TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      used_at BIGINT,
+      revoked_at BIGINT
+    )`,
+    // Failed sign-ins, by what is counted: an account or an address. Rows older than the window are removed.
+    `CREATE TABLE sign_in_failures (
+      id TEXT NOT NULL PRIMARY KEY,
+      bucket TEXT NOT NULL,
+      at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX sign_in_failures_by_bucket ON sign_in_failures (bucket, at)',
+    `CREATE TABLE scheduled_changes (
+      id TEXT NOT NULL PRIMARY KEY,
+      project_id TEXT NOT NULL,
+      environment_id TEXT NOT NULL,
+      changes TEXT NOT NULL,
+      note TEXT,
+      created_by TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      due_at BIGINT NOT NULL,
+      status TEXT NOT NULL,
+      settled_at BIGINT,
+      outcome TEXT
+    )`,
+    'CREATE INDEX scheduled_changes_by_status ON scheduled_changes (status, due_at)',
+    'CREATE INDEX scheduled_changes_by_project ON scheduled_changes (project_id, due_at)',
+    // What each node saw of a change: how many of its streams took the frame, and how soon. Bounded by housekeeping.
+    `CREATE TABLE delivery_receipts (
+      seq BIGINT NOT NULL,
+      node_id TEXT NOT NULL,
+      environment_id TEXT NOT NULL,
+      streams BIGINT NOT NULL,
+      seen BIGINT NOT NULL,
+      slowest_ms BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      PRIMARY KEY (seq, node_id)
+    )`,
+    // Open streams by node, environment and key, refreshed while the node lives. An empty key_id: no project key.
+    `CREATE TABLE stream_presence (
+      node_id TEXT NOT NULL,
+      environment_id TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      streams BIGINT NOT NULL,
+      seen_at BIGINT NOT NULL,
+      PRIMARY KEY (node_id, environment_id, key_id)
+    )`,
+    'CREATE INDEX stream_presence_by_environment ON stream_presence (environment_id)',
+  ],
 ];

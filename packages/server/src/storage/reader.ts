@@ -10,18 +10,24 @@ import { type NullableColumns, parseTextList, withoutNulls } from './columns.ts'
 import type { Parameter, Queryable } from './database.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
-export const ENVIRONMENT_COLUMNS = 'id, project_id AS "projectId", name, revision, created_at AS "createdAt"';
+export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
+  created_at AS "createdAt"`;
 const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt"';
-const FLAG_COLUMNS = 'project_id AS "projectId", key, description, tags, created_at AS "createdAt"';
+const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, created_at AS "createdAt",
+  archived_at AS "archivedAt"`;
 const STATE_COLUMNS = 'flag_key AS "flagKey", state, revision, updated_at AS "updatedAt"';
 const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   last_used_at AS "lastUsedAt"`;
 const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments, ${TIME_COLUMNS}`;
-const TOKEN_COLUMNS = `id, name, ${TIME_COLUMNS}`;
+const TOKEN_COLUMNS = `id, name, role, can_change_protected AS "canChangeProtected", ${TIME_COLUMNS}`;
 
-type FlagRow = Omit<Flag, 'tags'> & { readonly tags: unknown };
+/** An environment as its row has it: the engines have no booleans in common. */
+export type EnvironmentRow = Omit<Environment, 'protected'> & { readonly protected: number };
+type FlagRow = NullableColumns<Omit<Flag, 'tags'>> & { readonly tags: unknown };
 type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly environments: unknown };
-type TokenRow = NullableColumns<AccessToken>;
+type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
+  readonly canChangeProtected: number;
+};
 
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
@@ -46,14 +52,14 @@ export class SqlReader implements StoreReader {
 
   async environments(projectId: string): Promise<readonly Environment[]> {
     const text = `SELECT ${ENVIRONMENT_COLUMNS} FROM environments WHERE project_id = $1 AND deleted_at IS NULL`;
-    return byText(await this.#rows<Environment>(text, projectId), nameOf);
+    return byText((await this.#rows<EnvironmentRow>(text, projectId)).map(toEnvironment), nameOf);
   }
 
   async environment(projectId: string, name: string): Promise<Environment | undefined> {
     const text = `SELECT ${ENVIRONMENT_COLUMNS} FROM environments
       WHERE project_id = $1 AND name = $2 AND deleted_at IS NULL`;
-    const [environment] = await this.#rows<Environment>(text, projectId, name);
-    return environment;
+    const [row] = await this.#rows<EnvironmentRow>(text, projectId, name);
+    return row === undefined ? undefined : toEnvironment(row);
   }
 
   async flags(projectId: string): Promise<readonly Flag[]> {
@@ -93,13 +99,13 @@ export class SqlReader implements StoreReader {
 
   async accessTokens(): Promise<readonly AccessToken[]> {
     const rows = await this.#rows<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM access_tokens`);
-    return byText(rows.map(withoutNulls<AccessToken>), nameOf);
+    return byText(rows.map(toToken), nameOf);
   }
 
   async accessTokenByDigest(digest: string): Promise<AccessToken | undefined> {
     const text = `SELECT ${TOKEN_COLUMNS} FROM access_tokens WHERE digest = $1`;
     const [row] = await this.#rows<TokenRow>(text, digest);
-    return row === undefined ? undefined : withoutNulls<AccessToken>(row);
+    return row === undefined ? undefined : toToken(row);
   }
 
   audit(filter: AuditFilter): Promise<readonly AuditEntry[]> {
@@ -120,8 +126,20 @@ function nameOf(record: { readonly name: string }): string {
   return record.name;
 }
 
+/** The record of an environment's row. */
+export function toEnvironment(row: EnvironmentRow): Environment {
+  return { ...row, protected: row.protected !== 0 };
+}
+
 function toFlag({ tags, ...row }: FlagRow): Flag {
-  return { ...row, tags: parseTextList(tags) };
+  return { ...withoutNulls<Omit<Flag, 'tags'>>(row), tags: parseTextList(tags) };
+}
+
+function toToken({ canChangeProtected, ...row }: TokenRow): AccessToken {
+  return {
+    ...withoutNulls<Omit<AccessToken, 'canChangeProtected'>>(row),
+    canChangeProtected: canChangeProtected !== 0,
+  };
 }
 
 function toKey({ environments, ...row }: KeyRow): ProjectKey {

@@ -4,7 +4,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import type { StatesChanged } from '../domain/store.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Deed, Journal } from './journal.ts';
-import { ENVIRONMENT_COLUMNS } from './reader.ts';
+import { ENVIRONMENT_COLUMNS, type EnvironmentRow, toEnvironment } from './reader.ts';
 import { chunks, insertRows, placeholders } from './rows.ts';
 
 /** Flag keys that one statement names at most. */
@@ -30,12 +30,14 @@ export class StateWriter {
     const known = this.#locked.get(id);
     if (known !== undefined) return known;
     // An UPDATE locks the row in either engine, and gives it as it is once the lock is held.
-    const [environment] = await this.#sql.query<Environment>(
+    const [row] = await this.#sql.query<EnvironmentRow>(
       `UPDATE environments SET revision = revision WHERE id = $1 AND deleted_at IS NULL
         RETURNING ${ENVIRONMENT_COLUMNS}`,
       [id],
     );
-    if (environment !== undefined) this.#locked.set(id, environment);
+    if (row === undefined) return undefined;
+    const environment = toEnvironment(row);
+    this.#locked.set(id, environment);
     return environment;
   }
 

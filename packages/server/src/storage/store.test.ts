@@ -242,6 +242,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(committed).toEqual({ result: { revision: 1, changed: ['checkout'] }, seq: 3 });
     expect(await store.commit(ADA, (transaction) => transaction.putFlag(makeFlag(project, 'x')))).toEqual({
       result: undefined,
+      seq: 4,
     });
   });
 
@@ -259,7 +260,9 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store, ['a', 'b', 'c']);
     await home.store.commit(ADA, changing(environment, ['a', ON], ['b', ON], ['c', ON]));
-    await home.store.commit({ name: 'system' }, (t) => t.insertProject(makeProject('other')));
+    await home.store.commit({ name: 'system', permissions: ADA.permissions }, (t) =>
+      t.insertProject(makeProject('other')),
+    );
     const page = (beforeSeq?: number) =>
       home.store.read((reader) =>
         reader.audit({ projectId: project.id, limit: 2, ...(beforeSeq === undefined ? {} : { beforeSeq }) }),

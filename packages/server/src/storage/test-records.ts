@@ -1,13 +1,19 @@
 import type { AccessToken } from '../domain/access-token.ts';
 import type { Actor } from '../domain/audit.ts';
-import type { Environment } from '../domain/environment.ts';
+import { type Environment, PLAIN_LOOKS } from '../domain/environment.ts';
 import type { Flag, StateOperation } from '../domain/flag.ts';
+import { UNLIMITED } from '../domain/operator.ts';
 import type { Project } from '../domain/project.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
 import type { Store, StoreTransaction } from '../domain/store.ts';
 
 /** Who does things in tests. */
-export const ADA: Actor = { name: 'operator:ada@example.com', ip: '192.0.2.7', note: 'because' };
+export const ADA: Actor = {
+  name: 'operator:ada@example.com',
+  ip: '192.0.2.7',
+  note: 'because',
+  permissions: UNLIMITED,
+};
 
 /** A project of that name with an id of its own. */
 export function makeProject(name = 'demo'): Project {
@@ -16,12 +22,19 @@ export function makeProject(name = 'demo'): Project {
 
 /** An environment of the project that has never changed. */
 export function makeEnvironment(project: Project, name = 'production'): Environment {
-  return { id: crypto.randomUUID(), projectId: project.id, name, revision: 0, createdAt: 1_790_000_000_001 };
+  return {
+    id: crypto.randomUUID(),
+    projectId: project.id,
+    name,
+    revision: 0,
+    ...PLAIN_LOOKS,
+    createdAt: 1_790_000_000_001,
+  };
 }
 
 /** A flag of the project without words or tags. */
 export function makeFlag(project: Project, key: string): Flag {
-  return { projectId: project.id, key, description: '', tags: [], createdAt: 1_790_000_000_002 };
+  return { projectId: project.id, key, description: '', tags: [], owner: '', createdAt: 1_790_000_000_002 };
 }
 
 /** An active key for production. */
@@ -39,7 +52,13 @@ export function makeKey(project: Project, name = 'web'): ProjectKey {
 
 /** An access token that never expires. */
 export function makeToken(name = 'ci'): AccessToken {
-  return { id: crypto.randomUUID(), name, createdAt: 1_790_000_000_004 };
+  return {
+    id: crypto.randomUUID(),
+    name,
+    role: 'admin',
+    canChangeProtected: true,
+    createdAt: 1_790_000_000_004,
+  };
 }
 
 /** A project with one environment. */

@@ -225,12 +225,12 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     });
   });
 
-  test('a flag is created, described anew and deleted with audit entries but no log row', async () => {
+  test('a flag is created, described anew and deleted with audit entries and no revision', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store, []);
     const flag = { ...makeFlag(project, 'theme'), description: 'Colours', tags: ['ui', 'q"4'] };
     const { seq } = await home.store.commit(ADA, (transaction) => transaction.putFlag(flag));
-    expect(seq).toBeUndefined();
+    expect(seq).toBe(3);
     expect(await home.store.read((reader) => reader.flag(project.id, 'theme'))).toEqual(flag);
     await home.store.commit(ADA, (transaction) => transaction.putFlag({ ...flag, createdAt: 1 }));
     await home.store.commit(ADA, (transaction) => transaction.putFlag({ ...flag, tags: [], createdAt: 1 }));
@@ -240,14 +240,14 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
     const entries = await home.store.read((reader) => reader.audit({ target: 'theme', limit: 10 }));
     expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
-      ['flag.deleted', '{"description":"Colours","tags":[]}', undefined, 2],
+      ['flag.deleted', '{"description":"Colours","tags":[],"owner":""}', undefined, 5],
       [
         'flag.updated',
-        '{"description":"Colours","tags":["ui","q\\"4"]}',
-        '{"description":"Colours","tags":[]}',
-        2,
+        '{"description":"Colours","tags":["ui","q\\"4"],"owner":""}',
+        '{"description":"Colours","tags":[],"owner":""}',
+        4,
       ],
-      ['flag.created', undefined, '{"description":"Colours","tags":["ui","q\\"4"]}', 2],
+      ['flag.created', undefined, '{"description":"Colours","tags":["ui","q\\"4"],"owner":""}', 3],
     ]);
   });
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
-import { ENVIRONMENT_COLUMNS, SqlReader } from './reader.ts';
+import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
 import { StateWriter } from './state-writer.ts';
 
 /** The writes of one operation, over one write transaction. What they did is noted in the journal. */
@@ -53,15 +53,18 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     this.#journal.change({ kind: 'project.deleted', projectId: id, payload: {} }, [deed]);
   }
 
-  async insertEnvironment({ id, projectId, name, revision, createdAt }: Environment): Promise<Environment> {
-    const stored =
-      (await this.#reviveEnvironment(projectId, name, createdAt)) ??
-      (await this.#insert<Environment>(
-        `environment "${name}"`,
-        `INSERT INTO environments (id, project_id, name, revision, created_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT DO NOTHING RETURNING ${ENVIRONMENT_COLUMNS}`,
-        [id, projectId, name, revision, createdAt],
-      ));
+  async insertEnvironment(environment: Environment): Promise<Environment> {
+    const { id, projectId, name, revision, color, position, createdAt } = environment;
+    const looks = [environment.protected ? 1 : 0, color, position, createdAt] as const;
+    const stored = toEnvironment(
+      (await this.#reviveEnvironment(projectId, name, looks)) ??
+        (await this.#insert<EnvironmentRow>(
+          `environment "${name}"`,
+          `INSERT INTO environments (id, project_id, name, revision, protected, color, position, created_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING ${ENVIRONMENT_COLUMNS}`,
+          [id, projectId, name, revision, ...looks],
+        )),
+    );
     const after = JSON.stringify({ name, revision: stored.revision });
     const deed = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
     const payload = { name, revision: stored.revision };
@@ -90,22 +93,22 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   async putFlag(flag: Flag): Promise<void> {
-    const { projectId, key, description, createdAt } = flag;
+    const { projectId, key, description, tags, owner, createdAt } = flag;
     const known = await this.flag(projectId, key);
     const after = flagText(flag);
     const before = known === undefined ? undefined : flagText(known);
     if (before === after) return;
-    const { tags } = flag;
     if (known === undefined) {
       // No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote.
       await this.#rows(
-        'INSERT INTO flags (project_id, key, description, tags, created_at) VALUES ($1, $2, $3, $4, $5)',
-        ...[projectId, key, description, JSON.stringify(tags), createdAt],
+        `INSERT INTO flags (project_id, key, description, tags, owner, created_at)
+          VALUES ($1, $2, $3, $4, $5, $6)`,
+        ...[projectId, key, description, JSON.stringify(tags), owner, createdAt],
       );
     } else {
       await this.#rows(
-        'UPDATE flags SET description = $3, tags = $4 WHERE project_id = $1 AND key = $2',
-        ...[projectId, key, description, JSON.stringify(tags)],
+        'UPDATE flags SET description = $3, tags = $4, owner = $5 WHERE project_id = $1 AND key = $2',
+        ...[projectId, key, description, JSON.stringify(tags), owner],
       );
     }
     this.#journal.deed(
@@ -154,14 +157,19 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   async insertAccessToken(token: AccessToken, digest: string): Promise<void> {
-    const { id, name, createdAt, expiresAt } = token;
+    const { id, name, role, canChangeProtected, createdAt, expiresAt } = token;
     await this.#insert(
       `access token "${name}"`,
-      `INSERT INTO access_tokens (id, name, digest, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT DO NOTHING RETURNING id`,
-      [id, name, digest, createdAt, expiresAt ?? null],
+      `INSERT INTO access_tokens (id, name, digest, role, can_change_protected, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`,
+      [id, name, digest, role, canChangeProtected ? 1 : 0, createdAt, expiresAt ?? null],
     );
-    const after = JSON.stringify({ name, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    const after = JSON.stringify({
+      name,
+      role,
+      canChangeProtected,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    });
     this.#journal.deed({ action: 'token.created', target: id, after });
   }
 
@@ -172,11 +180,12 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   /** A revived environment is empty where it was not before: that is a new revision of it. */
-  async #reviveEnvironment(...identity: [projectId: string, name: string, createdAt: number]) {
-    const [revived] = await this.#rows<Environment>(
-      `UPDATE environments SET deleted_at = NULL, revision = revision + 1, created_at = $3
+  async #reviveEnvironment(projectId: string, name: string, looks: readonly Parameter[]) {
+    const [revived] = await this.#rows<EnvironmentRow>(
+      `UPDATE environments SET deleted_at = NULL, revision = revision + 1, protected = $3, color = $4,
+        position = $5, created_at = $6
         WHERE project_id = $1 AND name = $2 AND deleted_at IS NOT NULL RETURNING ${ENVIRONMENT_COLUMNS}`,
-      ...identity,
+      ...[projectId, name, ...looks],
     );
     return revived;
   }
@@ -193,6 +202,6 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 }
 
-function flagText({ description, tags }: Pick<Flag, 'description' | 'tags'>): string {
-  return JSON.stringify({ description, tags });
+function flagText({ description, tags, owner }: Pick<Flag, 'description' | 'tags' | 'owner'>): string {
+  return JSON.stringify({ description, tags, owner });
 }

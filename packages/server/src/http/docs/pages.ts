@@ -1,18 +1,26 @@
 import type { ErrorCode } from '@halyard/protocol';
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
 import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
+import confirmationRequired from '../../../../../docs/errors/confirmation_required.md' with { type: 'text' };
 import environmentNotFound from '../../../../../docs/errors/environment_not_found.md' with { type: 'text' };
+import flagArchived from '../../../../../docs/errors/flag_archived.md' with { type: 'text' };
+import flagNotArchived from '../../../../../docs/errors/flag_not_archived.md' with { type: 'text' };
 import flagNotFound from '../../../../../docs/errors/flag_not_found.md' with { type: 'text' };
+import forbidden from '../../../../../docs/errors/forbidden.md' with { type: 'text' };
 import internalError from '../../../../../docs/errors/internal_error.md' with { type: 'text' };
 import invalidAccessToken from '../../../../../docs/errors/invalid_access_token.md' with { type: 'text' };
 import invalidApiKey from '../../../../../docs/errors/invalid_api_key.md' with { type: 'text' };
 import invalidArgument from '../../../../../docs/errors/invalid_argument.md' with { type: 'text' };
+import invitationInvalid from '../../../../../docs/errors/invitation_invalid.md' with { type: 'text' };
 import keyNotFound from '../../../../../docs/errors/key_not_found.md' with { type: 'text' };
 import methodNotAllowed from '../../../../../docs/errors/method_not_allowed.md' with { type: 'text' };
 import notFound from '../../../../../docs/errors/not_found.md' with { type: 'text' };
+import notRevertible from '../../../../../docs/errors/not_revertible.md' with { type: 'text' };
+import notSignedIn from '../../../../../docs/errors/not_signed_in.md' with { type: 'text' };
 import projectNotFound from '../../../../../docs/errors/project_not_found.md' with { type: 'text' };
 import rateLimited from '../../../../../docs/errors/rate_limited.md' with { type: 'text' };
 import revisionConflict from '../../../../../docs/errors/revision_conflict.md' with { type: 'text' };
+import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import specification from '../../../../../docs/specification.md' with { type: 'text' };
@@ -32,6 +40,14 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   key_not_found: keyNotFound,
   already_exists: alreadyExists,
   revision_conflict: revisionConflict,
+  not_signed_in: notSignedIn,
+  sign_in_failed: signInFailed,
+  forbidden: forbidden,
+  invitation_invalid: invitationInvalid,
+  flag_archived: flagArchived,
+  flag_not_archived: flagNotArchived,
+  not_revertible: notRevertible,
+  confirmation_required: confirmationRequired,
 };
 
 /** The guides by the last part of their address, in the order in which a newcomer reads them. */

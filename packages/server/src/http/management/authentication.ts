@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { verifyAccessToken } from '../../management/access-tokens.ts';
+import { type TokenHolder, verifyAccessToken } from '../../management/access-tokens.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkNote } from '../../management/rules.ts';
 import { TokenUses } from '../../management/token-uses.ts';
@@ -40,16 +40,17 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     if (holder.id !== undefined) uses.note(holder.id);
     const forwarded = trustProxy ? lastForwarded(c.req.header('X-Forwarded-For')) : undefined;
     const ip = forwarded ?? c.env?.server?.requestIP(c.req.raw)?.address;
-    c.set('actor', actorOf(holder.name, ip, c.req.header('X-Change-Note')));
+    c.set('actor', actorOf(holder, ip, c.req.header('X-Change-Note')));
     await next();
   };
 }
 
-function actorOf(name: string, ip: string | undefined, header: string | undefined): Actor {
+function actorOf(holder: TokenHolder, ip: string | undefined, header: string | undefined): Actor {
   const note = header === undefined ? '' : decodeNote(header).trim();
   checkNote(note);
   return {
-    name: `token:${name}`,
+    name: `token:${holder.name}`,
+    permissions: holder.permissions,
     ...(ip === undefined ? {} : { ip }),
     ...(note === '' ? {} : { note }),
   };

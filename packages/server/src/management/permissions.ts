@@ -1,0 +1,36 @@
+import type { Actor } from '../domain/audit.ts';
+import type { Environment } from '../domain/environment.ts';
+import { ROLES, type Role } from '../domain/operator.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { quote } from '../domain/strict-members.ts';
+
+/** Refuses with `forbidden` who has a lesser role than `least`. */
+export function requireRole({ permissions }: Actor, least: Role): void {
+  if (ROLES.indexOf(permissions.role) >= ROLES.indexOf(least)) return;
+  throw new ServiceError(
+    'forbidden',
+    `This needs the role "${least}", and yours is "${permissions.role}": ask an administrator.`,
+  );
+}
+
+/**
+ * Refuses who may not change the states of this environment: `forbidden` for want of the permission,
+ * `confirmation_required` where it is protected and a person has not confirmed this very request.
+ */
+export function requireChangeOf(actor: Actor, environment: Environment): void {
+  requireRole(actor, 'editor');
+  if (!environment.protected) return;
+  const { role, canChangeProtected, confirmed } = actor.permissions;
+  const name = quote(environment.name);
+  if (role !== 'admin' && !canChangeProtected) {
+    throw new ServiceError(
+      'forbidden',
+      `The environment ${name} is protected, and you may not change it: ask an administrator.`,
+    );
+  }
+  if (confirmed === 'all' || confirmed.includes(environment.name)) return;
+  throw new ServiceError(
+    'confirmation_required',
+    `The environment ${name} is protected: confirm the change by sending its name in "X-Confirm-Environment".`,
+  );
+}
