@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
-import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import { launchBrowser } from '@halyard/testing/browser';
+import type { Browser } from 'playwright-core';
 import { createElement, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
@@ -20,7 +20,7 @@ let handler: FlagsHandler;
 let application: Bun.Server<undefined>;
 
 beforeAll(async () => {
-  [node, built, browser] = await Promise.all([startNode(), builtPackage(), launch()]);
+  [node, built, browser] = await Promise.all([startNode(), builtPackage(), launchBrowser()]);
   management = new Management(node);
   await management.createProject('shop');
   key = await management.createKey('shop', ['production']);
@@ -37,14 +37,6 @@ afterAll(async () => {
   await upstream.close();
   await node.stop();
 });
-
-async function launch(): Promise<Browser> {
-  // Of the package only the binary: its arguments fit one page per process and switch off the rules of origins.
-  return await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
-}
 
 /** An application with server rendering: the page, its script (made of the built package), and the handler. */
 async function serveApplication(): Promise<Bun.Server<undefined>> {
