@@ -15,6 +15,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'get', path: '/api/whoami', id: 'whoAmI', tag },
+      role: 'viewer',
       summary: 'Whose access token this is',
       answer: { status: 200, description: 'The holder.', schema: z.object({ name: z.string() }) },
     },
@@ -24,6 +25,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'get', path: '/api/tokens', id: 'listAccessTokens', tag },
+      role: 'viewer',
       summary: 'Every access token, also revoked and expired ones',
       answer: {
         status: 200,
@@ -37,6 +39,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'post', path: '/api/tokens', id: 'createAccessToken', tag, errors: ['already_exists'] },
+      role: 'admin',
       summary: 'Make an access token; its value is shown this once',
       body: { schema: z.strictObject({ name: z.string(), expiresAt: TimeSchema.optional() }) },
       answer: {
@@ -55,6 +58,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'delete', path: '/api/tokens/{id}', id: 'revokeAccessToken', tag, errors: ['not_found'] },
+      role: 'admin',
       summary: 'Revoke an access token for good',
       answer: { status: 204, description: 'It opens nothing any more.' },
     },

@@ -30,6 +30,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
     app,
     {
       ...{ method: 'get', path: '/api/audit', id: 'listAudit', tag: 'Audit log' },
+      role: 'viewer',
       summary: 'Who changed what, newest first; the last change is given whole even beyond the limit',
       query: z.strictObject({
         project: NameSchema.optional(),

@@ -23,6 +23,7 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
       path: '/api/projects/{project}/environments/{environment}/changes',
       id: 'changeFlagStates',
       tag: 'Flag states',
+      role: 'editor',
       summary: 'Write several states as one change: one revision, one frame, all or nothing',
       body: {
         maxBytes: MAX_BYTES,
@@ -44,7 +45,7 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
           changed: z.array(FlagKeySchema),
         }),
       },
-      errors: ['project_not_found', 'environment_not_found'],
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
     async ({ params, body: { changes, note }, text, actor, request }) => {
       if (note !== undefined) checkNote(note);

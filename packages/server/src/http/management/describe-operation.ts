@@ -9,6 +9,9 @@ export const SECURITY = { accessToken: 'accessToken', serviceKey: 'serviceKey' }
 const HEADERS = {
   'If-Match': 'Do it only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
   'If-None-Match': '`*`: do it only if nothing is there yet.',
+  'X-Confirm-Environment':
+    'The names of the protected environments that this very request is meant to change, with commas between; only ' +
+    'asked of people who signed in.',
   'X-Change-Note': 'Why; kept in the audit log.',
 } as const;
 
@@ -16,12 +19,14 @@ const HEADERS = {
 export function describeOperation<Path extends string, Body, Query>(
   operation: Operation<Path, Body, Query>,
 ): RouteConfig {
-  const { method, path, id, tag, summary, query, body, answer } = operation;
+  const { method, path, id, tag, role, summary, query, body, answer } = operation;
   return {
     method,
     path,
     operationId: id,
     summary,
+    description: `Needs the role \`${role}\`${role === 'admin' ? '' : ' or a greater one'}.`,
+    'x-role': role,
     tags: [tag],
     security: [{ [SECURITY.accessToken]: [] }],
     request: {
@@ -69,6 +74,8 @@ function errorsOf<Path extends string, Body, Query>(
   return [
     ...(takesArguments ? (['invalid_argument'] as const) : []),
     'invalid_access_token',
+    // Everybody who gets in at all is a viewer.
+    ...(operation.role === 'viewer' ? [] : (['forbidden'] as const)),
     ...(operation.errors ?? []),
     ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
     'internal_error',
@@ -78,6 +85,7 @@ function errorsOf<Path extends string, Body, Query>(
 function headersOf<Path extends string, Body, Query>(operation: Operation<Path, Body, Query>): z.ZodObject[] {
   const names = [
     ...(operation.conditions ?? []),
+    ...(operation.errors?.includes('confirmation_required') ? (['X-Confirm-Environment'] as const) : []),
     ...(operation.method === 'get' ? [] : (['X-Change-Note'] as const)),
   ];
   return names.map((name) =>

@@ -17,6 +17,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'get', path, id: 'listEnvironments', tag },
+      role: 'viewer',
       summary: 'The environments of a project',
       answer: {
         status: 200,
@@ -32,6 +33,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'post', path, id: 'createEnvironment', tag },
+      role: 'admin',
       summary: 'Make an environment, empty',
       body: { schema: z.strictObject({ name: NameSchema }) },
       answer: { status: 201, description: 'The environment.', schema: EnvironmentRecordSchema },
@@ -46,9 +48,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'delete', path: `${path}/{environment}`, id: 'deleteEnvironment', tag },
+      role: 'admin',
       summary: 'Remove an environment with the states in it',
       answer: { status: 204, description: 'It is gone; its streams are closed.' },
-      errors: ['project_not_found', 'environment_not_found'],
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
     async ({ params, actor }) => {
       await deleteEnvironment(context, actor, params);

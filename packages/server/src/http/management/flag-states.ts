@@ -30,6 +30,8 @@ const path = '/api/projects/{project}/environments/{environment}/flags';
 const one = `${path}/{key}` as const;
 const tagOf = 'The revision in which this state was written.';
 const places = ['project_not_found', 'environment_not_found'] as const;
+/** A protected environment wants the change confirmed. */
+const guarded = [...places, 'confirmation_required'] as const;
 
 /** Mounts the routes of flag states in one environment. */
 export function mountFlagStates(app: ManagementApp, context: ManagementContext): void {
@@ -39,7 +41,8 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'put', path: one, id: 'putFlagState', tag, answer, conditions, errors: places },
+      ...{ method: 'put', path: one, id: 'putFlagState', tag, answer, conditions, errors: guarded },
+      role: 'editor',
       summary: 'Replace a whole state; flag and state are made where missing',
       body: { schema: FlagStateSchema },
     },
@@ -51,7 +54,8 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'patch', path: one, id: 'patchFlagState', tag, answer, conditions, errors: places },
+      ...{ method: 'patch', path: one, id: 'patchFlagState', tag, answer, conditions, errors: guarded },
+      role: 'editor',
       summary: 'Change parts of a state, beginning with a disabled one where there is none',
       body: { schema: StatePatchSchema },
     },
@@ -70,7 +74,8 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'delete', path: one, id: 'deleteFlagState', tag, errors: [...places, 'flag_not_found'] },
+      ...{ method: 'delete', path: one, id: 'deleteFlagState', tag, errors: [...guarded, 'flag_not_found'] },
+      role: 'editor',
       summary: 'Remove the state from this environment; the flag stays',
       conditions: ['If-Match'],
       answer: { status: 204, description: 'It is gone.' },
@@ -87,6 +92,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
     app,
     {
       ...{ method: 'get', path, id: 'listFlagStates', tag, errors: places },
+      role: 'viewer',
       summary: 'Every state of an environment',
       answer: {
         status: 200,
@@ -109,6 +115,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
     app,
     {
       ...{ method: 'get', path: one, id: 'getFlagState', tag, errors: [...places, 'flag_not_found'] },
+      role: 'viewer',
       summary: 'One state of an environment',
       answer: { status: 200, description: 'The state.', schema: KeyedStateSchema, tagOf },
     },

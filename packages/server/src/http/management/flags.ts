@@ -27,6 +27,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     app,
     {
       ...{ method: 'get', path, id: 'listFlags', tag },
+      role: 'viewer',
       summary: 'The flags of a project with their states in every environment',
       answer: {
         status: 200,
@@ -41,6 +42,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     app,
     {
       ...{ method: 'post', path, id: 'createFlag', tag },
+      role: 'editor',
       summary: 'Make a flag, perhaps with its first states',
       body: {
         schema: z.strictObject({
@@ -63,6 +65,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     app,
     {
       ...{ method: 'get', path: `${path}/{key}`, id: 'getFlag', tag },
+      role: 'viewer',
       summary: 'One flag with its states in every environment',
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
       errors: ['project_not_found', 'flag_not_found'],
@@ -73,6 +76,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     app,
     {
       ...{ method: 'patch', path: `${path}/{key}`, id: 'updateFlag', tag },
+      role: 'editor',
       summary: 'Replace the description or the tags of a flag',
       body: { schema: z.strictObject(flagTextMembers) },
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
@@ -85,6 +89,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     app,
     {
       ...{ method: 'delete', path: `${path}/{key}`, id: 'deleteFlag', tag },
+      role: 'admin',
       summary: 'Remove a flag everywhere: one change in each environment that has it',
       answer: { status: 204, description: 'It is gone.' },
       errors: ['project_not_found', 'flag_not_found'],

@@ -60,6 +60,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'get', path: '/api/projects/{project}/export', id: 'exportProject', tag },
+      role: 'viewer',
       summary: 'The flags of a project as a document: equal projects give equal bytes',
       query: z.strictObject({ format: z.enum(['json', 'yaml']).default('json') }),
       answer: {
@@ -79,6 +80,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'post', path: '/api/import', id: 'importProject', tag },
+      role: 'admin',
       summary: 'Bring a project to what a document says; each environment touched is one change',
       query: z.strictObject({
         policy: z.enum(IMPORT_POLICIES).default('create-only'),

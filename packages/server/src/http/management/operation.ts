@@ -2,7 +2,9 @@ import type { ErrorCode } from '@halyard/protocol';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
+import type { Role } from '../../domain/operator.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
+import { requireRole } from '../../management/permissions.ts';
 import { readBody } from '../body.ts';
 import { accept, parseBody } from './body.ts';
 import { describeOperation } from './describe-operation.ts';
@@ -29,6 +31,8 @@ export interface Operation<Path extends string, Body, Query> {
   readonly path: Path;
   readonly id: string;
   readonly tag: string;
+  /** The least role that may call it. Reads: `viewer`; flags and states: `editor`; everything else: `admin`. */
+  readonly role: Role;
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
   readonly body?: BodyRule<Body>;
@@ -66,7 +70,7 @@ export type Params<Path extends string> = Path extends `${string}{${infer Name}}
   ? { readonly [K in Name]: string } & Params<Rest>
   : unknown;
 
-/** Mounts an operation: its route and its description. */
+/** Mounts an operation: its route and its description. The caller's role is checked before anything is read. */
 export function mount<Path extends string, Body = undefined, Query = undefined>(
   app: ManagementApp,
   operation: Operation<Path, Body, Query>,
@@ -74,7 +78,10 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
 ): void {
   app.openAPIRegistry.registerPath(describeOperation(operation));
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  app.on(operation.method, route, async (context) => handle(await readCall(context, operation)));
+  app.on(operation.method, route, async (context) => {
+    requireRole(context.get('actor'), operation.role);
+    return handle(await readCall(context, operation));
+  });
 }
 
 async function readCall<Path extends string, Body, Query>(

@@ -23,6 +23,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     app,
     {
       ...{ method: 'get', path, id: 'listProjectKeys', tag, errors: ['project_not_found'] },
+      role: 'viewer',
       summary: 'The keys of a project, also revoked and expired ones',
       answer: {
         status: 200,
@@ -36,6 +37,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     app,
     {
       ...{ method: 'post', path, id: 'createProjectKey', tag },
+      role: 'admin',
       summary: 'Make a project key; its value is shown this once',
       body: {
         schema: z.strictObject({
@@ -64,6 +66,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     app,
     {
       ...{ method: 'get', path: '/api/keys/{id}', id: 'getProjectKey', tag, errors: ['key_not_found'] },
+      role: 'viewer',
       summary: 'One project key',
       answer: { status: 200, description: 'The key, never its value.', schema: KeyRecordSchema },
     },
@@ -73,6 +76,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     app,
     {
       ...{ method: 'delete', path: '/api/keys/{id}', id: 'revokeProjectKey', tag, errors: ['key_not_found'] },
+      role: 'admin',
       summary: 'Revoke a project key for good; its streams are closed',
       answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema },
     },

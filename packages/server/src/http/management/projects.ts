@@ -23,6 +23,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     app,
     {
       ...{ method: 'get', path: '/api/projects', id: 'listProjects', tag },
+      role: 'viewer',
       summary: 'Every project',
       answer: {
         status: 200,
@@ -36,6 +37,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     app,
     {
       ...{ method: 'post', path: '/api/projects', id: 'createProject', tag },
+      role: 'admin',
       summary: 'Make a project with the environments development, staging and production',
       body: { schema: z.strictObject({ name: NameSchema }) },
       answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema },
@@ -47,6 +49,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     app,
     {
       ...{ method: 'get', path: '/api/projects/{project}', id: 'getProject', tag },
+      role: 'viewer',
       summary: 'One project with its environments',
       answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema },
       errors: ['project_not_found'],
@@ -57,6 +60,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     app,
     {
       ...{ method: 'delete', path: '/api/projects/{project}', id: 'deleteProject', tag },
+      role: 'admin',
       summary: 'Remove a project with its environments, flags and keys',
       answer: { status: 204, description: 'It is gone.' },
       errors: ['project_not_found'],

@@ -14,6 +14,7 @@ export function mountStream(app: ManagementApp, openStream: OpenStream): void {
       path: '/api/projects/{project}/environments/{environment}/stream',
       id: 'streamEnvironment',
       tag: 'Flag states',
+      role: 'viewer',
       summary: 'The flag map of an environment, now and after each change, as server-sent events',
       answer: {
         status: 200,
