@@ -57,6 +57,8 @@ export interface StoreTransaction extends StoreReader {
   lockEnvironment(id: string): Promise<Environment | undefined>;
   /** Inserts the flag, or replaces its description and tags. No revision, no frame. */
   putFlag(flag: Flag): Promise<void>;
+  /** Inserts flags that the project has none of, many in each statement; otherwise as {@link putFlag}. */
+  insertFlags(flags: readonly Flag[]): Promise<void>;
   /** Removes the flag from the project; its states must have been removed through {@link changeStates}. */
   deleteFlag(flag: Flag): Promise<void>;
   /**

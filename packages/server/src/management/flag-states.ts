@@ -99,18 +99,12 @@ export async function ensureFlags(
 ): Promise<void> {
   const { projectId, keys } = wanted;
   const known = await knownKeys(transaction, wanted);
-  for (const key of keys) {
-    if (known.has(key)) continue;
-    checkFlagKey(key);
-    await transaction.putFlag({
-      projectId,
-      key,
-      description: '',
-      tags: [],
-      owner: '',
-      createdAt: context.now(),
-    });
-  }
+  const missing = keys.filter((key) => !known.has(key));
+  for (const key of missing) checkFlagKey(key);
+  const createdAt = context.now();
+  await transaction.insertFlags(
+    missing.map((key) => ({ projectId, key, description: '', tags: [], owner: '', createdAt })),
+  );
 }
 
 /** A single flag is looked up; for more, one read of all is cheaper. */

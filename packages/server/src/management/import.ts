@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
-import type { StateOperation, StateText } from '../domain/flag.ts';
+import type { Flag, StateOperation, StateText } from '../domain/flag.ts';
 import type { Project } from '../domain/project.ts';
 import type { StoreTransaction } from '../domain/store.ts';
 import { commit } from './commit.ts';
@@ -133,17 +133,18 @@ class Import {
 
   async #putFlags({ id: projectId }: Project): Promise<void> {
     const known = new Map((await this.#transaction.flags(projectId)).map((flag) => [flag.key, flag]));
+    const createdAt = this.#context.now();
+    const created: Flag[] = [];
     for (const [key, { description, tags }] of byKey(this.#declaration.flags)) {
       const flag = known.get(key);
-      if (flag === undefined) {
-        const createdAt = this.#context.now();
-        await this.#transaction.putFlag({ projectId, key, description, tags, owner: '', createdAt });
-        this.#flagsCreated.push(key);
-      } else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags })) {
+      if (flag === undefined) created.push({ projectId, key, description, tags, owner: '', createdAt });
+      else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags })) {
         await this.#transaction.putFlag({ ...flag, description, tags });
         this.#flagsUpdated.push(key);
       }
     }
+    await this.#transaction.insertFlags(created);
+    this.#flagsCreated.push(...created.map(({ key }) => key));
   }
 
   async #changeStates(environment: Environment): Promise<void> {

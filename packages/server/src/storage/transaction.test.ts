@@ -251,6 +251,22 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     ]);
   });
 
+  test('flags that are inserted together have an audit entry each, and one that is there is refused', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store, []);
+    const keys = Array.from({ length: 450 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);
+    const flags = keys.map((key) => ({ ...makeFlag(project, key), description: `what ${key} does` }));
+    const { seq } = await home.store.commit(ADA, (transaction) => transaction.insertFlags(flags));
+    expect(await home.store.read((reader) => reader.flags(project.id))).toEqual(flags);
+    const entries = await home.store.read((reader) => reader.audit({ projectId: project.id, limit: 450 }));
+    const created = entries.filter(({ action }) => action === 'flag.created').map(({ target }) => target);
+    expect(created.toReversed()).toEqual(keys);
+    expect(await readLog(home.database, 2, 10)).toMatchObject([{ seq, kind: 'records.changed' }]);
+    const again = home.store.commit(ADA, (transaction) => transaction.insertFlags(flags.slice(0, 1)));
+    await expect(again).rejects.toThrow();
+    expect((await home.store.commit(ADA, (transaction) => transaction.insertFlags([]))).seq).toBeUndefined();
+  });
+
   test('a flag that still has a state cannot be deleted', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);

@@ -8,6 +8,7 @@ import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
+import { insertRows } from './rows.ts';
 import { StateWriter } from './state-writer.ts';
 
 /** The writes of one operation, over one write transaction. What they did is noted in the journal. */
@@ -93,29 +94,33 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   async putFlag(flag: Flag): Promise<void> {
-    const { projectId, key, description, tags, owner, createdAt } = flag;
+    const { projectId, key, description, tags, owner } = flag;
     const known = await this.flag(projectId, key);
+    if (known === undefined) return this.insertFlags([flag]);
+    const before = flagText(known);
     const after = flagText(flag);
-    const before = known === undefined ? undefined : flagText(known);
     if (before === after) return;
-    if (known === undefined) {
-      // No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote.
-      await this.#rows(
-        `INSERT INTO flags (project_id, key, description, tags, owner, created_at)
-          VALUES ($1, $2, $3, $4, $5, $6)`,
-        ...[projectId, key, description, JSON.stringify(tags), owner, createdAt],
-      );
-    } else {
-      await this.#rows(
-        'UPDATE flags SET description = $3, tags = $4, owner = $5 WHERE project_id = $1 AND key = $2',
-        ...[projectId, key, description, JSON.stringify(tags), owner],
-      );
-    }
-    this.#journal.deed(
-      before === undefined
-        ? { action: 'flag.created', projectId, target: key, after }
-        : { action: 'flag.updated', projectId, target: key, before, after },
+    await this.#rows(
+      'UPDATE flags SET description = $3, tags = $4, owner = $5 WHERE project_id = $1 AND key = $2',
+      ...[projectId, key, description, JSON.stringify(tags), owner],
     );
+    this.#journal.deed({ action: 'flag.updated', projectId, target: key, before, after });
+  }
+
+  async insertFlags(flags: readonly Flag[]): Promise<void> {
+    // No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote.
+    await insertRows(this.#sql, {
+      table: 'flags',
+      columns: ['project_id', 'key', 'description', 'tags', 'owner', 'created_at'],
+      rows: flags.map((flag) => {
+        const { projectId, key, description, tags, owner, createdAt } = flag;
+        return [projectId, key, description, JSON.stringify(tags), owner, createdAt];
+      }),
+    });
+    for (const flag of flags) {
+      const { projectId, key } = flag;
+      this.#journal.deed({ action: 'flag.created', projectId, target: key, after: flagText(flag) });
+    }
   }
 
   async deleteFlag(flag: Flag): Promise<void> {
