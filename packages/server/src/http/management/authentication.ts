@@ -40,6 +40,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     if (holder.id !== undefined) uses.note(holder.id);
     const forwarded = trustProxy ? lastForwarded(c.req.header('X-Forwarded-For')) : undefined;
     const ip = forwarded ?? c.env?.server?.requestIP(c.req.raw)?.address;
+    c.set('stillValid', async () => (await verifyAccessToken(context, adminToken, token)) !== undefined);
     c.set('actor', actorOf(holder, ip, c.req.header('X-Change-Note')));
     await next();
   };

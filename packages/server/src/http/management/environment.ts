@@ -8,6 +8,8 @@ export interface ManagementEnv {
     requestId: string;
     /** Who asks; known once the token is verified. */
     actor: Actor;
+    /** Whether what the request was let in with is still good; asked again and again while a stream is open. */
+    stillValid: () => Promise<boolean>;
   };
   Bindings: {
     /** The listener, which knows the caller's address; absent where requests come from no socket. */

@@ -63,6 +63,10 @@ export interface Call<Path extends string, Body, Query> {
   readonly text: string;
   readonly actor: Actor;
   readonly request: Request;
+  /** Whether what the request was let in with is still good; for answers that go on for long. */
+  readonly stillValid: () => Promise<boolean>;
+  /** Lifts the listener's limit on silence for an answer that goes on for long. */
+  readonly keepOpen: () => void;
 }
 
 /** The parameters in a path. */
@@ -102,6 +106,8 @@ async function readCall<Path extends string, Body, Query>(
     text,
     actor: context.get('actor'),
     request,
+    stillValid: context.get('stillValid'),
+    keepOpen: () => context.env?.server?.timeout(request, 0),
   };
 }
 
