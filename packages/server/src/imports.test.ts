@@ -10,6 +10,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   catalog: ['domain'],
   streaming: ['catalog', 'domain'],
   replication: ['storage', 'catalog', 'domain'],
+  activity: ['streaming', 'catalog', 'domain'],
   management: ['domain'],
   http: ['management', 'catalog', 'streaming', 'domain'],
   observability: ['http', 'catalog', 'streaming', 'domain'],

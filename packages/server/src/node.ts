@@ -1,5 +1,7 @@
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
+import { Activity } from './activity/activity.ts';
+import { newNodeName } from './activity/node-name.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { LiveEnvironment } from './catalog/live-environment.ts';
 import type { Config } from './config.ts';
@@ -78,6 +80,7 @@ class Node implements RunningNode {
   readonly #housekeeping: Housekeeping;
   readonly #closed = Promise.withResolvers<void>();
   /** Settles when the first attempt to follow the log has succeeded or failed. */
+  readonly #activity: Activity;
   readonly #firstAttempt = Promise.withResolvers<boolean>();
   #servers: Server<undefined>[] = [];
   #stopping: Promise<void> | undefined;
@@ -115,6 +118,7 @@ class Node implements RunningNode {
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
       },
     });
+        applied: (row) => this.#activity.applied(row),
     this.#freshness = new NodeFreshness(this.#follower, config.maxStaleSeconds);
     this.#metrics = new Metrics(() => ({
       hub: this.#hub,
@@ -136,6 +140,7 @@ class Node implements RunningNode {
     };
     const database = async () => (await this.#opener.get()).database;
     this.#housekeeping = new Housekeeping({ catalog: this.#catalog, store, database, log });
+    this.#activity = new Activity({ node: newNodeName(), catalog: this.#catalog });
   }
 
   get url(): string {
@@ -172,12 +177,14 @@ class Node implements RunningNode {
     await this.#follower.run();
   }
 
+    this.#activity.live(this.#follower.seq);
   #onLive(): void {
     this.#firstAttempt.resolve(true);
     this.#log.info({ seq: this.#follower.seq }, 'following the change log');
   }
 
   /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
+    this.#activity.lost();
   #onLost(cause: Error): void {
     this.#hub.closeAll('listener');
     this.#metrics.listenerLost();
@@ -247,6 +254,7 @@ class Node implements RunningNode {
     };
   }
 
+      events: this.#activity,
   /** The stream of an environment for somebody who manages it: the same frames as on `/v1/stream`. */
   #openStream(projectName: string, environmentName: string, request: Request): Response {
     const projectId = this.#catalog.projectId(projectName);
@@ -293,6 +301,7 @@ class Node implements RunningNode {
     this.#housekeeping.close();
     await this.#housekeeping.noteUses();
     await this.#opener.close();
+    this.#activity.close();
     this.#log.info('stopped');
     this.#closed.resolve();
   }

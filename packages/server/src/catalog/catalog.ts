@@ -64,6 +64,11 @@ export class Catalog {
     return this.#projectIds.get(name);
   }
 
+  /** Every project: its name and its id. */
+  projects(): IterableIterator<[name: string, id: string]> {
+    return this.#projectIds.entries();
+  }
+
   /** Every environment, for metrics. */
   environments(): IterableIterator<LiveEnvironment> {
     return this.#byId.values();

@@ -26,6 +26,8 @@ export interface FollowerListener {
   live(): void;
   /** The listener failed: no stream may get another byte. Called in the turn in which it is known. */
   lost(cause: Error): void;
+  /** A row has been applied, and its frames are out. Must not throw. */
+  applied?(row: LogRow): void;
   /** Another attempt to reach the log has failed, this many in a row. */
   stillLost(cause: Error, attempts: number): void;
 }
@@ -194,6 +196,7 @@ export class Follower {
       throw this.#broken(`row ${row.seq} cannot be applied`, cause);
     }
     this.#advance({ epoch: cursor.epoch, seq: row.seq, changeId: row.changeId });
+    this.#options.listener.applied?.(row);
   }
 
   #advance(cursor: Cursor): void {

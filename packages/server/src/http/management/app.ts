@@ -13,6 +13,8 @@ import { authenticate } from './authentication.ts';
 import { mountChanges } from './changes.ts';
 import type { ManagementApp, ManagementEnv } from './environment.ts';
 import { mountEnvironments } from './environments.ts';
+import { mountEvents, type ScreenEvents } from './events.ts';
+import { mountFlagArchive } from './flag-archive.ts';
 import { mountFlagStates } from './flag-states.ts';
 import { mountFlags } from './flags.ts';
 import { mountImportExport } from './import-export.ts';
@@ -34,6 +36,7 @@ export interface ManagementAppOptions {
   readonly version: string;
   readonly log: Logger;
   readonly openStream: OpenStream;
+  readonly events: ScreenEvents;
 }
 
 /** The whole management interface: everything under `/api`. */
@@ -58,6 +61,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountChanges(app, context);
   mountStream(app, options.openStream);
   mountProjectKeys(app, context);
+  mountEvents(app, options.events);
   mountImportExport(app, context);
   mountAudit(app, context);
   mountAccessTokens(app, context);

@@ -65,6 +65,7 @@ export class TestApp {
         this.streams.push(`${project}/${environment}`);
         return new Response(`data: ${project}/${environment}\n\n`);
       },
+      events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
     });
   }
 
