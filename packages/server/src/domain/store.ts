@@ -1,11 +1,14 @@
 import type { AccessToken } from './access-token.ts';
 import type { Actor, AuditEntry } from './audit.ts';
 import type { Environment } from './environment.ts';
-import type { Flag, StateOperation, StoredState } from './flag.ts';
+import type { Flag, StateOperation, StateText, StoredState } from './flag.ts';
 import type { Project } from './project.ts';
 import type { ProjectKey } from './project-key.ts';
 
-/** Reads of the management side. Lists are sorted by name or key (code units), audit entries newest first. */
+/**
+ * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
+ * entries newest first.
+ */
 export interface StoreReader {
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
@@ -13,6 +16,8 @@ export interface StoreReader {
   environment(projectId: string, name: string): Promise<Environment | undefined>;
   flags(projectId: string): Promise<readonly Flag[]>;
   flag(projectId: string, key: string): Promise<Flag | undefined>;
+  /** What the states of an archived flag were, by environment id; empty for one that is not archived. */
+  archivedStates(flag: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates>;
   states(environmentId: string): Promise<readonly StoredState[]>;
   state(environmentId: string, flagKey: string): Promise<StoredState | undefined>;
   /** Every key of the project, also revoked and expired ones. */
@@ -21,6 +26,21 @@ export interface StoreReader {
   accessTokens(): Promise<readonly AccessToken[]>;
   accessTokenByDigest(digest: string): Promise<AccessToken | undefined>;
   audit(filter: AuditFilter): Promise<readonly AuditEntry[]>;
+  /** The operation that wrote the change-log row `seq`; `undefined` when the audit log has none of that number. */
+  operation(seq: number): Promise<AuditedOperation | undefined>;
+}
+
+/** The states of an archived flag as they were, by environment id. */
+export type ArchivedStates = ReadonlyMap<string, StateText>;
+
+/** One operation as the audit log tells of it. */
+export interface AuditedOperation {
+  /** Of its last change-log row. */
+  readonly seq: number;
+  /** In the order in which it was done; at least one. */
+  readonly entries: readonly AuditEntry[];
+  /** The revision it made of each environment, by environment id, as long as the change log reaches back to it. */
+  readonly revisions: ReadonlyMap<string, number>;
 }
 
 /** Which audit entries to read. */
@@ -28,6 +48,15 @@ export interface AuditFilter {
   readonly projectId?: string;
   readonly environmentId?: string;
   readonly target?: string;
+  /** The whole name, as in `operator:ada@example.com`. */
+  readonly actor?: string;
+  /** A whole deed such as `flag.archived`, or a noun alone: `flag`. */
+  readonly action?: string;
+  /** Found in the target, the actor or the note, whatever the case of its letters. */
+  readonly text?: string;
+  /** Epoch milliseconds, the first that is meant and the first that is not. */
+  readonly since?: number;
+  readonly until?: number;
   /** Only entries with a smaller `seq`; for paging. */
   readonly beforeSeq?: number;
   /** Entries at most, save that the last `seq` is given whole: paging by it must skip nothing. */
@@ -55,12 +84,23 @@ export interface StoreTransaction extends StoreReader {
    * Several environments are locked in order of their ids. `undefined` when it is gone.
    */
   lockEnvironment(id: string): Promise<Environment | undefined>;
-  /** Inserts the flag, or replaces its description and tags. No revision, no frame. */
+  /** Replaces what the environment looks like: `protected`, `color`, `position`. No revision, no frame. */
+  updateEnvironment(environment: Environment): Promise<void>;
+  /** Inserts the flag, or replaces its description, tags and owner. No revision, no frame. */
   putFlag(flag: Flag): Promise<void>;
   /** Inserts flags that the project has none of, many in each statement; otherwise as {@link putFlag}. */
   insertFlags(flags: readonly Flag[]): Promise<void>;
   /** Removes the flag from the project; its states must have been removed through {@link changeStates}. */
   deleteFlag(flag: Flag): Promise<void>;
+  /**
+   * Marks the flag as archived since `at` (epoch milliseconds) and keeps what its states were; the states themselves
+   * must have been removed through {@link changeStates}.
+   */
+  archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void>;
+  /** Ends the archiving of the flag and forgets what its states were. */
+  restoreFlag(flag: Flag): Promise<void>;
+  /** Inserts a flag that was deleted, archived where it was archived then. */
+  recreateFlag(flag: Flag, states: ArchivedStates): Promise<void>;
   /**
    * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
    * state as it is are dropped; when none is left nothing is written. Locks the environment if that is not done.

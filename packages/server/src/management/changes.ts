@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/audit.ts';
 import type { StateOperation } from '../domain/flag.ts';
 import { invalid, quote } from '../domain/strict-members.ts';
-import { commit } from './commit.ts';
+import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
 import { ensureFlags } from './flag-states.ts';
@@ -24,15 +24,15 @@ export interface ChangeWritten {
 
 /**
  * Writes several states as one change: one revision, one frame, all or nothing. Flags are made where missing.
- * `invalid_argument`, `project_not_found`, `environment_not_found`, `revision_conflict`.
+ * `invalid_argument`, `project_not_found`, `environment_not_found`, `revision_conflict`, `flag_archived`.
  */
 export function applyChange(
   context: ManagementContext,
   actor: Actor,
   change: Change,
-): Promise<ChangeWritten> {
+): Promise<Written<ChangeWritten>> {
   checkOperations(change.operations);
-  return commit(context, actor, async (transaction) => {
+  return commitWritten(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, change);
     checkRevision(change.expected, environment.revision);
     const keys = change.operations.flatMap(([key, state]) => (state === null ? [] : [key]));

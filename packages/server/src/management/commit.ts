@@ -1,6 +1,12 @@
 import type { Actor } from '../domain/audit.ts';
-import type { StoreTransaction } from '../domain/store.ts';
+import type { Committed, StoreTransaction } from '../domain/store.ts';
 import type { ManagementContext } from './context.ts';
+
+/** A record as a write leaves it. */
+export type Written<T extends object> = T & {
+  /** Where the change stands in the log; absent where there was nothing to change. */
+  readonly seq?: number;
+};
 
 /** Runs one management operation as one transaction and gives its result once this node has applied it. */
 export async function commit<T>(
@@ -8,8 +14,26 @@ export async function commit<T>(
   actor: Actor,
   work: (transaction: StoreTransaction) => Promise<T>,
 ): Promise<T> {
+  return (await commitApplied(context, actor, work)).result;
+}
+
+/** As {@link commit}, for a result that says which change made it. */
+export async function commitWritten<T extends object>(
+  context: ManagementContext,
+  actor: Actor,
+  work: (transaction: StoreTransaction) => Promise<T>,
+): Promise<Written<T>> {
+  const { result, seq } = await commitApplied(context, actor, work);
+  return seq === undefined ? result : { ...result, seq };
+}
+
+async function commitApplied<T>(
+  context: ManagementContext,
+  actor: Actor,
+  work: (transaction: StoreTransaction) => Promise<T>,
+): Promise<Committed<T>> {
   context.assertWritable();
-  const { result, seq } = await context.store.commit(actor, work);
-  if (seq !== undefined) await context.waitForApplied(seq);
-  return result;
+  const committed = await context.store.commit(actor, work);
+  if (committed.seq !== undefined) await context.waitForApplied(committed.seq);
+  return committed;
 }

@@ -1,12 +1,13 @@
 import type { Actor } from '../domain/audit.ts';
-import { type Environment, PLAIN_LOOKS } from '../domain/environment.ts';
+import { type Environment, type EnvironmentColor, PLAIN_LOOKS } from '../domain/environment.ts';
 import type { StoreTransaction } from '../domain/store.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
-import { findProject, lockPlace, type Place } from './lookup.ts';
+import { environmentNotFound, findEnvironment, findProject, lockPlace, type Place } from './lookup.ts';
+import { requireChangeOf } from './permissions.ts';
 import { checkName } from './rules.ts';
 
-/** The environments of a project, by name. `project_not_found`. */
+/** The environments of a project, by position and then by name. `project_not_found`. */
 export function listEnvironments(
   context: ManagementContext,
   project: string,
@@ -19,9 +20,9 @@ export function createEnvironment(
   context: ManagementContext,
   actor: Actor,
   place: Place,
-): Promise<Environment> {
+): Promise<Written<Environment>> {
   checkName('environment', place.environment);
-  return commit(context, actor, async (transaction) => {
+  return commitWritten(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
     return addEnvironment(context, transaction, { projectId: project.id, name: place.environment });
   });
@@ -38,6 +39,34 @@ export async function addEnvironment(
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
   return transaction.insertEnvironment({ ...place, ...PLAIN_LOOKS, position });
+}
+
+/** What an environment looks like; what is absent stays. */
+export interface EnvironmentLooks {
+  readonly protected?: boolean;
+  readonly color?: EnvironmentColor;
+  /** A whole number from 0. */
+  readonly position?: number;
+}
+
+/**
+ * Changes what an environment looks like; no revision, no frame. To take its protection away is a change of what is
+ * protected, and needs the permission and confirmation for it. `environment_not_found`.
+ */
+export function updateEnvironment(
+  context: ManagementContext,
+  actor: Actor,
+  input: Place & { readonly looks: EnvironmentLooks },
+): Promise<Written<Environment>> {
+  return commitWritten(context, actor, async (transaction) => {
+    const { id } = await findEnvironment(transaction, input);
+    const environment = await transaction.lockEnvironment(id);
+    if (environment === undefined) throw environmentNotFound(input.environment);
+    const updated = { ...environment, ...input.looks };
+    if (!updated.protected) requireChangeOf(actor, environment);
+    await transaction.updateEnvironment(updated);
+    return updated;
+  });
 }
 
 /** Removes an environment with the states in it; its streams are closed. `environment_not_found`. */

@@ -5,7 +5,7 @@ import type { Declaration, DeclaredFlag } from './declaration.ts';
 import { readable } from './flags.ts';
 import { findProject } from './lookup.ts';
 
-/** A whole project as a declaration. `project_not_found`. */
+/** A whole project as a declaration, archived flags left out. `project_not_found`. */
 export function exportProject(context: ManagementContext, project: string): Promise<Declaration> {
   return context.store.read((reader) => declare(reader, project));
 }
@@ -14,8 +14,8 @@ async function declare(reader: StoreReader, project: string): Promise<Declaratio
   const { id, name } = await findProject(reader, project);
   const environments = await reader.environments(id);
   const flags = new Map<string, DeclaredFlag & { readonly states: Map<string, StateText> }>();
-  for (const { key, description, tags } of await reader.flags(id)) {
-    flags.set(key, { description, tags, states: new Map() });
+  for (const { key, description, tags, archivedAt } of await reader.flags(id)) {
+    if (archivedAt === undefined) flags.set(key, { description, tags, states: new Map() });
   }
   for (const environment of environments) {
     for (const { flagKey, state } of readable(await reader.states(environment.id))) {

@@ -1,14 +1,14 @@
 import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
-import type { StateText, StoredState } from '../domain/flag.ts';
+import type { Flag, StateText, StoredState } from '../domain/flag.ts';
 import { buildState, type StateParts, stateParts } from '../domain/flag-state-text.ts';
 import type { StoreTransaction } from '../domain/store.ts';
 import { invalid } from '../domain/strict-members.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
 import { readable } from './flags.ts';
-import { findEnvironment, flagNotFound, lockPlace, type Place } from './lookup.ts';
+import { findEnvironment, flagArchived, flagNotFound, lockPlace, type Place } from './lookup.ts';
 import { checkFlagKey } from './rules.ts';
 
 /** Which flag of which environment. */
@@ -53,12 +53,15 @@ export function getState(context: ManagementContext, place: StatePlace): Promise
   });
 }
 
-/** Replaces a whole state, making flag and state where missing. `invalid_argument`, `revision_conflict`. */
+/**
+ * Replaces a whole state, making flag and state where missing. `invalid_argument`, `revision_conflict`,
+ * `flag_archived`.
+ */
 export function putState(
   context: ManagementContext,
   actor: Actor,
   input: StatePlace & { readonly state: StateText; readonly expected: ExpectedRevision },
-): Promise<StateWritten> {
+): Promise<Written<StateWritten>> {
   return writeState(context, actor, { ...input, next: () => input.state });
 }
 
@@ -67,7 +70,7 @@ export function patchState(
   context: ManagementContext,
   actor: Actor,
   input: StatePlace & { readonly patch: StatePatch; readonly expected: ExpectedRevision },
-): Promise<StateWritten> {
+): Promise<Written<StateWritten>> {
   const { patch } = input;
   const given = { value: patch.valueText, rolloutPct: patch.rolloutPct };
   for (const member of patch.unset ?? []) {
@@ -91,14 +94,18 @@ export function deleteState(
   });
 }
 
-/** Makes the flags of states about to be written, where the project has none of that key. `invalid_argument`. */
+/**
+ * Makes the flags of states about to be written, where the project has none of that key. `invalid_argument`,
+ * `flag_archived`.
+ */
 export async function ensureFlags(
   context: ManagementContext,
   transaction: StoreTransaction,
   wanted: { readonly projectId: string; readonly keys: readonly string[] },
 ): Promise<void> {
   const { projectId, keys } = wanted;
-  const known = await knownKeys(transaction, wanted);
+  const known = await knownFlags(transaction, wanted);
+  for (const key of keys) if (known.get(key)?.archivedAt !== undefined) throw flagArchived(key);
   const missing = keys.filter((key) => !known.has(key));
   for (const key of missing) checkFlagKey(key);
   const createdAt = context.now();
@@ -108,13 +115,13 @@ export async function ensureFlags(
 }
 
 /** A single flag is looked up; for more, one read of all is cheaper. */
-async function knownKeys(
+async function knownFlags(
   transaction: StoreTransaction,
   { projectId, keys: [first = '', ...others] }: { projectId: string; keys: readonly string[] },
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, Flag>> {
   const flags =
     others.length > 0 ? await transaction.flags(projectId) : [await transaction.flag(projectId, first)];
-  return new Set(flags.flatMap((flag) => (flag === undefined ? [] : [flag.key])));
+  return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
 }
 
 interface StateWrite extends StatePlace {
@@ -122,9 +129,13 @@ interface StateWrite extends StatePlace {
   readonly expected: ExpectedRevision;
 }
 
-function writeState(context: ManagementContext, actor: Actor, write: StateWrite): Promise<StateWritten> {
+function writeState(
+  context: ManagementContext,
+  actor: Actor,
+  write: StateWrite,
+): Promise<Written<StateWritten>> {
   const { key } = write;
-  return commit(context, actor, async (transaction) => {
+  return commitWritten(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, write);
     const current = await transaction.state(environment.id, key);
     checkRevision(write.expected, current?.revision);

@@ -4,8 +4,9 @@ import type { Flag, StateText, StoredState } from '../domain/flag.ts';
 import { stateParts } from '../domain/flag-state-text.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { StoreReader } from '../domain/store.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
+import { type FlagFilter, matches } from './flag-filter.ts';
 import { environmentNotFound, findFlag, findProject, lockAll } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from './rules.ts';
@@ -31,11 +32,18 @@ export interface FlagPlace {
   readonly key: string;
 }
 
-/** Every flag of a project with its states everywhere, by key. `project_not_found`. */
-export function listFlags(context: ManagementContext, project: string): Promise<readonly FlagWithStates[]> {
+/**
+ * The flags of a project with their states everywhere, by key; those that the filter lets through. Without a word
+ * about it, archived ones are left out. `project_not_found`.
+ */
+export function listFlags(
+  context: ManagementContext,
+  project: string,
+  filter: FlagFilter = {},
+): Promise<readonly FlagWithStates[]> {
   return context.store.read(async (reader) => {
     const { id } = await findProject(reader, project);
-    const flags = await reader.flags(id);
+    const flags = (await reader.flags(id)).filter((flag) => matches(flag, filter));
     const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
     for (const environment of await reader.environments(id)) {
       for (const state of readable(await reader.states(environment.id))) {
@@ -62,18 +70,19 @@ export function createFlag(
   context: ManagementContext,
   actor: Actor,
   input: NewFlag & { readonly project: string },
-): Promise<FlagWithStates> {
+): Promise<Written<FlagWithStates>> {
   const { key, description = '', tags = [], owner = '', states = new Map<string, StateText>() } = input;
   checkFlagKey(key);
   checkDescription(description);
   checkTags(tags);
   checkOwner(owner);
-  return commit(context, actor, async (transaction) => {
+  return commitWritten(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
     const environments = await lockAll(transaction, await transaction.environments(projectId));
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
-    if ((await transaction.flag(projectId, key)) !== undefined) throw alreadyExists(key);
+    const known = await transaction.flag(projectId, key);
+    if (known !== undefined) throw alreadyExists(known);
     const flag: Flag = { projectId, key, description, tags, owner, createdAt: context.now() };
     await transaction.putFlag(flag);
     for (const { environment, state } of chosen) {
@@ -84,16 +93,16 @@ export function createFlag(
   });
 }
 
-/** Replaces a flag's description or tags; no revision, no frame. `invalid_argument`, `flag_not_found`. */
+/** Replaces a flag's description, tags or owner; no revision, no frame. `invalid_argument`, `flag_not_found`. */
 export function updateFlag(
   context: ManagementContext,
   actor: Actor,
   input: FlagPlace & Pick<NewFlag, 'description' | 'tags' | 'owner'>,
-): Promise<FlagWithStates> {
+): Promise<Written<FlagWithStates>> {
   if (input.description !== undefined) checkDescription(input.description);
   if (input.tags !== undefined) checkTags(input.tags);
   if (input.owner !== undefined) checkOwner(input.owner);
-  return commit(context, actor, async (transaction) => {
+  return commitWritten(context, actor, async (transaction) => {
     const project = await findProject(transaction, input.project);
     // Locked, so that neither a deleted flag comes back nor another's new description is lost.
     await lockAll(transaction, await transaction.environments(project.id));
@@ -105,13 +114,19 @@ export function updateFlag(
   });
 }
 
-/** Removes a flag everywhere: one change in each environment that had it. `flag_not_found`. */
+/** Removes an archived flag for good. `flag_not_found`, `flag_not_archived`. */
 export function deleteFlag(context: ManagementContext, actor: Actor, place: FlagPlace): Promise<void> {
   return commit(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
-    const environments = await lockAll(transaction, await transaction.environments(project.id));
+    // Whoever restores it or writes a state of it meanwhile waits here, and then finds it gone.
+    await lockAll(transaction, await transaction.environments(project.id));
     const flag = await findFlag(transaction, project.id, place.key);
-    for (const environment of environments) await transaction.changeStates(environment, [[flag.key, null]]);
+    if (flag.archivedAt === undefined) {
+      throw new ServiceError(
+        'flag_not_archived',
+        `The flag "${flag.key}" is not archived, and only archived flags can be deleted: archive it first.`,
+      );
+    }
     await transaction.deleteFlag(flag);
   });
 }
@@ -121,7 +136,8 @@ export function readable(states: readonly StoredState[]): readonly StoredState[]
   return states.filter(({ state }) => stateParts(state) !== undefined);
 }
 
-async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
+/** The flag with its states everywhere. */
+export async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
   const states = new Map<string, StoredState>();
   for (const environment of await reader.environments(flag.projectId)) {
     const state = await reader.state(environment.id, flag.key);
@@ -136,9 +152,10 @@ function named(environments: readonly Environment[], name: string): Environment 
   return environment;
 }
 
-function alreadyExists(key: string): ServiceError {
-  return new ServiceError(
-    'already_exists',
-    `There is already a flag "${key}": change it, or choose another key.`,
-  );
+function alreadyExists({ key, archivedAt }: Flag): ServiceError {
+  const advice =
+    archivedAt === undefined
+      ? 'change it, or choose another key'
+      : 'it is archived, so restore it or delete it';
+  return new ServiceError('already_exists', `There is already a flag "${key}": ${advice}.`);
 }

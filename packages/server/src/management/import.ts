@@ -2,8 +2,9 @@ import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
 import type { Flag, StateOperation, StateText } from '../domain/flag.ts';
 import type { Project } from '../domain/project.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import type { StoreTransaction } from '../domain/store.ts';
-import { commit } from './commit.ts';
+import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 import { addEnvironment } from './environments.ts';
@@ -61,9 +62,9 @@ export async function importDeclaration(
   context: ManagementContext,
   actor: Actor,
   input: ImportInput,
-): Promise<ImportResult> {
+): Promise<Written<ImportResult>> {
   const work = (transaction: StoreTransaction) => new Import(context, transaction, input).run();
-  if (input.mode === 'apply') return commit(context, actor, work);
+  if (input.mode === 'apply') return commitWritten(context, actor, work);
   try {
     await context.store.commit(actor, async (transaction) => {
       throw new Preview(await work(transaction));
@@ -138,6 +139,7 @@ class Import {
     for (const [key, { description, tags }] of byKey(this.#declaration.flags)) {
       const flag = known.get(key);
       if (flag === undefined) created.push({ projectId, key, description, tags, owner: '', createdAt });
+      else if (flag.archivedAt !== undefined) throw namesArchived(key);
       else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags })) {
         await this.#transaction.putFlag({ ...flag, description, tags });
         this.#flagsUpdated.push(key);
@@ -194,6 +196,13 @@ class Import {
     for (const flag of flags) await this.#transaction.deleteFlag(flag);
     return flags.map(({ key }) => key);
   }
+}
+
+function namesArchived(key: string): ServiceError {
+  return new ServiceError(
+    'flag_archived',
+    `The document names the flag "${key}", which is archived: restore the flag, or take it out of the document.`,
+  );
 }
 
 function operationOf({ key, after }: ImportStep): StateOperation {

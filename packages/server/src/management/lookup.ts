@@ -78,6 +78,14 @@ export function flagNotFound(key: string): ServiceError {
   );
 }
 
+/** The flag is archived, so that nobody can give it a state. */
+export function flagArchived(key: string): ServiceError {
+  return new ServiceError(
+    'flag_archived',
+    `The flag ${quote(key)} is archived: restore it before you change its states.`,
+  );
+}
+
 /** There is no such environment in the project. */
 export function environmentNotFound(name: string): ServiceError {
   return new ServiceError(

@@ -3,7 +3,7 @@ import type { Actor } from '../domain/audit.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { invalid, quote } from '../domain/strict-members.ts';
-import { commit } from './commit.ts';
+import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { environmentNotFound, findProject } from './lookup.ts';
 import { checkExpiry, checkLabel } from './rules.ts';
@@ -20,7 +20,7 @@ export interface NewProjectKey {
 
 /** A key's record with the key itself, which is shown this once. */
 export interface CreatedProjectKey {
-  readonly record: ProjectKey;
+  readonly record: Written<ProjectKey>;
   readonly key: string;
 }
 
@@ -49,7 +49,7 @@ export async function createProjectKey(
   const createdAt = context.now();
   checkExpiry(input.expiresAt, createdAt);
   const key = formatProjectKey(context.randomBytes(32));
-  const record = await commit(context, actor, async (transaction) => {
+  const record = await commitWritten(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     const known = new Set((await transaction.environments(projectId)).map((environment) => environment.name));
     for (const environment of environments)
@@ -71,8 +71,12 @@ export async function createProjectKey(
 }
 
 /** Revokes a key for good and gives its record; revoking again changes nothing. `key_not_found`. */
-export function revokeProjectKey(context: ManagementContext, actor: Actor, id: string): Promise<ProjectKey> {
-  return commit(context, actor, async (transaction) => {
+export function revokeProjectKey(
+  context: ManagementContext,
+  actor: Actor,
+  id: string,
+): Promise<Written<ProjectKey>> {
+  return commitWritten(context, actor, async (transaction) => {
     await transaction.revokeKey(found(await transaction.key(id), id), context.now());
     return found(await transaction.key(id), id);
   });

@@ -2,7 +2,7 @@ import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
 import type { Project } from '../domain/project.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { findProject, lockAll } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
@@ -15,7 +15,7 @@ const DEFAULT_LOOKS = {
   production: { color: 'red', protected: true },
 } as const;
 
-/** A project with its environments, sorted by name. */
+/** A project with its environments, in the order of their positions. */
 export interface ProjectWithEnvironments extends Project {
   readonly environments: readonly Environment[];
 }
@@ -38,9 +38,9 @@ export function createProject(
   context: ManagementContext,
   actor: Actor,
   input: { readonly name: string },
-): Promise<ProjectWithEnvironments> {
+): Promise<Written<ProjectWithEnvironments>> {
   checkName('project', input.name);
-  return commit(context, actor, async (transaction) => {
+  return commitWritten(context, actor, async (transaction) => {
     const createdAt = context.now();
     const project: Project = { id: context.newId(), name: input.name, createdAt };
     await transaction.insertProject(project);

@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../domain/audit.ts';
-import type { AuditFilter } from '../domain/store.ts';
+import type { AuditedOperation, AuditFilter } from '../domain/store.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
+import { likeText } from './like-text.ts';
 
 const COLUMNS = `id, seq, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;
@@ -22,17 +23,61 @@ export async function readAudit(queryable: Queryable, filter: AuditFilter): Prom
   return rows.map(withoutNulls<AuditEntry>);
 }
 
+/** The whole operation that wrote row `seq`; `undefined` when there is no entry of that number. */
+export async function readOperation(
+  queryable: Queryable,
+  seq: number,
+): Promise<AuditedOperation | undefined> {
+  const [found] = await queryable.query<{ last: number }>(
+    'SELECT COALESCE(operation_seq, seq) AS last FROM audit_log WHERE seq = $1 LIMIT 1',
+    [seq],
+  );
+  if (found === undefined) return undefined;
+  const rows = await queryable.query<NullableColumns<AuditEntry>>(
+    `SELECT ${COLUMNS} FROM audit_log WHERE operation_seq = $1 OR (seq = $1 AND operation_seq IS NULL)
+      ORDER BY position`,
+    [found.last],
+  );
+  const entries = rows.map(withoutNulls<AuditEntry>);
+  const first = Math.min(...entries.map((entry) => entry.seq));
+  const revisions = await queryable.query<{ id: string; revision: number }>(
+    `SELECT environment_id AS id, revision FROM change_log
+      WHERE seq >= $1 AND seq <= $2 AND revision IS NOT NULL ORDER BY seq`,
+    [first, found.last],
+  );
+  return {
+    seq: found.last,
+    entries,
+    revisions: new Map(revisions.map(({ id, revision }) => [id, revision])),
+  };
+}
+
 function conditions(filter: AuditFilter): { where: string; parameters: Parameter[] } {
   const texts: string[] = [];
   const parameters: Parameter[] = [];
   const add = (condition: string, value: Parameter | undefined) => {
     if (value === undefined) return;
     parameters.push(value);
-    texts.push(`${condition} $${parameters.length}`);
+    const suffix = condition.endsWith('LIKE') ? ` ESCAPE '\\'` : '';
+    texts.push(`${condition} $${parameters.length}${suffix}`);
   };
   add('project_id =', filter.projectId);
   add('environment_id =', filter.environmentId);
   add('target =', filter.target);
   add('seq <', filter.beforeSeq);
+  add('actor =', filter.actor);
+  add('at >=', filter.since);
+  add('at <', filter.until);
+  if (filter.action !== undefined) {
+    // A noun alone stands for all its deeds.
+    if (filter.action.includes('.')) add('action =', filter.action);
+    else add(`action LIKE`, `${likeText(filter.action)}.%`);
+  }
+  if (filter.text !== undefined) {
+    parameters.push(`%${likeText(filter.text.toLowerCase())}%`);
+    const parameter = `$${parameters.length}`;
+    const columns = ['target', 'actor', `COALESCE(note, '')`];
+    texts.push(`(${columns.map((column) => `lower(${column}) LIKE ${parameter} ESCAPE '\\'`).join(' OR ')})`);
+  }
   return { where: texts.length === 0 ? '' : `WHERE ${texts.join(' AND ')}`, parameters };
 }

@@ -24,7 +24,7 @@ export type Deed = Omit<AuditEntry, 'id' | 'seq' | 'actor' | 'ip' | 'note' | 'at
 
 const LOG_COLUMNS = 'seq, change_id, kind, project_id, environment_id, revision, payload, at'.split(', ');
 const AUDIT_COLUMNS =
-  'id, seq, position, actor, ip, note, action, project_id, environment_id, target, before, after, at'.split(
+  'id, seq, operation_seq, position, actor, ip, note, action, project_id, environment_id, target, before, after, at'.split(
     ', ',
   );
 
@@ -119,6 +119,7 @@ export class Journal {
       rows: this.#deeds.map(({ deed, logIndex }, index) => [
         idAt(index),
         seqBefore + 1 + logIndex,
+        seqBefore + this.#entries.length,
         index,
         name,
         ip,

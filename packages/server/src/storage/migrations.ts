@@ -112,6 +112,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE flags ADD COLUMN archived_at BIGINT',
     // What the flag's states were, by environment id, while it is archived.
     'ALTER TABLE flags ADD COLUMN archived_states TEXT',
+    // The last seq of the operation that an entry belongs to; NULL in older entries, which stand for themselves.
+    'ALTER TABLE audit_log ADD COLUMN operation_seq BIGINT',
+    'CREATE INDEX audit_log_by_operation ON audit_log (operation_seq)',
     `ALTER TABLE access_tokens ADD COLUMN role TEXT NOT NULL DEFAULT 'admin'`,
     'ALTER TABLE access_tokens ADD COLUMN can_change_protected BIGINT NOT NULL DEFAULT 1',
     `CREATE TABLE operators (

@@ -4,8 +4,9 @@ import type { Environment } from '../domain/environment.ts';
 import type { Flag, StoredState } from '../domain/flag.ts';
 import type { Project } from '../domain/project.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
-import type { AuditFilter, StoreReader } from '../domain/store.ts';
-import { readAudit } from './audit-reader.ts';
+import type { ArchivedStates, AuditedOperation, AuditFilter, StoreReader } from '../domain/store.ts';
+import { parseArchivedStates } from './archived-states.ts';
+import { readAudit, readOperation } from './audit-reader.ts';
 import { type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
 
@@ -52,7 +53,8 @@ export class SqlReader implements StoreReader {
 
   async environments(projectId: string): Promise<readonly Environment[]> {
     const text = `SELECT ${ENVIRONMENT_COLUMNS} FROM environments WHERE project_id = $1 AND deleted_at IS NULL`;
-    return byText((await this.#rows<EnvironmentRow>(text, projectId)).map(toEnvironment), nameOf);
+    const environments = (await this.#rows<EnvironmentRow>(text, projectId)).map(toEnvironment);
+    return byText(environments, nameOf).sort((a, b) => a.position - b.position);
   }
 
   async environment(projectId: string, name: string): Promise<Environment | undefined> {
@@ -74,6 +76,12 @@ export class SqlReader implements StoreReader {
     const text = `SELECT ${FLAG_COLUMNS} FROM flags WHERE project_id = $1 AND key = $2`;
     const [row] = await this.#rows<FlagRow>(text, projectId, key);
     return row === undefined ? undefined : toFlag(row);
+  }
+
+  async archivedStates({ projectId, key }: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates> {
+    const text = 'SELECT archived_states AS states FROM flags WHERE project_id = $1 AND key = $2';
+    const [row] = await this.#rows<{ states: string | null }>(text, projectId, key);
+    return parseArchivedStates(row?.states ?? undefined);
   }
 
   async states(environmentId: string): Promise<readonly StoredState[]> {
@@ -110,6 +118,10 @@ export class SqlReader implements StoreReader {
 
   audit(filter: AuditFilter): Promise<readonly AuditEntry[]> {
     return readAudit(this.#queryable, filter);
+  }
+
+  operation(seq: number): Promise<AuditedOperation | undefined> {
+    return readOperation(this.#queryable, seq);
   }
 
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {

@@ -240,7 +240,12 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
     const entries = await home.store.read((reader) => reader.audit({ target: 'theme', limit: 10 }));
     expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
-      ['flag.deleted', '{"description":"Colours","tags":[],"owner":""}', undefined, 5],
+      [
+        'flag.deleted',
+        '{"description":"Colours","tags":[],"owner":"","createdAt":1790000000002}',
+        undefined,
+        5,
+      ],
       [
         'flag.updated',
         '{"description":"Colours","tags":["ui","q\\"4"],"owner":""}',

@@ -4,17 +4,18 @@ import type { Flag, StateOperation } from '../domain/flag.ts';
 import type { Project } from '../domain/project.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
+import type { ArchivedStates, StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
+import { FlagWriter } from './flag-writer.ts';
 import type { Journal } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
-import { insertRows } from './rows.ts';
 import { StateWriter } from './state-writer.ts';
 
 /** The writes of one operation, over one write transaction. What they did is noted in the journal. */
 export class SqlTransaction extends SqlReader implements StoreTransaction {
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
+  readonly #flags: FlagWriter;
   readonly #states: StateWriter;
   readonly #now: () => number;
 
@@ -24,6 +25,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     this.#sql = sql;
     this.#journal = journal;
     this.#now = now;
+    this.#flags = new FlagWriter(sql, journal);
     this.#states = new StateWriter(sql, journal, now);
   }
 
@@ -66,7 +68,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
           [id, projectId, name, revision, ...looks],
         )),
     );
-    const after = JSON.stringify({ name, revision: stored.revision });
+    const after = JSON.stringify({ name, revision: stored.revision, ...looksOf(stored) });
     const deed = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
     const payload = { name, revision: stored.revision };
     this.#journal.change({ kind: 'environment.created', projectId, environmentId: stored.id, payload }, [
@@ -89,45 +91,50 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     this.#journal.change({ kind: 'environment.deleted', projectId, environmentId: id, payload: {} }, [deed]);
   }
 
+  async updateEnvironment(environment: Environment): Promise<void> {
+    const { id, projectId, name, color, position } = environment;
+    const known = await this.environment(projectId, name);
+    if (known === undefined) return;
+    const before = JSON.stringify(looksOf(known));
+    const after = JSON.stringify(looksOf(environment));
+    if (before === after) return;
+    await this.#rows(
+      'UPDATE environments SET protected = $2, color = $3, position = $4 WHERE id = $1',
+      ...[id, environment.protected ? 1 : 0, color, position],
+    );
+    this.#states.forget(id);
+    const deed = { action: 'environment.updated', projectId, environmentId: id, target: name };
+    this.#journal.deed({ ...deed, before, after });
+  }
+
   lockEnvironment(id: string): Promise<Environment | undefined> {
     return this.#states.lock(id);
   }
 
   async putFlag(flag: Flag): Promise<void> {
-    const { projectId, key, description, tags, owner } = flag;
-    const known = await this.flag(projectId, key);
-    if (known === undefined) return this.insertFlags([flag]);
-    const before = flagText(known);
-    const after = flagText(flag);
-    if (before === after) return;
-    await this.#rows(
-      'UPDATE flags SET description = $3, tags = $4, owner = $5 WHERE project_id = $1 AND key = $2',
-      ...[projectId, key, description, JSON.stringify(tags), owner],
-    );
-    this.#journal.deed({ action: 'flag.updated', projectId, target: key, before, after });
+    const known = await this.flag(flag.projectId, flag.key);
+    if (known === undefined) await this.#flags.insert([flag]);
+    else await this.#flags.update(known, flag);
   }
 
-  async insertFlags(flags: readonly Flag[]): Promise<void> {
-    // No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote.
-    await insertRows(this.#sql, {
-      table: 'flags',
-      columns: ['project_id', 'key', 'description', 'tags', 'owner', 'created_at'],
-      rows: flags.map((flag) => {
-        const { projectId, key, description, tags, owner, createdAt } = flag;
-        return [projectId, key, description, JSON.stringify(tags), owner, createdAt];
-      }),
-    });
-    for (const flag of flags) {
-      const { projectId, key } = flag;
-      this.#journal.deed({ action: 'flag.created', projectId, target: key, after: flagText(flag) });
-    }
+  insertFlags(flags: readonly Flag[]): Promise<void> {
+    return this.#flags.insert(flags);
   }
 
   async deleteFlag(flag: Flag): Promise<void> {
-    const { projectId, key } = flag;
-    const text = 'DELETE FROM flags WHERE project_id = $1 AND key = $2 RETURNING key';
-    if ((await this.#rows(text, projectId, key)).length === 0) return;
-    this.#journal.deed({ action: 'flag.deleted', projectId, target: key, before: flagText(flag) });
+    await this.#flags.delete(flag, await this.archivedStates(flag));
+  }
+
+  archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void> {
+    return this.#flags.archive(flag, archived);
+  }
+
+  restoreFlag(flag: Flag): Promise<void> {
+    return this.#flags.restore(flag);
+  }
+
+  recreateFlag(flag: Flag, states: ArchivedStates): Promise<void> {
+    return this.#flags.recreate(flag, states);
   }
 
   changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged> {
@@ -207,6 +214,6 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 }
 
-function flagText({ description, tags, owner }: Pick<Flag, 'description' | 'tags' | 'owner'>): string {
-  return JSON.stringify({ description, tags, owner });
+function looksOf({ protected: isProtected, color, position }: Environment) {
+  return { protected: isProtected, color, position };
 }

@@ -57,11 +57,12 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);
+  mountFlagArchive(app, context);
   mountFlagStates(app, context);
   mountChanges(app, context);
   mountStream(app, options.openStream);
-  mountProjectKeys(app, context);
   mountEvents(app, options.events);
+  mountProjectKeys(app, context);
   mountImportExport(app, context);
   mountAudit(app, context);
   mountAccessTokens(app, context);

@@ -9,7 +9,7 @@ import { ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
 import { expectedRevision, revisionTag } from './preconditions.ts';
-import { EnvironmentRecordSchema, FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
+import { EnvironmentRecordSchema, FlagKeySchema, FlagStateSchema, NameSchema, seqMember } from './schemas.ts';
 
 /** Largest body of a change, in bytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -43,6 +43,7 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
           environment: NameSchema,
           revision: EnvironmentRecordSchema.shape.revision,
           changed: z.array(FlagKeySchema),
+          ...seqMember,
         }),
       },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],

@@ -1,12 +1,18 @@
 import { z } from '@hono/zod-openapi';
-import type { Environment } from '../../domain/environment.ts';
+import { ENVIRONMENT_COLORS, type Environment } from '../../domain/environment.ts';
 import type { Writable } from '../../domain/raw-json.ts';
+import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
-import { createEnvironment, deleteEnvironment, listEnvironments } from '../../management/environments.ts';
+import {
+  createEnvironment,
+  deleteEnvironment,
+  listEnvironments,
+  updateEnvironment,
+} from '../../management/environments.ts';
 import { created, isoTime, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { EnvironmentRecordSchema, NameSchema } from './schemas.ts';
+import { EnvironmentRecordSchema, NameSchema, seqMember } from './schemas.ts';
 
 const tag = 'Environments';
 const path = '/api/projects/{project}/environments';
@@ -21,7 +27,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       summary: 'The environments of a project',
       answer: {
         status: 200,
-        description: 'The environments, by name.',
+        description: 'The environments, by position and then by name.',
         schema: z.object({ environments: z.array(EnvironmentRecordSchema) }),
       },
       errors: ['project_not_found'],
@@ -36,12 +42,46 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       role: 'admin',
       summary: 'Make an environment, empty',
       body: { schema: z.strictObject({ name: NameSchema }) },
-      answer: { status: 201, description: 'The environment.', schema: EnvironmentRecordSchema },
+      answer: {
+        status: 201,
+        description: 'The environment.',
+        schema: EnvironmentRecordSchema.extend(seqMember),
+      },
       errors: ['project_not_found', 'already_exists'],
     },
     async ({ params, body, actor }) => {
       const place = { project: params.project, environment: body.name };
       return created(environmentRecord(await createEnvironment(context, actor, place)));
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'patch', path: `${path}/{environment}`, id: 'updateEnvironment', tag },
+      role: 'admin',
+      summary: 'Change whether an environment is protected, and how screens show it',
+      body: {
+        schema: z.strictObject({
+          protected: z.boolean().optional(),
+          color: z.enum(ENVIRONMENT_COLORS).optional(),
+          position: z.number().int().min(0).max(1000).optional(),
+        }),
+      },
+      answer: {
+        status: 200,
+        description: 'The environment.',
+        schema: EnvironmentRecordSchema.extend(seqMember),
+      },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+    },
+    async ({ params, body, actor }) => {
+      const { protected: isProtected, color, position } = body;
+      const looks = {
+        ...(isProtected === undefined ? {} : { protected: isProtected }),
+        ...(color === undefined ? {} : { color }),
+        ...(position === undefined ? {} : { position }),
+      };
+      return ok(environmentRecord(await updateEnvironment(context, actor, { ...params, looks })));
     },
   );
   mount(
@@ -61,6 +101,8 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
 }
 
 /** An environment as it is answered. */
-export function environmentRecord({ name, revision, createdAt }: Environment): Writable {
-  return { name, revision, createdAt: isoTime(createdAt) };
+export function environmentRecord(environment: Written<Environment>): Writable {
+  const { name, revision, protected: isProtected, color, position, createdAt, seq } = environment;
+  const record = { name, revision, protected: isProtected, color, position };
+  return { ...record, createdAt: isoTime(createdAt), seq };
 }

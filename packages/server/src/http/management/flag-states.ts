@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import { memberText } from '../../domain/json-text.ts';
+import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {
   deleteState,
@@ -32,6 +33,7 @@ const tagOf = 'The revision in which this state was written.';
 const places = ['project_not_found', 'environment_not_found'] as const;
 /** A protected environment wants the change confirmed. */
 const guarded = [...places, 'confirmation_required'] as const;
+const refusals = [...guarded, 'flag_archived'] as const;
 
 /** Mounts the routes of flag states in one environment. */
 export function mountFlagStates(app: ManagementApp, context: ManagementContext): void {
@@ -41,7 +43,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'put', path: one, id: 'putFlagState', tag, answer, conditions, errors: guarded },
+      ...{ method: 'put', path: one, id: 'putFlagState', tag, answer, conditions, errors: refusals },
       role: 'editor',
       summary: 'Replace a whole state; flag and state are made where missing',
       body: { schema: FlagStateSchema },
@@ -54,7 +56,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'patch', path: one, id: 'patchFlagState', tag, answer, conditions, errors: guarded },
+      ...{ method: 'patch', path: one, id: 'patchFlagState', tag, answer, conditions, errors: refusals },
       role: 'editor',
       summary: 'Change parts of a state, beginning with a disabled one where there is none',
       body: { schema: StatePatchSchema },
@@ -130,6 +132,6 @@ function keyed(stored: StoredState) {
   return { key: stored.flagKey, ...stateRecord(stored) };
 }
 
-function written({ stored, changed, environmentRevision }: StateWritten): Response {
-  return ok({ ...keyed(stored), changed, environmentRevision }, { ETag: revisionTag(stored.revision) });
+function written({ stored, changed, environmentRevision, seq }: Written<StateWritten>): Response {
+  return ok({ ...keyed(stored), changed, environmentRevision, seq }, { ETag: revisionTag(stored.revision) });
 }

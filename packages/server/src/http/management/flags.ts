@@ -4,7 +4,9 @@ import { readState } from '../../domain/flag-state-text.ts';
 import { memberText } from '../../domain/json-text.ts';
 import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
+import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
+import { ARCHIVED_CHOICES } from '../../management/flag-filter.ts';
 import {
   createFlag,
   deleteFlag,
@@ -13,10 +15,17 @@ import {
   listFlags,
   updateFlag,
 } from '../../management/flags.ts';
-import { created, isoTime, noContent, ok } from './answers.ts';
+import { created, isoTime, isoTimeOr, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { FlagKeySchema, FlagRecordSchema, FlagStateSchema, flagTextMembers, NameSchema } from './schemas.ts';
+import {
+  FlagKeySchema,
+  FlagRecordSchema,
+  FlagStateSchema,
+  flagDetailMembers,
+  NameSchema,
+  seqMember,
+} from './schemas.ts';
 
 const tag = 'Flags';
 const path = '/api/projects/{project}/flags';
@@ -29,6 +38,15 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       ...{ method: 'get', path, id: 'listFlags', tag },
       role: 'viewer',
       summary: 'The flags of a project with their states in every environment',
+      query: z.strictObject({
+        archived: z
+          .enum(ARCHIVED_CHOICES)
+          .default('false')
+          .openapi({ description: 'Flags in use (`false`), archived ones (`true`), or all.' }),
+        q: z.string().optional().openapi({ description: 'Found in key, description, tags or owner.' }),
+        tag: z.string().optional().openapi({ description: 'A whole tag.' }),
+        owner: z.string().optional().openapi({ description: 'The whole owner.' }),
+      }),
       answer: {
         status: 200,
         description: 'The flags, by key.',
@@ -36,7 +54,15 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       },
       errors: ['project_not_found'],
     },
-    async ({ params }) => ok({ flags: (await listFlags(context, params.project)).map(flagRecord) }),
+    async ({ params, query: { archived, q, tag, owner } }) => {
+      const flags = await listFlags(context, params.project, {
+        archived,
+        ...(q === undefined ? {} : { text: q }),
+        ...(tag === undefined ? {} : { tag }),
+        ...(owner === undefined ? {} : { owner }),
+      });
+      return ok({ flags: flags.map(flagRecord) });
+    },
   );
   mount(
     app,
@@ -47,18 +73,16 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       body: {
         schema: z.strictObject({
           key: FlagKeySchema,
-          ...flagTextMembers,
+          ...flagDetailMembers,
           states: z.record(NameSchema, FlagStateSchema).optional(),
         }),
       },
-      answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema },
-      errors: ['project_not_found', 'environment_not_found', 'already_exists'],
+      answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
+      errors: ['project_not_found', 'environment_not_found', 'already_exists', 'confirmation_required'],
     },
-    async ({ params, body: { key, description, tags }, text, actor }) => {
+    async ({ params, body: { key, ...details }, text, actor }) => {
       const input = { project: params.project, key, states: readStates(text) };
-      return created(
-        flagRecord(await createFlag(context, actor, { ...input, ...present({ description, tags }) })),
-      );
+      return created(flagRecord(await createFlag(context, actor, { ...input, ...present(details) })));
     },
   );
   mount(
@@ -77,9 +101,9 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'patch', path: `${path}/{key}`, id: 'updateFlag', tag },
       role: 'editor',
-      summary: 'Replace the description or the tags of a flag',
-      body: { schema: z.strictObject(flagTextMembers) },
-      answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
+      summary: 'Replace the description, the tags or the owner of a flag',
+      body: { schema: z.strictObject(flagDetailMembers) },
+      answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'flag_not_found'],
     },
     async ({ params, body, actor }) =>
@@ -90,9 +114,9 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'delete', path: `${path}/{key}`, id: 'deleteFlag', tag },
       role: 'admin',
-      summary: 'Remove a flag everywhere: one change in each environment that has it',
+      summary: 'Remove an archived flag for good',
       answer: { status: 204, description: 'It is gone.' },
-      errors: ['project_not_found', 'flag_not_found'],
+      errors: ['project_not_found', 'flag_not_found', 'flag_not_archived'],
     },
     async ({ params, actor }) => {
       await deleteFlag(context, actor, params);
@@ -106,9 +130,12 @@ export function stateRecord({ state, revision, updatedAt }: StoredState) {
   return { state: new RawJson(state), revision, updatedAt: isoTime(updatedAt) };
 }
 
-function flagRecord({ key, description, tags, createdAt, states }: FlagWithStates): Writable {
+/** A flag as it is answered. */
+export function flagRecord(flag: Written<FlagWithStates>): Writable {
+  const { key, description, tags, owner, createdAt, archivedAt, states, seq } = flag;
   const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state)]));
-  return { key, description, tags, createdAt: isoTime(createdAt), environments };
+  const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };
+  return { key, description, tags, owner, ...times, environments, seq };
 }
 
 function readStates(text: string): ReadonlyMap<string, StateText> {
@@ -120,7 +147,15 @@ function readStates(text: string): ReadonlyMap<string, StateText> {
 }
 
 /** The same without the members that are `undefined`, which the schemas' types allow and ours do not. */
-function present(text: { description?: string | undefined; tags?: string[] | undefined }) {
-  const { description, tags } = text;
-  return { ...(description === undefined ? {} : { description }), ...(tags === undefined ? {} : { tags }) };
+function present(text: {
+  description?: string | undefined;
+  tags?: string[] | undefined;
+  owner?: string | undefined;
+}) {
+  const { description, tags, owner } = text;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(owner === undefined ? {} : { owner }),
+  };
 }

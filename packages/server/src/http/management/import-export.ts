@@ -10,7 +10,7 @@ import { ok } from './answers.ts';
 import { parseBody } from './body.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { FlagKeySchema, FlagStateSchema, flagTextMembers, NameSchema } from './schemas.ts';
+import { FlagKeySchema, FlagStateSchema, flagTextMembers, NameSchema, seqMember } from './schemas.ts';
 
 const tag = 'Import and export';
 
@@ -51,6 +51,7 @@ const ImportResultSchema = z
       }),
     ),
     kept: z.number().int().openapi({ description: 'Differing states that create-only left alone.' }),
+    ...seqMember,
   })
   .openapi('ImportResult');
 
@@ -88,6 +89,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       }),
       body: { schema: DeclarationSchema, reads: 'text', mediaTypes: MEDIA_TYPES, maxBytes: MAX_BYTES },
       answer: { status: 200, description: 'What was done, or would be.', schema: ImportResultSchema },
+      errors: ['flag_archived', 'confirmation_required'],
     },
     async ({ query: { policy, dryRun }, text, actor, request }) => {
       const declaration = readDeclaration(toJson(text, request.headers.get('Content-Type') ?? ''));

@@ -17,12 +17,14 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       expect(made.status).toBe(201);
       expect(made.json.environments.map((one: { name: string }) => one.name)).toEqual([
         'development',
-        'production',
         'staging',
+        'production',
       ]);
       expect(made.json.environments[0].revision).toBe(0);
       expect(new Date(made.json.createdAt).toISOString()).toBe(made.json.createdAt);
-      expect((await app.call('GET', '/api/projects/shop')).json).toEqual(made.json);
+      const { seq, ...record } = made.json;
+      expect(seq).toBeNumber();
+      expect((await app.call('GET', '/api/projects/shop')).json).toEqual(record);
       const listed = await app.call('GET', '/api/projects');
       expect(listed.json.projects).toContainEqual({ name: 'shop', createdAt: made.json.createdAt });
     });
@@ -83,12 +85,15 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
         state: { enabled: true, value: 1 },
         revision: 1,
       });
-      expect(Object.keys(made.json.environments)).toEqual(['production', 'staging']);
+      expect(Object.keys(made.json.environments)).toEqual(['staging', 'production']);
       expect((await app.call('POST', `${path}/flags`, { body })).json.error).toBe('already_exists');
       const patched = await app.call('PATCH', `${path}/flags/dark-mode`, { body: { tags: [] } });
       expect(patched.json).toMatchObject({ description: 'Night', tags: [] });
-      expect((await app.call('GET', `${path}/flags/dark-mode`)).json).toEqual(patched.json);
-      expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([patched.json]);
+      const { seq, ...record } = patched.json;
+      expect(seq).toBeGreaterThan(made.json.seq);
+      expect((await app.call('GET', `${path}/flags/dark-mode`)).json).toEqual(record);
+      expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([record]);
+      expect((await app.call('POST', `${path}/flags/dark-mode/archive`)).status).toBe(200);
       expect((await app.call('DELETE', `${path}/flags/dark-mode`)).status).toBe(204);
       expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
       for (const [environment, revision] of [
@@ -186,7 +191,9 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       expect(first.headers.get('ETag')).toBe('"1"');
       await app.call('PUT', `${path}/environments/production/flags/b`, { body: { enabled: true } });
       const again = await app.call('PUT', flag, { body: { rolloutPct: 12.5, enabled: true } });
-      expect(again.json).toEqual({ ...first.json, changed: false, environmentRevision: 2 });
+      const { seq, ...record } = first.json;
+      expect(seq).toBeNumber();
+      expect(again.json).toEqual({ ...record, changed: false, environmentRevision: 2 });
       const read = await app.call('GET', flag);
       const { key, state, revision, updatedAt } = first.json;
       expect(read.json).toEqual({ key, state, revision, updatedAt });
@@ -312,7 +319,12 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
         body,
         headers: { 'If-Match': '"0"', 'X-Change-Note': 'no' },
       });
-      expect(first.json).toEqual({ environment: 'production', revision: 1, changed: ['a', 'b'] });
+      expect(first.json).toEqual({
+        environment: 'production',
+        revision: 1,
+        changed: ['a', 'b'],
+        seq: expect.any(Number),
+      });
       expect(first.headers.get('ETag')).toBe('"1"');
       const stale = await app.call('POST', changes, { body, headers: { 'If-Match': '"0"' } });
       expect([stale.status, stale.json.error]).toEqual([412, 'revision_conflict']);
@@ -330,7 +342,7 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
         ],
       };
       const answer = await app.call('POST', changes, { body: second });
-      expect(answer.json).toEqual({ environment: 'production', revision: 2, changed: ['a'] });
+      expect(answer.json).toMatchObject({ environment: 'production', revision: 2, changed: ['a'] });
       expect((await app.call('GET', `${path}/flags`)).json.flags).toHaveLength(2);
       const { entries } = (await app.call('GET', `/api/audit?project=${path.split('/').at(-1)}&target=a`))
         .json;
@@ -407,8 +419,10 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       const first = await app.call('DELETE', `/api/keys/${json.id}`);
       expect([first.status, first.json.status]).toEqual([200, 'revoked']);
       app.node.now += 5000;
-      expect((await app.call('DELETE', `/api/keys/${json.id}`)).json).toEqual(first.json);
-      expect((await app.call('GET', `/api/keys/${json.id}`)).json).toEqual(first.json);
+      const { seq, ...record } = first.json;
+      expect(seq).toBeNumber();
+      expect((await app.call('DELETE', `/api/keys/${json.id}`)).json).toEqual(record);
+      expect((await app.call('GET', `/api/keys/${json.id}`)).json).toEqual(record);
       expect((await app.call('GET', '/api/keys/none')).json.error).toBe('key_not_found');
       expect((await app.call('DELETE', '/api/keys/none')).json.error).toBe('key_not_found');
     });

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project-key.ts';
+import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {
   createProjectKey,
@@ -11,7 +12,7 @@ import {
 import { created, isoTime, isoTimeOr, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { KeyRecordSchema, NameSchema, TimeSchema } from './schemas.ts';
+import { KeyRecordSchema, NameSchema, seqMember, TimeSchema } from './schemas.ts';
 
 const tag = 'Project keys';
 const path = '/api/projects/{project}/keys';
@@ -49,7 +50,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       answer: {
         status: 201,
         description: 'The key with its value.',
-        schema: KeyRecordSchema.extend({ key: z.string() }).openapi('CreatedProjectKey'),
+        schema: KeyRecordSchema.extend({ key: z.string(), ...seqMember }).openapi('CreatedProjectKey'),
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
@@ -78,13 +79,13 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       ...{ method: 'delete', path: '/api/keys/{id}', id: 'revokeProjectKey', tag, errors: ['key_not_found'] },
       role: 'admin',
       summary: 'Revoke a project key for good; its streams are closed',
-      answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema },
+      answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },
     },
     async ({ params, actor }) => ok(record(await revokeProjectKey(context, actor, params.id))),
   );
 }
 
-function keyRecord(key: ProjectKey, now: number) {
+function keyRecord(key: Written<ProjectKey>, now: number) {
   return {
     id: key.id,
     name: key.name,
@@ -95,5 +96,6 @@ function keyRecord(key: ProjectKey, now: number) {
     revokedAt: isoTimeOr(key.revokedAt),
     lastUsedAt: isoTimeOr(key.lastUsedAt),
     status: projectKeyStatus(key, now),
+    seq: key.seq,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
+import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {
   createProject,
@@ -13,7 +14,7 @@ import { created, isoTime, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { environmentRecord } from './environments.ts';
 import { mount } from './operation.ts';
-import { NameSchema, ProjectRecordSchema, TimeSchema } from './schemas.ts';
+import { NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from './schemas.ts';
 
 const tag = 'Projects';
 
@@ -40,7 +41,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       role: 'admin',
       summary: 'Make a project with the environments development, staging and production',
       body: { schema: z.strictObject({ name: NameSchema }) },
-      answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema },
+      answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
       errors: ['already_exists'],
     },
     async ({ body, actor }) => created(projectRecord(await createProject(context, actor, body))),
@@ -76,6 +77,7 @@ function projectEntry({ name, createdAt }: Project): { name: string; createdAt: 
   return { name, createdAt: isoTime(createdAt) };
 }
 
-function projectRecord(project: ProjectWithEnvironments): Writable {
-  return { ...projectEntry(project), environments: project.environments.map(environmentRecord) };
+function projectRecord(project: Written<ProjectWithEnvironments>): Writable {
+  const environments = project.environments.map(environmentRecord);
+  return { ...projectEntry(project), environments, seq: project.seq };
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_ENVIRONMENTS, ERROR_CODES, FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import { ENVIRONMENT_COLORS } from '../../domain/environment.ts';
 import { MAX_TAGS, MAX_TEXT } from '../../management/rules.ts';
 
 // Patterns and lengths are described here and checked by the commands, which say in words what would be right.
@@ -53,7 +54,7 @@ export const StatePatchSchema = z
   })
   .openapi('StatePatch');
 
-/** A description and tags, as they are sent. */
+/** A description and tags, as documents have them. */
 export const flagTextMembers = {
   description: z.string().openapi({ maxLength: MAX_TEXT.description }).optional(),
   tags: z
@@ -62,11 +63,38 @@ export const flagTextMembers = {
     .optional(),
 } as const;
 
+/** All texts of a flag, as they are sent. */
+export const flagDetailMembers = {
+  ...flagTextMembers,
+  owner: z
+    .string()
+    .openapi({ maxLength: MAX_TEXT.label, description: 'Who looks after it; empty for nobody.' })
+    .optional(),
+} as const;
+
+/** What every answer of a write has beside the record. */
+export const seqMember = {
+  seq: z
+    .number()
+    .int()
+    .optional()
+    .openapi({ description: 'Where the change stands in the log; absent where nothing was to be changed.' }),
+} as const;
+
 const Revision = z.number().int().openapi({ description: 'Counts committed changes of the environment.' });
 
 /** An environment as it is answered. */
 export const EnvironmentRecordSchema = z
-  .object({ name: NameSchema, revision: Revision, createdAt: TimeSchema })
+  .object({
+    name: NameSchema,
+    revision: Revision,
+    protected: z
+      .boolean()
+      .openapi({ description: 'Whether changing its states needs a permission and a confirmation.' }),
+    color: z.enum(ENVIRONMENT_COLORS),
+    position: z.number().int().openapi({ description: 'Where it stands among the others, from 0.' }),
+    createdAt: TimeSchema,
+  })
   .openapi('Environment');
 
 /** A project as it is answered on its own. */
@@ -86,6 +114,7 @@ export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema })
 export const StateWrittenSchema = KeyedStateSchema.extend({
   changed: z.boolean().openapi({ description: 'Whether the state is another than before.' }),
   environmentRevision: Revision,
+  ...seqMember,
 }).openapi('StateWritten');
 
 /** A flag with its states by environment. */
@@ -94,7 +123,9 @@ export const FlagRecordSchema = z
     key: FlagKeySchema,
     description: z.string(),
     tags: z.array(z.string()),
+    owner: z.string(),
     createdAt: TimeSchema,
+    archivedAt: TimeSchema.optional(),
     environments: z.record(NameSchema, StateRecordSchema),
   })
   .openapi('Flag');
