@@ -2,6 +2,7 @@ import type { AccessToken } from './access-token.ts';
 import type { Actor, AuditEntry } from './audit.ts';
 import type { Environment } from './environment.ts';
 import type { Flag, StateOperation, StateText, StoredState } from './flag.ts';
+import type { PeopleReader, PeopleStore, PeopleTransaction } from './people-store.ts';
 import type { Project } from './project.ts';
 import type { ProjectKey } from './project-key.ts';
 
@@ -10,6 +11,8 @@ import type { ProjectKey } from './project-key.ts';
  * entries newest first.
  */
 export interface StoreReader {
+  /** Operators, their sessions and one-time links. */
+  readonly people: PeopleReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -69,6 +72,7 @@ export interface AuditFilter {
  * that an inserted name, key or id which is already there is refused with `already_exists`.
  */
 export interface StoreTransaction extends StoreReader {
+  readonly people: PeopleTransaction;
   insertProject(project: Project): Promise<void>;
   /** Removes the project with its environments, flags, states and keys. */
   deleteProject(project: Project): Promise<void>;
@@ -133,6 +137,8 @@ export interface Committed<T> {
  * Failures that are no {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
  */
 export interface Store {
+  /** What is written about people beside the log. */
+  readonly people: PeopleStore;
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   /**

@@ -70,7 +70,15 @@ export class DatabaseOpener {
 
 /** A store that opens its database when it is used, and fails as long as that fails. */
 export function storeOf(opener: DatabaseOpener): Store {
+  const people = async () => (await opener.get()).store.people;
   return {
+    people: {
+      reserveAttempt: async (buckets, limit) => (await people()).reserveAttempt(buckets, limit),
+      refundAttempt: async (bucket) => (await people()).refundAttempt(bucket),
+      touchSession: async (session, at) => (await people()).touchSession(session, at),
+      offerSetup: async (invitation, digest) => (await people()).offerSetup(invitation, digest),
+      prune: async (now, windowMs) => (await people()).prune(now, windowMs),
+    },
     read: async (work) => (await opener.get()).store.read(work),
     commit: async (actor, work) => (await opener.get()).store.commit(actor, work),
     touchKeys: async (lastUsed) => (await opener.get()).store.touchKeys(lastUsed),

@@ -148,13 +148,12 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       used_at BIGINT,
       revoked_at BIGINT
     )`,
-    // Failed sign-ins, by what is counted: an account or an address. Rows older than the window are removed.
+    // Failed sign-ins, by what is counted: an account or an address. The count begins anew after the window.
     `CREATE TABLE sign_in_failures (
-      id TEXT NOT NULL PRIMARY KEY,
-      bucket TEXT NOT NULL,
-      at BIGINT NOT NULL
+      bucket TEXT NOT NULL PRIMARY KEY,
+      failures BIGINT NOT NULL,
+      since BIGINT NOT NULL
     )`,
-    'CREATE INDEX sign_in_failures_by_bucket ON sign_in_failures (bucket, at)',
     `CREATE TABLE scheduled_changes (
       id TEXT NOT NULL PRIMARY KEY,
       project_id TEXT NOT NULL,

@@ -9,6 +9,7 @@ import { parseArchivedStates } from './archived-states.ts';
 import { readAudit, readOperation } from './audit-reader.ts';
 import { type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
+import { SqlPeopleReader } from './people-reader.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
@@ -32,11 +33,13 @@ type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
 
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
+  readonly people: SqlPeopleReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
   constructor(queryable: Queryable) {
     this.#queryable = queryable;
+    this.people = new SqlPeopleReader(queryable);
   }
 
   async projects(): Promise<readonly Project[]> {

@@ -2,6 +2,7 @@ import type { Actor } from '../domain/audit.ts';
 import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
+import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
 import { SqlTransaction } from './transaction.ts';
 
@@ -19,12 +20,14 @@ class NothingWritten<T> {
 
 /** The store over either engine. All SQL of the management side is in this folder, and the same for both. */
 export class SqlStore implements Store {
+  readonly people: SqlPeopleStore;
   readonly #database: Database;
   readonly #sources: Sources;
 
   /** Keeps its data in `database`, whose schema must be current (see `migrate`). */
   constructor(database: Database, sources: Partial<Sources> = {}) {
     this.#database = database;
+    this.people = new SqlPeopleStore(database);
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
   }
 

@@ -8,11 +8,13 @@ import type { ArchivedStates, StatesChanged, StoreTransaction } from '../domain/
 import type { Parameter, WriteTransaction } from './database.ts';
 import { FlagWriter } from './flag-writer.ts';
 import type { Journal } from './journal.ts';
+import { SqlPeopleWriter } from './people-writer.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
 import { StateWriter } from './state-writer.ts';
 
 /** The writes of one operation, over one write transaction. What they did is noted in the journal. */
 export class SqlTransaction extends SqlReader implements StoreTransaction {
+  override readonly people: SqlPeopleWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #flags: FlagWriter;
@@ -24,6 +26,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     super(sql);
     this.#sql = sql;
     this.#journal = journal;
+    this.people = new SqlPeopleWriter(sql, journal);
     this.#now = now;
     this.#flags = new FlagWriter(sql, journal);
     this.#states = new StateWriter(sql, journal, now);

@@ -1,0 +1,76 @@
+import type { Invitation } from './invitation.ts';
+import type { Operator } from './operator.ts';
+import type { Session } from './session.ts';
+
+/** An operator with the hash of the password. The hash goes no further than the check of a password. */
+export interface Credentials {
+  readonly operator: Operator;
+  readonly passwordHash: string;
+}
+
+/** Reads of who signs in. Part of the store's port; lists are sorted by e-mail, invitations newest first. */
+export interface PeopleReader {
+  operators(): Promise<readonly Operator[]>;
+  operator(id: string): Promise<Operator | undefined>;
+  /** `email` in lower case. */
+  operatorByEmail(email: string): Promise<Operator | undefined>;
+  hasOperators(): Promise<boolean>;
+  credentials(email: string): Promise<Credentials | undefined>;
+  /** A session, also one past its end, with whose it is. */
+  session(digest: string): Promise<{ readonly session: Session; readonly operator: Operator } | undefined>;
+  /** The links that still open something at `now` (epoch milliseconds). */
+  openInvitations(now: number): Promise<readonly Invitation[]>;
+  /** Any link, also a used one. */
+  invitationByDigest(digest: string): Promise<Invitation | undefined>;
+}
+
+/** Writes of who signs in, as part of one operation. Each leaves its audit row; none holds a secret or a hash. */
+export interface PeopleTransaction extends PeopleReader {
+  /** From here until commit nobody else changes operators or uses links: what is read next stays true. */
+  lock(): Promise<void>;
+  /** A second operator of that e-mail is refused with `already_exists`. */
+  insertOperator(operator: Operator, passwordHash: string): Promise<void>;
+  /** Replaces name, role and `canChangeProtected`. */
+  updateOperator(operator: Operator): Promise<void>;
+  setPassword(operator: Operator, passwordHash: string): Promise<void>;
+  /** Removes the operator with the sessions. */
+  deleteOperator(operator: Operator): Promise<void>;
+  /** Notes a sign-in. */
+  insertSession(session: Session, operator: Operator): Promise<void>;
+  /** Notes a sign-out. A session that is not there is no deed. */
+  deleteSession(digest: string, operator: Operator): Promise<void>;
+  /** Ends the operator's sessions, save the one of digest `except`. */
+  deleteSessionsOf(operator: Operator, except?: string): Promise<void>;
+  insertInvitation(invitation: Invitation, digest: string): Promise<void>;
+  /** Marks the link used; `false` when it was used or revoked before. */
+  useInvitation(invitation: Invitation, at: number): Promise<boolean>;
+  /** A link that was used or revoked stays as it is. */
+  revokeInvitation(invitation: Invitation, at: number): Promise<void>;
+  /** Forgets the failed sign-ins of this bucket. */
+  forgetFailures(bucket: string): Promise<void>;
+}
+
+/** How many failures a bucket takes. */
+export interface AttemptLimit {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly windowMs: number;
+  readonly failures: number;
+}
+
+/** Writes about people that are no changes: no log row, no audit row. */
+export interface PeopleStore {
+  /**
+   * Counts one failure in each bucket before the attempt is made, so that attempts at the same moment cannot pass the
+   * limit together. When a bucket is full nothing is counted, and the time from which it counts anew is given.
+   */
+  reserveAttempt(buckets: readonly string[], limit: AttemptLimit): Promise<number | undefined>;
+  /** Takes one failure back: the attempt was none. */
+  refundAttempt(bucket: string): Promise<void>;
+  /** Notes that the session, and so its operator, was active at `at`. */
+  touchSession(session: Session, at: number): Promise<void>;
+  /** Keeps a link for the first administrator; earlier ones of the same maker are revoked. */
+  offerSetup(invitation: Invitation, digest: string): Promise<void>;
+  /** Removes sessions that have ended, counts whose window has, and links that ended a month ago. */
+  prune(now: number, windowMs: number): Promise<void>;
+}

@@ -1,0 +1,105 @@
+import type { Invitation } from '../domain/invitation.ts';
+import type { AttemptLimit, PeopleStore } from '../domain/people-store.ts';
+import { SESSION_LIFETIME, type Session } from '../domain/session.ts';
+import type { Database, WriteTransaction } from './database.ts';
+import { insertInvitation } from './people-writer.ts';
+
+/** How long links that have ended are kept, in milliseconds. */
+const ENDED_LINKS_MS = 30 * 86_400_000;
+
+/** Thrown through a transaction to undo it: a bucket takes no more. */
+class Full {
+  readonly until: number;
+
+  constructor(until: number) {
+    this.until = until;
+  }
+}
+
+/** What is written about people beside the log, over either engine. */
+export class SqlPeopleStore implements PeopleStore {
+  readonly #database: Database;
+
+  /** Writes to `database`, whose schema must be current. */
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async reserveAttempt(buckets: readonly string[], limit: AttemptLimit): Promise<number | undefined> {
+    try {
+      await this.#database.transaction(async (transaction) => {
+        // In order, so that two attempts never wait for each other.
+        for (const bucket of buckets.toSorted()) await reserve(transaction, bucket, limit);
+      });
+      return undefined;
+    } catch (error) {
+      if (error instanceof Full) return error.until;
+      throw error;
+    }
+  }
+
+  async refundAttempt(bucket: string): Promise<void> {
+    await this.#database.transaction((transaction) =>
+      transaction.query(
+        'UPDATE sign_in_failures SET failures = failures - 1 WHERE bucket = $1 AND failures > 0',
+        [bucket],
+      ),
+    );
+  }
+
+  async touchSession({ digest, operatorId }: Session, at: number): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      await transaction.query(
+        'UPDATE sessions SET last_used_at = $2 WHERE digest = $1 AND last_used_at < $2',
+        [digest, at],
+      );
+      await transaction.query(
+        'UPDATE operators SET last_seen_at = $2 WHERE id = $1 AND (last_seen_at IS NULL OR last_seen_at < $2)',
+        [operatorId, at],
+      );
+    });
+  }
+
+  async offerSetup(invitation: Invitation, digest: string): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      await transaction.query(
+        `UPDATE invitations SET revoked_at = $1
+          WHERE kind = 'setup' AND created_by = $2 AND used_at IS NULL AND revoked_at IS NULL`,
+        [invitation.createdAt, invitation.createdBy],
+      );
+      await insertInvitation(transaction, invitation, digest);
+    });
+  }
+
+  async prune(now: number, windowMs: number): Promise<void> {
+    const { idleMs, absoluteMs } = SESSION_LIFETIME;
+    await this.#database.transaction(async (transaction) => {
+      await transaction.query('DELETE FROM sessions WHERE last_used_at <= $1 OR created_at <= $2', [
+        now - idleMs,
+        now - absoluteMs,
+      ]);
+      await transaction.query('DELETE FROM sign_in_failures WHERE since <= $1', [now - windowMs]);
+      await transaction.query('DELETE FROM invitations WHERE expires_at <= $1', [now - ENDED_LINKS_MS]);
+    });
+  }
+}
+
+/** Counts one failure. The row's lock orders attempts at the same moment; the WHERE refuses what is too many. */
+async function reserve(transaction: WriteTransaction, bucket: string, limit: AttemptLimit): Promise<void> {
+  const { now, windowMs, failures } = limit;
+  const counted = await transaction.query(
+    `INSERT INTO sign_in_failures (bucket, failures, since) VALUES ($1, 1, $2)
+      ON CONFLICT (bucket) DO UPDATE SET
+        failures = CASE WHEN sign_in_failures.since <= $3 THEN 1 ELSE sign_in_failures.failures + 1 END,
+        since = CASE WHEN sign_in_failures.since <= $3 THEN $2 ELSE sign_in_failures.since END
+      WHERE sign_in_failures.since <= $3 OR sign_in_failures.failures < $4
+      RETURNING failures`,
+    [bucket, now, now - windowMs, failures],
+  );
+  if (counted.length > 0) return;
+  const [full] = await transaction.query<{ since: number }>(
+    'SELECT since FROM sign_in_failures WHERE bucket = $1',
+    [bucket],
+  );
+  throw new Full((full?.since ?? now) + windowMs);
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Operator } from '../domain/operator.ts';
+import { SESSION_LIFETIME } from '../domain/session.ts';
+import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
+import { ADA } from './test-records.ts';
+
+setDefaultTimeout(60_000);
+
+const NOW = 1_790_000_000_000;
+const LIMIT = { now: NOW, windowMs: 900_000, failures: 5 };
+
+function operator(email: string): Operator {
+  return {
+    id: crypto.randomUUID(),
+    email,
+    name: 'Ada',
+    role: 'editor',
+    canChangeProtected: true,
+    createdAt: NOW,
+  };
+}
+
+describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
+  let home: TestStore;
+  beforeAll(async () => {
+    home = await openTestStore(engine);
+  });
+  afterAll(() => home[Symbol.asyncDispose]());
+
+  test('attempts at the same moment cannot pass the limit together', async () => {
+    const buckets = ['account:x', 'address:x'];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => home.store.people.reserveAttempt(buckets, LIMIT)),
+    );
+    expect(answers.filter((until) => until === undefined)).toHaveLength(5);
+    expect(answers.filter((until) => until === NOW + 900_000)).toHaveLength(15);
+  });
+
+  test('a full bucket leaves the others alone, and counts anew after its window', async () => {
+    const { people } = home.store;
+    for (let count = 0; count < 5; count++) await people.reserveAttempt(['address:full'], LIMIT);
+    expect(await people.reserveAttempt(['account:free', 'address:full'], LIMIT)).toBe(NOW + 900_000);
+    await people.refundAttempt('address:full');
+    expect(await people.reserveAttempt(['address:full'], LIMIT)).toBeUndefined();
+    const later = { ...LIMIT, now: NOW + 900_000 };
+    for (let count = 0; count < 5; count++) {
+      expect(await people.reserveAttempt(['account:free', 'address:full'], later)).toBeUndefined();
+    }
+  });
+
+  test('records come back as they were written', async () => {
+    const ada = operator('ada@example.com');
+    const session = { digest: 'd', operatorId: ada.id, createdAt: NOW, lastUsedAt: NOW };
+    await home.store.commit(ADA, async ({ people }) => {
+      await people.insertOperator(ada, 'hash');
+      await people.insertSession(session, ada);
+    });
+    const seen = { ...ada, lastSeenAt: NOW };
+    await home.store.read(async ({ people }) => {
+      expect(await people.operators()).toEqual([seen]);
+      expect(await people.credentials('ada@example.com')).toEqual({ operator: seen, passwordHash: 'hash' });
+      expect(await people.session('d')).toEqual({ session, operator: seen });
+      expect(await people.session('e')).toBeUndefined();
+    });
+    await home.store.people.touchSession(session, NOW + 5);
+    const touched = await home.store.read(({ people }) => people.session('d'));
+    expect(touched?.session.lastUsedAt).toBe(NOW + 5);
+    expect(touched?.operator.lastSeenAt).toBe(NOW + 5);
+    await home.store.people.prune(NOW + 5 + SESSION_LIFETIME.idleMs, LIMIT.windowMs);
+    expect(await home.store.read(({ people }) => people.session('d'))).toBeUndefined();
+  });
+});
