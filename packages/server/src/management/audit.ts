@@ -10,6 +10,15 @@ export interface AuditQuery {
   readonly project?: string;
   readonly environment?: string;
   readonly target?: string;
+  /** The whole name, as in `operator:ada@example.com`. */
+  readonly actor?: string;
+  /** A whole deed such as `flag.archived`, or a noun alone: `flag`. */
+  readonly action?: string;
+  /** Found in the target, the actor or the note. */
+  readonly text?: string;
+  /** Epoch milliseconds, the first that is meant and the first that is not. */
+  readonly since?: number;
+  readonly until?: number;
   /** Only entries with a smaller `seq`. */
   readonly before?: number;
   readonly limit: number;
@@ -27,14 +36,34 @@ export function listAudit(
   query: AuditQuery,
 ): Promise<readonly NamedAuditEntry[]> {
   return context.store.read(async (reader) => {
+    const { project: _project, environment: _environment, before, ...filter } = query;
     const entries = await reader.audit({
       ...(await idsOf(reader, query)),
-      ...(query.target === undefined ? {} : { target: query.target }),
-      ...(query.before === undefined ? {} : { beforeSeq: query.before }),
-      limit: query.limit,
+      ...filter,
+      ...(before === undefined ? {} : { beforeSeq: before }),
     });
     return withNames(reader, entries);
   });
+}
+
+/** Entries of one page of a whole export. */
+const EXPORT_PAGE = 1000;
+
+/**
+ * Every entry that the query means, newest first, in pages that are read one after another as they are asked for.
+ * Errors as {@link listAudit}.
+ */
+export async function* exportAudit(
+  context: ManagementContext,
+  query: Omit<AuditQuery, 'limit'>,
+): AsyncGenerator<readonly NamedAuditEntry[]> {
+  for (let before = query.before; ; ) {
+    const page = { ...query, limit: EXPORT_PAGE, ...(before === undefined ? {} : { before }) };
+    const entries = await listAudit(context, page);
+    if (entries.length === 0) return;
+    yield entries;
+    before = entries.at(-1)?.seq ?? 0;
+  }
 }
 
 async function idsOf(
@@ -50,7 +79,8 @@ async function idsOf(
   return { projectId: found.projectId, environmentId: found.id };
 }
 
-async function withNames(
+/** Entries with the names of their projects and environments, where they still exist. */
+export async function withNames(
   reader: StoreReader,
   entries: readonly AuditEntry[],
 ): Promise<readonly NamedAuditEntry[]> {

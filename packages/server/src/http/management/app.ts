@@ -17,6 +17,7 @@ import { mountEvents, type ScreenEvents } from './events.ts';
 import { mountFlagArchive } from './flag-archive.ts';
 import { mountFlagStates } from './flag-states.ts';
 import { mountFlags } from './flags.ts';
+import { mountHistory } from './history.ts';
 import { mountImportExport } from './import-export.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 import { mountProjectKeys } from './project-keys.ts';
@@ -65,6 +66,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountProjectKeys(app, context);
   mountImportExport(app, context);
   mountAudit(app, context);
+  mountHistory(app, context);
   mountAccessTokens(app, context);
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {

@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { RawJson, type Writable } from '../../domain/raw-json.ts';
-import { listAudit, type NamedAuditEntry } from '../../management/audit.ts';
+import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
+import { type AuditQuery, exportAudit, listAudit, type NamedAuditEntry } from '../../management/audit.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { isoTime, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
 import { NameSchema, TimeSchema } from './schemas.ts';
 
-const EntrySchema = z
+/** An entry of the audit log as it is answered. */
+export const AuditEntrySchema = z
   .object({
     id: z.string(),
     seq: z.number().int(),
@@ -36,6 +37,17 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
         project: NameSchema.optional(),
         environment: NameSchema.optional().openapi({ description: 'Needs `project` beside it.' }),
         target: z.string().optional().openapi({ description: 'A flag key, key id or name.' }),
+        actor: z
+          .string()
+          .optional()
+          .openapi({ description: 'The whole name, as in `operator:ada@example.com`.' }),
+        action: z
+          .string()
+          .optional()
+          .openapi({ description: 'A deed such as `flag.archived`, or all of one noun: `flag`.' }),
+        q: z.string().optional().openapi({ description: 'Found in the target, the actor or the note.' }),
+        since: TimeSchema.optional().openapi({ description: 'Not before this time.' }),
+        until: TimeSchema.optional().openapi({ description: 'Before this time.' }),
         before: z.coerce
           .number()
           .int()
@@ -43,28 +55,78 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
           .optional()
           .openapi({ type: 'integer', description: 'Only a smaller `seq`.' }),
         limit: z.coerce.number().int().min(1).max(1000).default(100),
+        format: z
+          .enum(['json', 'ndjson'])
+          .default('json')
+          .openapi({ description: '`ndjson`: every entry there is, one per line, whatever the limit.' }),
       }),
       answer: {
         status: 200,
         description: 'The entries.',
-        schema: z.object({ entries: z.array(EntrySchema) }),
+        schema: z.object({ entries: z.array(AuditEntrySchema) }),
+        mediaTypes: ['application/json', 'application/x-ndjson'],
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    async ({ query: { project, environment, target, before, limit } }) => {
-      const entries = await listAudit(context, {
-        ...(project === undefined ? {} : { project }),
-        ...(environment === undefined ? {} : { environment }),
-        ...(target === undefined ? {} : { target }),
-        ...(before === undefined ? {} : { before }),
-        limit,
-      });
+    async ({ query: { limit, format, ...filter } }) => {
+      const query = queryOf(filter);
+      if (format === 'ndjson') return exportAnswer(exportAudit(context, query));
+      const entries = await listAudit(context, { ...query, limit });
       return ok({ entries: entries.map(entryRecord) });
     },
   );
 }
 
-function entryRecord(entry: NamedAuditEntry): Writable {
+interface Filter {
+  readonly project?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly target?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly q?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly before?: number | undefined;
+}
+
+function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit'> {
+  const times = {
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+  };
+  const members = Object.entries({ ...same, ...times, text: q }).filter(([, value]) => value !== undefined);
+  // What the schema let through, under the command's names, less the members that are absent.
+  return Object.fromEntries(members) as Omit<AuditQuery, 'limit'>;
+}
+
+/** One line per entry. The first page is read before the answer begins, so that a refusal is still an error answer. */
+async function exportAnswer(pages: AsyncGenerator<readonly NamedAuditEntry[], void>): Promise<Response> {
+  const encoder = new TextEncoder();
+  let next = await pages.next();
+  const lines = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      if (next.done === true) return controller.close();
+      controller.enqueue(encoder.encode(linesOf(next.value)));
+      next = await pages.next();
+    },
+    cancel: async () => {
+      await pages.return();
+    },
+  });
+  return new Response(lines, {
+    headers: {
+      'Content-Type': 'application/x-ndjson',
+      'Content-Disposition': 'attachment; filename="halyard-audit.ndjson"',
+    },
+  });
+}
+
+function linesOf(entries: readonly NamedAuditEntry[]): string {
+  return entries.map((entry) => `${writeJson(entryRecord(entry))}\n`).join('');
+}
+
+/** An entry as it is answered. */
+export function entryRecord(entry: NamedAuditEntry): Writable {
   const { id, seq, actor, ip, note, action, project, environment, target, before, after, at } = entry;
   const what = { id, seq, actor, ip, note, action, project, environment, target };
   return { ...what, before: raw(before), after: raw(after), at: isoTime(at) };

@@ -397,7 +397,7 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       await app.call('DELETE', `/api/keys/${record.id}`);
       const secrets = [key, token, Bun.SHA256.hash(key, 'hex'), Bun.SHA256.hash(token, 'hex')];
       const { paths } = (await app.call('GET', '/api/openapi.json')).json;
-      const values = { project: name, environment: 'production', id: record.id, key: 'x' };
+      const values = { project: name, environment: 'production', id: record.id, key: 'x', seq: '1' };
       for (const [template, operations] of Object.entries<object>(paths)) {
         if (!('get' in operations) || !template.startsWith('/api')) continue;
         // `keyof`: a parameter that is none of these makes the path wrong, and the expectation below fails.

@@ -72,6 +72,14 @@ export const flagDetailMembers = {
     .optional(),
 } as const;
 
+/** The query of a write that can be tried without effect. */
+export const dryRunQuery = z.strictObject({
+  dryRun: z
+    .enum(['true', 'false'])
+    .default('false')
+    .openapi({ description: '`true`: say what would be done, and do nothing.' }),
+});
+
 /** What every answer of a write has beside the record. */
 export const seqMember = {
   seq: z
