@@ -5,6 +5,7 @@ import { newNodeName } from './activity/node-name.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { LiveEnvironment } from './catalog/live-environment.ts';
 import type { Config } from './config.ts';
+import type { DeliveryStore } from './domain/delivery.ts';
 import { ServiceError } from './domain/service-error.ts';
 import { NodeFreshness } from './freshness.ts';
 import { createDocs } from './http/docs/docs.ts';
@@ -33,6 +34,7 @@ import { adminTokenIn } from './startup/admin-token.ts';
 import { DatabaseOpener, storeOf } from './startup/database-opener.ts';
 import { createDemo, type FirstStart } from './startup/demo.ts';
 import { Housekeeping } from './startup/housekeeping.ts';
+import { SqlDeliveryStore } from './storage/delivery-store.ts';
 import { StorageError } from './storage/storage-error.ts';
 import { Hub } from './streaming/hub.ts';
 import { VERSION } from './version.ts';
@@ -78,9 +80,10 @@ class Node implements RunningNode {
   readonly #freshness: NodeFreshness;
   readonly #management: ManagementContext;
   readonly #housekeeping: Housekeeping;
+  readonly #activity: Activity;
+  readonly #deliveries: DeliveryStore;
   readonly #closed = Promise.withResolvers<void>();
   /** Settles when the first attempt to follow the log has succeeded or failed. */
-  readonly #activity: Activity;
   readonly #firstAttempt = Promise.withResolvers<boolean>();
   #servers: Server<undefined>[] = [];
   #stopping: Promise<void> | undefined;
@@ -93,10 +96,14 @@ class Node implements RunningNode {
     this.#hub = new Hub({
       maxQueuedBytes: config.maxQueuedBytes,
       onClosed: (cause) => this.#metrics.streamClosed(cause),
+      onProgress: (progress) => {
+        this.#activity.progressed(progress);
+        if (progress.isSettled) this.#metrics.delivered(progress);
+      },
     });
     this.#catalog = new Catalog({
       changed: (environment, row) => {
-        this.#hub.broadcast(environment);
+        this.#hub.broadcast(environment, row);
         this.#metrics.propagated((Date.now() - row.at) / 1000);
       },
       environmentGone: (id) => this.#hub.closeEnvironment(id),
@@ -116,14 +123,15 @@ class Node implements RunningNode {
         live: () => this.#onLive(),
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
+        applied: (row) => this.#activity.applied(row),
       },
     });
-        applied: (row) => this.#activity.applied(row),
     this.#freshness = new NodeFreshness(this.#follower, config.maxStaleSeconds);
     this.#metrics = new Metrics(() => ({
       hub: this.#hub,
       catalog: this.#catalog,
       follower: this.#follower,
+      activity: this.#activity,
       evaluation: this.#counters,
     }));
     const store = storeOf(this.#opener);
@@ -139,8 +147,15 @@ class Node implements RunningNode {
       newId: () => Bun.randomUUIDv7(),
     };
     const database = async () => (await this.#opener.get()).database;
-    this.#housekeeping = new Housekeeping({ catalog: this.#catalog, store, database, log });
-    this.#activity = new Activity({ node: newNodeName(), catalog: this.#catalog });
+    this.#deliveries = new SqlDeliveryStore(database);
+    this.#activity = new Activity({
+      ...{ node: newNodeName(), catalog: this.#catalog, hub: this.#hub, store: this.#deliveries },
+      onDropped: (count) => this.#metrics.receiptsDropped(count),
+    });
+    this.#housekeeping = new Housekeeping({
+      ...{ catalog: this.#catalog, store, database, log, deliveries: this.#deliveries },
+      openKeys: () => this.#hub.openKeys(),
+    });
   }
 
   get url(): string {
@@ -177,16 +192,16 @@ class Node implements RunningNode {
     await this.#follower.run();
   }
 
-    this.#activity.live(this.#follower.seq);
   #onLive(): void {
     this.#firstAttempt.resolve(true);
+    this.#activity.live(this.#follower.seq);
     this.#log.info({ seq: this.#follower.seq }, 'following the change log');
   }
 
   /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
-    this.#activity.lost();
   #onLost(cause: Error): void {
     this.#hub.closeAll('listener');
+    this.#activity.lost();
     this.#metrics.listenerLost();
     this.#log.warn(
       { err: cause },
@@ -247,6 +262,8 @@ class Node implements RunningNode {
       version: VERSION,
       log: this.#log,
       openStream: (project, environment, request) => this.#openStream(project, environment, request),
+      events: this.#activity,
+      deliveries: this.#deliveries,
     });
     return (request, server) => {
       const { pathname } = new URL(request.url);
@@ -254,7 +271,6 @@ class Node implements RunningNode {
     };
   }
 
-      events: this.#activity,
   /** The stream of an environment for somebody who manages it: the same frames as on `/v1/stream`. */
   #openStream(projectName: string, environmentName: string, request: Request): Response {
     const projectId = this.#catalog.projectId(projectName);
@@ -294,6 +310,7 @@ class Node implements RunningNode {
       this.#log.info({ streams: this.#hub.size, drainSeconds: this.#config.drainSeconds }, 'draining');
     }
     await this.#hub.drain(this.#config.drainSeconds * 1000);
+    await this.#activity.close();
     await Promise.all(this.#servers.map(stopServer));
     this.#follower.close();
     this.#catalog.close();
@@ -301,7 +318,6 @@ class Node implements RunningNode {
     this.#housekeeping.close();
     await this.#housekeeping.noteUses();
     await this.#opener.close();
-    this.#activity.close();
     this.#log.info('stopped');
     this.#closed.resolve();
   }

@@ -1,15 +1,29 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { LogRow } from '../domain/change.ts';
+import type { DeliveryStore, DeliveryTotals } from '../domain/delivery.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import type { DeliveryProgress } from '../streaming/delivery-watch.ts';
+import type { Hub } from '../streaming/hub.ts';
+import { DeliveryBoard } from './delivery-board.ts';
 import { EventFeed } from './event-feed.ts';
 import { Names } from './names.ts';
-import { changeEvent, helloEvent } from './screen-event.ts';
+import { Presence } from './presence.ts';
+import { PresenceBoard } from './presence-board.ts';
+import { ReceiptWriter } from './receipt-writer.ts';
+import { changeEvent, deliveryEvent, helloEvent } from './screen-event.ts';
+
+/** Milliseconds between two looks at who is connected. */
+const TICK_MS = 1000;
 
 /** What the activity of a node is seen in. */
 export interface ActivityParts {
-  /** This node's name among its peers; see {@link newNodeName}. */
+  /** This node's name among its peers. */
   readonly node: string;
   readonly catalog: Catalog;
+  readonly hub: Pick<Hub, 'turnover' | 'streamsByKey'>;
+  readonly store: DeliveryStore;
+  /** Hears how many receipts could not be written down. */
+  readonly onDropped: (count: number, cause?: unknown) => void;
 }
 
 /** Whom an event stream is opened for. */
@@ -19,16 +33,36 @@ export interface EventsRequest {
   readonly stillValid: () => Promise<boolean>;
 }
 
-/** What happens on this node, told to screens as it happens. */
+/**
+ * What happens on this node: told to screens as it happens, and, as far as other nodes must know of it, written down.
+ * None of it is on the way of a read or a frame.
+ */
 export class Activity {
   readonly #parts: ActivityParts;
   readonly #names = new Names();
   readonly #feed = new EventFeed();
+  readonly #receipts: ReceiptWriter;
+  readonly #deliveries: DeliveryBoard;
+  readonly #presence: Presence;
+  readonly #presenceBoard: PresenceBoard;
+  readonly #timer: Timer;
+  #ticking: Promise<void> | undefined;
+  #hasPeers = true;
   #isLive = false;
   #seq = 0;
 
   constructor(parts: ActivityParts) {
+    const { node, catalog, hub, store, onDropped } = parts;
     this.#parts = parts;
+    this.#receipts = new ReceiptWriter({ store, now: Date.now, onDropped });
+    this.#deliveries = new DeliveryBoard({
+      ...{ node, store, hasPeers: () => this.#hasPeers },
+      onTotals: (seq, environmentId, totals) => this.#tellDelivery(seq, environmentId, totals),
+    });
+    this.#presence = new Presence({ node, hub, store, now: Date.now });
+    this.#presenceBoard = new PresenceBoard(catalog);
+    this.#timer = setInterval(() => (this.#ticking ??= this.#tick()), TICK_MS);
+    this.#timer.unref();
   }
 
   /** How many screens watch. */
@@ -49,14 +83,23 @@ export class Activity {
     this.#feed.endAll();
   }
 
-  /** The node has applied a row of the log; its frames are out. */
+  /** The node has applied a row of the log; its frames are on their way. */
   applied(row: LogRow): void {
     this.#seq = row.seq;
     this.#names.learn(row);
     if (this.#feed.size > 0) {
       this.#feed.publish(changeEvent(row, this.#names.place(row.projectId, row.environmentId)));
+      if (row.kind === 'flags.changed') this.#deliveries.expect(row.seq, row.environmentId ?? '');
     }
     this.#names.forget(row);
+  }
+
+  /** A change has got further on this node. */
+  progressed(progress: DeliveryProgress): void {
+    const { seq, environmentId, streams, seen, slowestMs, isSettled } = progress;
+    const count = { seq, node: this.#parts.node, environmentId, streams, seen, slowestMs };
+    if (this.#feed.size > 0) this.#deliveries.note(count);
+    if (isSettled) this.#receipts.add({ ...count, at: Date.now() });
   }
 
   /**
@@ -72,12 +115,39 @@ export class Activity {
       const message = 'There is no project of that name: check the name, or create it.';
       throw new ServiceError('project_not_found', message);
     }
+    this.#presenceBoard.tellAgain();
     return this.#feed.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));
   }
 
-  /** Ends every stream of events. Safe to call twice. */
-  close(): void {
+  /** Ends every stream of events, writes down the last receipts and withdraws this node's streams. Safe to call twice. */
+  async close(): Promise<void> {
     this.#isLive = false;
+    clearInterval(this.#timer);
     this.#feed.close();
+    this.#deliveries.clear();
+    await this.#ticking;
+    await this.#receipts.close();
+    // With the database away the others forget this node by themselves, half a minute later.
+    await this.#presence.withdraw().catch(() => {});
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      if (this.#isLive) await this.#presence.report();
+      if (this.#feed.size === 0) return;
+      const presence = await this.#presence.read();
+      this.#hasPeers = presence.some(({ node }) => node !== this.#parts.node);
+      for (const event of this.#presenceBoard.update(presence)) this.#feed.publish(event);
+    } catch {
+      // The database is away, which the follower tells of; the next tick tries again.
+    } finally {
+      this.#ticking = undefined;
+    }
+  }
+
+  #tellDelivery(seq: number, environmentId: string, totals: DeliveryTotals): void {
+    const place = this.#names.placeOf(environmentId);
+    // Deleted meanwhile: there is nobody left to tell.
+    if (place.project !== undefined) this.#feed.publish(deliveryEvent(seq, place, totals));
   }
 }

@@ -1,5 +1,6 @@
 import { checkStoredState } from '../catalog/stored-state.ts';
 import type { ChangePayload, LogRow } from '../domain/change.ts';
+import type { DeliveryTotals } from '../domain/delivery.ts';
 import { RawJson, type Writable, writeJson } from '../domain/raw-json.ts';
 import type { Place } from './names.ts';
 
@@ -36,6 +37,15 @@ export function changeEvent(row: LogRow, place: Place): ScreenEvent {
     name: 'change',
     ...(place.project === undefined ? {} : { project: place.project }),
     data: { seq, kind, ...place, revision, at: new Date(row.at).toISOString(), ...details(row) },
+  };
+}
+
+/** How far a change has got, over all nodes. Each one supersedes the one before it. */
+export function deliveryEvent(seq: number, place: Place, totals: DeliveryTotals): ScreenEvent {
+  return {
+    name: 'delivery',
+    ...(place.project === undefined ? {} : { project: place.project }),
+    data: { seq, ...place, ...totals },
   };
 }
 

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { EvaluationCounters } from '../http/evaluation/counters.ts';
+import type { DeliveryProgress } from '../streaming/delivery-watch.ts';
 import type { Hub } from '../streaming/hub.ts';
 import type { CloseCause } from '../streaming/subscriber.ts';
 
@@ -9,6 +10,7 @@ export interface MetricsSources {
   readonly catalog: Catalog;
   readonly hub: Hub;
   readonly evaluation: EvaluationCounters;
+  readonly activity: { readonly watchers: number };
   readonly follower: { readonly isLive: boolean; readonly seq: number; sinceProofMs(): number };
 }
 
@@ -46,10 +48,34 @@ export class Metrics {
       registers: [],
     }),
   );
+  readonly #delivery = this.#add(
+    new Histogram({
+      name: 'halyard_delivery_seconds',
+      help: 'From the commit of a change (writer clock) to the slowest stream here that took it; one for each change.',
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers: [],
+    }),
+  );
+  readonly #deliveryStreams = this.#add(
+    new Counter({
+      name: 'halyard_delivery_streams_total',
+      help: 'Frames by what became of them: seen, closed (the stream ended first), late (not taken in five seconds).',
+      labelNames: ['outcome'],
+      registers: [],
+    }),
+  );
+  readonly #receiptsDropped = this.#add(
+    new Counter({
+      name: 'halyard_receipts_dropped_total',
+      help: 'Delivery receipts that were not written down: the database was away, or there were too many.',
+      registers: [],
+    }),
+  );
 
   constructor(sources: () => MetricsSources) {
     collectDefaultMetrics({ register: this.#registry, prefix: 'halyard_' });
     this.#gauge('halyard_streams_open', 'Streams that are open.', () => sources().hub.size);
+    this.#gauge('halyard_event_streams_open', 'Screens that watch.', () => sources().activity.watchers);
     this.#gauge('halyard_listener_up', '1 while every change of the log will be seen.', () =>
       Number(sources().follower.isLive),
     );
@@ -93,6 +119,19 @@ export class Metrics {
   /** A change's frames were handed out, `seconds` after its commit. */
   propagated(seconds: number): void {
     this.#propagation.observe(Math.max(0, seconds));
+  }
+
+  /** It is settled how far a change has got. */
+  delivered({ streams, seen, closed, slowestMs }: DeliveryProgress): void {
+    if (seen > 0) this.#delivery.observe(slowestMs / 1000);
+    this.#deliveryStreams.inc({ outcome: 'seen' }, seen);
+    this.#deliveryStreams.inc({ outcome: 'closed' }, closed);
+    this.#deliveryStreams.inc({ outcome: 'late' }, streams - seen - closed);
+  }
+
+  /** Delivery receipts were not written down. */
+  receiptsDropped(count: number): void {
+    this.#receiptsDropped.inc(count);
   }
 
   /** Everything, as Prometheus reads it. */

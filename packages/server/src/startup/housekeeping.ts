@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { DeliveryStore } from '../domain/delivery.ts';
 import type { Store } from '../domain/store.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
@@ -14,6 +15,9 @@ export interface HousekeepingParts {
   readonly catalog: Catalog;
   readonly store: Store;
   readonly database: () => Promise<Database>;
+  readonly deliveries: Pick<DeliveryStore, 'prune'>;
+  /** Public ids of the keys that hold streams open: each open stream is a use. */
+  readonly openKeys: () => Iterable<string>;
   readonly log: Logger;
 }
 
@@ -34,7 +38,8 @@ export class Housekeeping {
   /** Writes down which keys have been used since the last time. A failure costs only these dates. */
   async noteUses(): Promise<void> {
     const now = Date.now();
-    const uses = new Map(this.#parts.catalog.keys.takeUsed().map((id) => [id, now]));
+    const { catalog, openKeys } = this.#parts;
+    const uses = new Map([...catalog.keys.takeUsed(), ...openKeys()].map((id) => [id, now]));
     if (uses.size === 0) return;
     try {
       await this.#parts.store.touchKeys(uses);
@@ -50,6 +55,7 @@ export class Housekeeping {
 
   async #prune(): Promise<void> {
     try {
+      await this.#parts.deliveries.prune(Date.now());
       const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
       const pruned = await pruneLog(await this.#parts.database(), {
         olderThan,
@@ -57,7 +63,7 @@ export class Housekeeping {
       });
       if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');
     } catch (err) {
-      this.#parts.log.warn({ err }, 'the change log could not be pruned; it is tried again in an hour');
+      this.#parts.log.warn({ err }, 'old records could not be removed; it is tried again in an hour');
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { DeliveryWatch, SentChange } from './delivery-watch.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** Subscribers written to in one turn of the event loop; between turns reads are answered. */
@@ -6,6 +7,7 @@ const SLICE = 400;
 interface Delivery {
   readonly bytes: Uint8Array;
   readonly subscribers: readonly Subscriber[];
+  readonly change: SentChange | undefined;
   next: number;
 }
 
@@ -17,23 +19,27 @@ interface Delivery {
 export class Channel {
   readonly subscribers = new Set<Subscriber>();
   readonly #onSlow: (subscriber: Subscriber) => void;
+  readonly #watch: DeliveryWatch | undefined;
   readonly #deliveries: Delivery[] = [];
   #scheduled = false;
 
-  constructor(onSlow: (subscriber: Subscriber) => void) {
+  /** `watch` learns of every round that is over. */
+  constructor(onSlow: (subscriber: Subscriber) => void, watch?: DeliveryWatch) {
     this.#onSlow = onSlow;
+    this.#watch = watch;
   }
 
   /** Sends the bytes to everybody who is subscribed at this moment. */
-  broadcast(bytes: Uint8Array): void {
+  broadcast(bytes: Uint8Array, change?: SentChange): void {
     if (this.subscribers.size === 0) return;
-    this.#deliveries.push({ bytes, subscribers: [...this.subscribers], next: 0 });
+    this.#deliveries.push({ bytes, subscribers: [...this.subscribers], change, next: 0 });
     if (!this.#scheduled) this.#deliverSlice();
   }
 
-  /** Drops everything that has not been written yet. */
+  /** Drops everything that has not been written yet, before all streams end: who has not got it will not. */
   abandon(): void {
-    this.#deliveries.length = 0;
+    this.#watch?.look();
+    for (const delivery of this.#deliveries.splice(0)) this.#isOver(delivery);
   }
 
   #deliverSlice(): void {
@@ -48,11 +54,17 @@ export class Channel {
       budget -= end - delivery.next;
       for (; delivery.next < end; delivery.next++)
         this.#deliver(delivery.subscribers[delivery.next], delivery.bytes);
-      if (delivery.next === delivery.subscribers.length) this.#deliveries.shift();
+      if (delivery.next < delivery.subscribers.length) break;
+      this.#deliveries.shift();
+      this.#isOver(delivery);
     }
     if (this.#deliveries.length === 0) return;
     this.#scheduled = true;
     setImmediate(() => this.#deliverSlice());
+  }
+
+  #isOver({ bytes, subscribers, change }: Delivery): void {
+    this.#watch?.sent(bytes.length, subscribers, change);
   }
 
   #deliver(subscriber: Subscriber | undefined, bytes: Uint8Array): void {

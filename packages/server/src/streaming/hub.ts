@@ -1,6 +1,7 @@
 import { HEARTBEAT_SECONDS } from '@halyard/protocol';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { Channel } from './channel.ts';
+import { type DeliveryProgress, DeliveryWatch, type SentChange } from './delivery-watch.ts';
 import { type CloseCause, Subscriber } from './subscriber.ts';
 
 /** A comment line and a blank one: dispatches nothing at the reader, keeps proxies from closing. */
@@ -12,6 +13,8 @@ export interface HubOptions {
   readonly maxQueuedBytes: number;
   /** Hears of every stream that ends. */
   readonly onClosed?: (cause: CloseCause) => void;
+  /** Hears how far each broadcast change has got. */
+  readonly onProgress?: (progress: DeliveryProgress) => void;
 }
 
 /**
@@ -24,6 +27,7 @@ export class Hub {
   readonly #streamsPerKey = new Map<string, number>();
   readonly #beatTimer: Timer;
   #size = 0;
+  #turnover = 0;
   #second = 0;
 
   constructor(options: HubOptions) {
@@ -35,6 +39,27 @@ export class Hub {
   /** How many streams are open. */
   get size(): number {
     return this.#size;
+  }
+
+  /** How many streams have been opened and closed: the counts below are others only when this is another. */
+  get turnover(): number {
+    return this.#turnover;
+  }
+
+  /** How many streams are open by environment and by the key's public id, which is empty where there is none. */
+  streamsByKey(): Map<string, Map<string, number>> {
+    const counts = new Map<string, Map<string, number>>();
+    for (const [environmentId, { subscribers }] of this.#channels) {
+      const byKey = new Map<string, number>();
+      for (const { keyId = '' } of subscribers) byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
+      counts.set(environmentId, byKey);
+    }
+    return counts;
+  }
+
+  /** The public ids of the keys that hold streams open. */
+  openKeys(): IterableIterator<string> {
+    return this.#streamsPerKey.keys();
   }
 
   /** How many streams of one environment are open. */
@@ -76,10 +101,13 @@ export class Hub {
     );
   }
 
-  /** Sends the environment's current map to each of its streams, as one frame. (Spec: Events 2) */
-  broadcast(environment: LiveEnvironment): void {
+  /**
+   * Sends the environment's current map to each of its streams, as one frame. (Spec: Events 2) With the change that
+   * made it, it is found out afterwards who has taken it.
+   */
+  broadcast(environment: LiveEnvironment, change?: SentChange): void {
     const channel = this.#channels.get(environment.id);
-    if (channel !== undefined) channel.broadcast(environment.frame());
+    if (channel !== undefined) channel.broadcast(environment.frame(), change);
   }
 
   /** Ends every stream of an environment. */
@@ -126,11 +154,16 @@ export class Hub {
       this.#channels.get(subscriber.environmentId) ?? this.#addChannel(subscriber.environmentId);
     channel.subscribers.add(subscriber);
     this.#size++;
+    this.#turnover++;
     if (subscriber.keyId !== undefined) this.#countKey(subscriber.keyId, 1);
   }
 
   #addChannel(environmentId: string): Channel {
-    const channel = new Channel((subscriber) => this.#close(subscriber, 'slow'));
+    const { onProgress } = this.#options;
+    const channel = new Channel(
+      (subscriber) => this.#close(subscriber, 'slow'),
+      onProgress && new DeliveryWatch({ environmentId, onProgress }),
+    );
     this.#channels.set(environmentId, channel);
     return channel;
   }
@@ -150,6 +183,7 @@ export class Hub {
     if (channel?.subscribers.delete(subscriber) !== true) return;
     if (channel.subscribers.size === 0) this.#channels.delete(subscriber.environmentId);
     this.#size--;
+    this.#turnover++;
     if (subscriber.keyId !== undefined) this.#countKey(subscriber.keyId, -1);
     this.#options.onClosed?.(cause);
   }

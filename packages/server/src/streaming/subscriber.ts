@@ -30,6 +30,11 @@ export class Subscriber {
     return this.#controller !== undefined;
   }
 
+  /** Bytes that the reader has not taken yet; `undefined` once the stream has ended. */
+  get queuedBytes(): number | undefined {
+    return this.#controller === undefined ? undefined : this.#queuedBytes(this.#controller);
+  }
+
   /** Takes the stream's controller; called once, when the stream is made. */
   attach(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;

@@ -2,6 +2,7 @@ import { REQUEST_ID_HEADER } from '@halyard/protocol';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
+import type { DeliveryStore } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { errorResponse, methodNotAllowed, notFound } from '../errors.ts';
@@ -11,6 +12,8 @@ import { allowedMethods } from './allowed-methods.ts';
 import { mountAudit } from './audit.ts';
 import { authenticate } from './authentication.ts';
 import { mountChanges } from './changes.ts';
+import { mountClients } from './clients.ts';
+import { mountDeliveries } from './deliveries.ts';
 import type { ManagementApp, ManagementEnv } from './environment.ts';
 import { mountEnvironments } from './environments.ts';
 import { mountEvents, type ScreenEvents } from './events.ts';
@@ -38,6 +41,7 @@ export interface ManagementAppOptions {
   readonly log: Logger;
   readonly openStream: OpenStream;
   readonly events: ScreenEvents;
+  readonly deliveries: DeliveryStore;
 }
 
 /** The whole management interface: everything under `/api`. */
@@ -63,6 +67,8 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountChanges(app, context);
   mountStream(app, options.openStream);
   mountEvents(app, options.events);
+  mountDeliveries(app, context, options.deliveries);
+  mountClients(app, context, options.deliveries);
   mountProjectKeys(app, context);
   mountImportExport(app, context);
   mountAudit(app, context);

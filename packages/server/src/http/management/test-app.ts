@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { ManagementContext } from '../../management/context.ts';
+import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import { createManagementApp } from './app.ts';
 import type { ManagementApp } from './environment.ts';
@@ -65,6 +66,7 @@ export class TestApp {
         this.streams.push(`${project}/${environment}`);
         return new Response(`data: ${project}/${environment}\n\n`);
       },
+      deliveries: new SqlDeliveryStore(async () => home.database),
       events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
     });
   }

@@ -1,0 +1,62 @@
+import {
+  type DeliveryStore,
+  PRESENCE_MS,
+  type StreamCount,
+  type StreamPresence,
+} from '../domain/delivery.ts';
+import type { Hub } from '../streaming/hub.ts';
+
+/** Least time between two writes of changed counts, and longest between two of unchanged ones, in milliseconds. */
+const CHANGED_MS = 2000;
+const UNCHANGED_MS = 10_000;
+
+/** Parts of a {@link Presence}. */
+export interface PresenceOptions {
+  readonly node: string;
+  readonly hub: Pick<Hub, 'turnover' | 'streamsByKey'>;
+  readonly store: Pick<DeliveryStore, 'savePresence' | 'presence' | 'removePresence'>;
+  readonly now: () => number;
+}
+
+/** Which streams are open on this node, kept where all nodes see it; and what the others have said. */
+export class Presence {
+  readonly #options: PresenceOptions;
+  #turnover = -1;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #hasRows = false;
+
+  constructor(options: PresenceOptions) {
+    this.#options = options;
+  }
+
+  /** Writes the counts down where it is time to. Rejects when they could not be written; the next call tries again. */
+  async report(): Promise<void> {
+    const { node, hub, store, now } = this.#options;
+    const { turnover } = hub;
+    const since = performance.now() - this.#writtenAt;
+    if (since < (turnover === this.#turnover ? UNCHANGED_MS : CHANGED_MS)) return;
+    const counts = listCounts(hub.streamsByKey());
+    // A node without streams has nothing to say, once it has said so.
+    if (counts.length > 0 || this.#hasRows) await store.savePresence(node, counts, now());
+    this.#hasRows = counts.length > 0;
+    this.#turnover = turnover;
+    this.#writtenAt = performance.now();
+  }
+
+  /** The streams of all nodes that have been heard of lately. */
+  read(): Promise<readonly StreamPresence[]> {
+    return this.#options.store.presence(this.#options.now() - PRESENCE_MS);
+  }
+
+  /** Takes this node's streams off the list: it stops. */
+  async withdraw(): Promise<void> {
+    if (this.#hasRows) await this.#options.store.removePresence(this.#options.node);
+    this.#hasRows = false;
+  }
+}
+
+function listCounts(byEnvironment: ReadonlyMap<string, ReadonlyMap<string, number>>): StreamCount[] {
+  return [...byEnvironment].flatMap(([environmentId, byKey]) =>
+    [...byKey].map(([keyId, streams]) => ({ environmentId, keyId, streams })),
+  );
+}

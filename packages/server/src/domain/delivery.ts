@@ -1,0 +1,91 @@
+/** What one node saw of one change: how many of its streams took the frame, and how soon. */
+export interface DeliveryReceipt {
+  /** The change's row in the change log. */
+  readonly seq: number;
+  readonly node: string;
+  readonly environmentId: string;
+  /** Streams of the environment that were open on the node when the frame went out. */
+  readonly streams: number;
+  /** How many of them have taken it. */
+  readonly seen: number;
+  /** Milliseconds from the commit, by the writer's clock, until the slowest of those; 0 where there is none. */
+  readonly slowestMs: number;
+  /** When the node drew the line, in epoch milliseconds. */
+  readonly at: number;
+}
+
+/** A change and the receipts that the nodes have written for it. */
+export interface Delivery {
+  readonly seq: number;
+  readonly project: string;
+  readonly environment: string;
+  readonly revision: number;
+  /** Epoch milliseconds, by the writer's clock. */
+  readonly committedAt: number;
+  /** By node. */
+  readonly receipts: readonly DeliveryReceipt[];
+}
+
+/** How many streams of an environment a node holds open with one key. */
+export interface StreamPresence {
+  readonly node: string;
+  readonly environmentId: string;
+  /** Public id of the project key; empty for streams that were opened without one. */
+  readonly keyId: string;
+  readonly streams: number;
+  /** When the node last said so, in epoch milliseconds. */
+  readonly seenAt: number;
+}
+
+/** What is told of a change over all nodes. */
+export interface DeliveryTotals {
+  readonly streams: number;
+  readonly seen: number;
+  readonly slowestMs: number;
+  readonly nodes: number;
+}
+
+/** What {@link DeliveryStore} is told of the streams that a node holds. */
+export type StreamCount = Pick<StreamPresence, 'environmentId' | 'keyId' | 'streams'>;
+
+/**
+ * Where receipts and presence are kept, for all nodes to see. Nothing here is a change: no log row, no audit row, and
+ * whatever is lost is lost. Failures reject with the engine's error.
+ */
+export interface DeliveryStore {
+  saveReceipts(receipts: readonly DeliveryReceipt[]): Promise<void>;
+  /** The receipts of the changes from one row of the log to another, both included. */
+  receipts(fromSeq: number, toSeq: number): Promise<readonly DeliveryReceipt[]>;
+  /** A change with its receipts; `undefined` where there is none (any more). */
+  delivery(seq: number): Promise<Delivery | undefined>;
+  /** The newest changes of a project that have receipts, newest first. */
+  deliveries(projectId: string, limit: number): Promise<readonly Delivery[]>;
+  /** Replaces what is known of a node's streams. */
+  savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void>;
+  /** What nodes have said at or after `since`, epoch milliseconds, about their streams. */
+  presence(since: number): Promise<readonly StreamPresence[]>;
+  /** Forgets a node's streams: it stops. */
+  removePresence(node: string): Promise<void>;
+  /** Removes receipts beyond {@link RECEIPT_RETENTION} and nodes beyond {@link PRESENCE_MS}. */
+  prune(now: number): Promise<void>;
+}
+
+/** A node that has not been heard of for this long is gone, in milliseconds. */
+export const PRESENCE_MS = 30_000;
+
+/** How many receipts are kept: of the newest changes, and not longer than this. */
+export const RECEIPT_RETENTION = { changes: 10_000, days: 7 } as const;
+
+/** Adds up the receipts of one change. */
+export function totalOf(
+  receipts: Iterable<Pick<DeliveryReceipt, 'streams' | 'seen' | 'slowestMs'>>,
+): DeliveryTotals {
+  let [streams, seen, slowestMs, nodes] = [0, 0, 0, 0];
+  for (const receipt of receipts) {
+    streams += receipt.streams;
+    seen += receipt.seen;
+    slowestMs = Math.max(slowestMs, receipt.slowestMs);
+    nodes++;
+  }
+  return { streams, seen, slowestMs, nodes };
+}

@@ -1,0 +1,122 @@
+import {
+  type Delivery,
+  type DeliveryReceipt,
+  type DeliveryStore,
+  PRESENCE_MS,
+  RECEIPT_RETENTION,
+  type StreamCount,
+  type StreamPresence,
+} from '../domain/delivery.ts';
+import type { Database } from './database.ts';
+import { insertRows } from './rows.ts';
+
+const DAY_MS = 86_400_000;
+
+const RECEIPT_COLUMNS = `r.seq, r.node_id AS node, r.environment_id AS "environmentId", r.streams, r.seen,
+  r.slowest_ms AS "slowestMs", r.at`;
+
+/** Receipts with their changes. A restored log may use a number again: the environment must be the same too. */
+const DELIVERIES = `SELECT ${RECEIPT_COLUMNS}, c.revision, c.at AS "committedAt",
+    p.name AS project, e.name AS environment
+  FROM delivery_receipts r
+    JOIN change_log c ON c.seq = r.seq AND c.environment_id = r.environment_id
+    JOIN environments e ON e.id = r.environment_id
+    JOIN projects p ON p.id = e.project_id`;
+
+interface DeliveryRow extends DeliveryReceipt, Omit<Delivery, 'seq' | 'receipts'> {}
+
+/** Receipts and presence over either engine. */
+export class SqlDeliveryStore implements DeliveryStore {
+  readonly #database: () => Promise<Database>;
+
+  /** `database` gives the open database, whose schema is current, or rejects as long as it is away. */
+  constructor(database: () => Promise<Database>) {
+    this.#database = database;
+  }
+
+  async saveReceipts(receipts: readonly DeliveryReceipt[]): Promise<void> {
+    await insertRows(await this.#database(), {
+      table: 'delivery_receipts',
+      columns: ['seq', 'node_id', 'environment_id', 'streams', 'seen', 'slowest_ms', 'at'],
+      rows: receipts.map((receipt) => [
+        ...[receipt.seq, receipt.node, receipt.environmentId, receipt.streams, receipt.seen],
+        ...[Math.round(receipt.slowestMs), receipt.at],
+      ]),
+      // One node reports a change once; only a restored log uses its number again.
+      suffix: 'ON CONFLICT (seq, node_id) DO NOTHING',
+    });
+  }
+
+  async receipts(fromSeq: number, toSeq: number): Promise<readonly DeliveryReceipt[]> {
+    return (await this.#database()).query<DeliveryReceipt>(
+      `SELECT ${RECEIPT_COLUMNS} FROM delivery_receipts r WHERE r.seq >= $1 AND r.seq <= $2 ORDER BY r.seq`,
+      [fromSeq, toSeq],
+    );
+  }
+
+  async delivery(seq: number): Promise<Delivery | undefined> {
+    const text = `${DELIVERIES} WHERE r.seq = $1`;
+    return group(await (await this.#database()).query<DeliveryRow>(text, [seq]))[0];
+  }
+
+  async deliveries(projectId: string, limit: number): Promise<readonly Delivery[]> {
+    const newest = `SELECT DISTINCT r.seq FROM delivery_receipts r
+      JOIN environments e ON e.id = r.environment_id
+      WHERE e.project_id = $1 ORDER BY r.seq DESC LIMIT $2`;
+    const text = `${DELIVERIES} WHERE r.seq IN (${newest}) AND e.project_id = $1 ORDER BY r.seq DESC`;
+    return group(await (await this.#database()).query<DeliveryRow>(text, [projectId, limit]));
+  }
+
+  async savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void> {
+    await (await this.#database()).transaction(async (transaction) => {
+      await insertRows(transaction, {
+        table: 'stream_presence',
+        columns: ['node_id', 'environment_id', 'key_id', 'streams', 'seen_at'],
+        rows: streams.map((count) => [node, count.environmentId, count.keyId, count.streams, seenAt]),
+        suffix: `ON CONFLICT (node_id, environment_id, key_id)
+          DO UPDATE SET streams = excluded.streams, seen_at = excluded.seen_at`,
+      });
+      await transaction.query('DELETE FROM stream_presence WHERE node_id = $1 AND seen_at <> $2', [
+        node,
+        seenAt,
+      ]);
+    });
+  }
+
+  async presence(since: number): Promise<readonly StreamPresence[]> {
+    return (await this.#database()).query<StreamPresence>(
+      `SELECT node_id AS node, environment_id AS "environmentId", key_id AS "keyId", streams, seen_at AS "seenAt"
+        FROM stream_presence WHERE seen_at >= $1`,
+      [since],
+    );
+  }
+
+  async removePresence(node: string): Promise<void> {
+    await (await this.#database()).query('DELETE FROM stream_presence WHERE node_id = $1', [node]);
+  }
+
+  async prune(now: number): Promise<void> {
+    const database = await this.#database();
+    const { changes, days } = RECEIPT_RETENTION;
+    await database.query(
+      'DELETE FROM delivery_receipts WHERE seq <= (SELECT seq FROM feed WHERE id = 1) - $1',
+      [changes],
+    );
+    await database.query('DELETE FROM delivery_receipts WHERE at < $1', [now - days * DAY_MS]);
+    await database.query('DELETE FROM stream_presence WHERE seen_at < $1', [now - PRESENCE_MS]);
+  }
+}
+
+/** Rows to changes, in the order of the rows; receipts by node, sorted here because collations differ. */
+function group(rows: readonly DeliveryRow[]): Delivery[] {
+  const bySeq = new Map<number, Omit<Delivery, 'receipts'> & { readonly receipts: DeliveryReceipt[] }>();
+  for (const { project, environment, revision, committedAt, ...receipt } of rows) {
+    const { seq } = receipt;
+    const known = bySeq.get(seq);
+    if (known !== undefined) known.receipts.push(receipt);
+    else bySeq.set(seq, { seq, project, environment, revision, committedAt, receipts: [receipt] });
+  }
+  const deliveries = [...bySeq.values()];
+  for (const { receipts } of deliveries) receipts.sort((a, b) => (a.node < b.node ? -1 : 1));
+  return deliveries;
+}

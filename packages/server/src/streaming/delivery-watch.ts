@@ -1,0 +1,192 @@
+import type { Subscriber } from './subscriber.ts';
+
+/** The change that a frame carries. */
+export interface SentChange {
+  readonly seq: number;
+  /** Epoch milliseconds of the commit, by the writer's clock. */
+  readonly at: number;
+}
+
+/** How far a change has got on this node. Of `streams`, those neither `seen` nor `closed` have not taken it yet. */
+export interface DeliveryProgress {
+  readonly seq: number;
+  readonly environmentId: string;
+  /** Streams that were open when the frame went out. */
+  readonly streams: number;
+  /** Streams that have taken the frame. */
+  readonly seen: number;
+  /** Streams that ended before anybody saw them take it. */
+  readonly closed: number;
+  /** Milliseconds from the commit until the slowest of the seen had it; 0 while there is none. */
+  readonly slowestMs: number;
+  /** Nothing more will be counted. */
+  readonly isSettled: boolean;
+}
+
+/** Milliseconds between one look at the streams and the next; the last one repeats. */
+const LOOKS_MS = [1, 2, 5, 10, 20, 50, 100, 250, 500, 1000] as const;
+
+/** A stream that has not taken a frame by then counts as not having seen it, in milliseconds. */
+const PATIENCE_MS = 5000;
+
+/** Frames that are watched at once; older ones are settled as they are. */
+const MAX_ROUNDS = 1000;
+
+/** One frame that went out and is not settled. */
+interface Round {
+  readonly change: SentChange;
+  /** Whoever it was sent to; dropped after the first look. */
+  subscribers: readonly Subscriber[];
+  readonly streams: number;
+  /** Bytes sent to everybody up to and including this frame. */
+  readonly mark: number;
+  readonly sentAt: number;
+  seen: number;
+  closed: number;
+  slowestMs: number;
+  /** `seen + closed` when it was last told of. */
+  told: number;
+}
+
+/** Parts of a {@link DeliveryWatch}. */
+export interface DeliveryWatchOptions {
+  readonly environmentId: string;
+  /** Hears of every step, the last of which is settled. Must not throw. */
+  readonly onProgress: (progress: DeliveryProgress) => void;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+}
+
+/**
+ * Finds out which streams of one environment have taken which frames, without a word from the streams: after each
+ * round, and then less and less often, it looks at how much is queued. Streams take frames in order, so whoever has
+ * no more queued than was sent after a frame has taken that frame and all before it. Only streams that are behind are
+ * remembered, each once, however many frames they are behind.
+ */
+export class DeliveryWatch {
+  readonly #options: DeliveryWatchOptions;
+  readonly #now: () => number;
+  /** In the order they were sent; they settle in this order too. The first has the number `#first`. */
+  readonly #rounds: Round[] = [];
+  /** Streams that have not taken everything, with the number of the first round they have not taken. */
+  readonly #behind = new Map<Subscriber, number>();
+  #first = 0;
+  /** Rounds with a number below this one have had their first look. */
+  #looked = 0;
+  #sentBytes = 0;
+  #timer: Timer | undefined;
+  #step = 0;
+
+  constructor(options: DeliveryWatchOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** A frame of so many bytes has been sent to each of `subscribers`. Frames without a change are only counted. */
+  sent(bytes: number, subscribers: readonly Subscriber[], change?: SentChange): void {
+    this.#sentBytes += bytes;
+    if (change === undefined) return;
+    this.#rounds.push({
+      change,
+      subscribers,
+      streams: subscribers.length,
+      mark: this.#sentBytes,
+      sentAt: performance.now(),
+      ...{ seen: 0, closed: 0, slowestMs: 0, told: -1 },
+    });
+    // A look that is about to come takes this round in; putting it off for each would put it off for ever.
+    if (this.#timer !== undefined && this.#step === 1) return;
+    this.#step = 0;
+    this.#schedule();
+  }
+
+  /** Looks at the streams now. Ten thousand of them that keep up take a quarter of a millisecond. */
+  look(): void {
+    if (this.#rounds.length === 0) return;
+    const now = this.#now();
+    this.#lookAtThoseBehind(now);
+    for (; this.#looked < this.#first + this.#rounds.length; this.#looked++) {
+      const round = this.#round(this.#looked);
+      this.#lookAtAll(round, now);
+      round.subscribers = [];
+    }
+    this.#tell();
+    this.#schedule();
+  }
+
+  #round(number: number): Round {
+    // `Round`: callers ask for numbers from `#first` to the last one sent.
+    return this.#rounds[number - this.#first] as Round;
+  }
+
+  /** The first look at a round: nearly everybody has taken it. */
+  #lookAtAll(round: Round, now: number): void {
+    const sentSince = this.#sentBytes - round.mark;
+    const isAnyBehind = this.#behind.size > 0;
+    for (const subscriber of round.subscribers) {
+      const queued = subscriber.queuedBytes;
+      if (queued === undefined) round.closed++;
+      else if (isAnyBehind && this.#behind.has(subscriber)) continue;
+      else if (queued <= sentSince) see(round, now);
+      else this.#behind.set(subscriber, this.#looked);
+    }
+  }
+
+  /** Moves on whoever was behind, as far as they have got. Those that have ended have not seen the rest. */
+  #lookAtThoseBehind(now: number): void {
+    for (const [subscriber, number] of this.#behind) {
+      const queued = subscriber.queuedBytes;
+      let next = Math.max(number, this.#first);
+      for (; next < this.#looked; next++) {
+        const round = this.#round(next);
+        if (queued === undefined) round.closed++;
+        else if (queued <= this.#sentBytes - round.mark) see(round, now);
+        else break;
+      }
+      if (next === this.#looked) this.#behind.delete(subscriber);
+      else this.#behind.set(subscriber, next);
+    }
+  }
+
+  /** Tells of the rounds that have moved, and lets go of those that are settled. */
+  #tell(): void {
+    const since = performance.now() - PATIENCE_MS;
+    const surplus = this.#rounds.length - MAX_ROUNDS;
+    let settled = 0;
+    for (const [index, round] of this.#rounds.entries()) {
+      const { streams, seen, closed, slowestMs, sentAt } = round;
+      const isSettled = seen + closed === streams || sentAt <= since || index < surplus;
+      if (isSettled) settled = index + 1;
+      if (!isSettled && round.told === seen + closed) continue;
+      round.told = seen + closed;
+      const { environmentId } = this.#options;
+      this.#options.onProgress({
+        ...{ seq: round.change.seq, environmentId, streams, seen, closed, slowestMs, isSettled },
+      });
+    }
+    this.#rounds.splice(0, settled);
+    this.#first += settled;
+    if (this.#rounds.length === 0) this.#behind.clear();
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#rounds.length === 0) return;
+    const delayMs = LOOKS_MS[Math.min(this.#step++, LOOKS_MS.length - 1)];
+    this.#timer = setTimeout(() => this.look(), delayMs);
+    this.#timer.unref();
+  }
+
+  /** Looks no more. Safe to call twice. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#rounds.length = 0;
+    this.#behind.clear();
+  }
+}
+
+function see(round: Round, now: number): void {
+  round.seen++;
+  round.slowestMs = Math.max(round.slowestMs, now - round.change.at);
+}
