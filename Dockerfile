@@ -30,10 +30,9 @@ EXPOSE 7070
 USER nonroot
 WORKDIR /data
 
-# `doctor` asks /healthz and /readyz and tries the token in /data; it is the only other program here. With another
-# port, set HALYARD_URL as well.
+# Asks /readyz on HALYARD_PORT, wherever management listens; this is the only program here that could.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --start-interval=1s --retries=3 \
-  CMD ["/usr/local/bin/halyard", "doctor"]
+  CMD ["/usr/local/bin/halyard", "doctor", "--readiness"]
 
 # Exec form: SIGTERM reaches the program itself.
 ENTRYPOINT ["/usr/local/bin/halyard"]

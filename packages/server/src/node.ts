@@ -159,11 +159,7 @@ class Node implements RunningNode {
   }
 
   get url(): string {
-    const { host } = this.#config;
-    // "Every address of this machine" is none that anybody could be sent to.
-    const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
-    const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;
-    return `http://${name}:${this.#servers[0]?.port ?? this.#config.port}`;
+    return addressOf(this.#config.host, this.#servers[0]?.port ?? this.#config.port);
   }
 
   get closed(): Promise<void> {
@@ -176,7 +172,7 @@ class Node implements RunningNode {
     this.#serve(adminToken);
     void this.#follow();
     const isLive = await this.#firstAttempt.promise;
-    this.#log.info({ url: this.url, version: VERSION, ready: isLive }, 'listening');
+    this.#log.info({ ...this.#addresses(), version: VERSION, ready: isLive }, 'listening');
     if (!isLive || this.#config.bare) return;
     const firstStart = await createDemo(this.#management);
     if (firstStart !== undefined) this.firstStart = firstStart;
@@ -219,6 +215,14 @@ class Node implements RunningNode {
 
   #serve(adminToken: string): void {
     const { host, port, reusePort, managementPort, managementHost } = this.#config;
+  /** Where it listens, for the log. */
+  #addresses(): { readonly url: string; readonly managementUrl?: string } {
+    const { host, managementHost = host } = this.#config;
+    const [, second] = this.#servers;
+    if (second?.port === undefined) return { url: this.url };
+    return { url: this.url, managementUrl: addressOf(managementHost, second.port) };
+  }
+
     const main = listen({ host, port, reusePort });
     this.#servers = [main];
     const evaluation = this.#evaluationContext();
@@ -325,6 +329,13 @@ class Node implements RunningNode {
 
 /** Longest a request may take to finish once the node stops, in milliseconds. */
 const FINISH_MS = 2000;
+
+/** Where this machine reaches a listener. "Every address" is none that anybody could be sent to. */
+function addressOf(host: string, port: number): string {
+  const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
+  const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;
+  return `http://${name}:${port}`;
+}
 
 /** Accepts no more connections, lets the running requests finish, then ends what is left. */
 async function stopServer(server: Server<undefined>): Promise<void> {

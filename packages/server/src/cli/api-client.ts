@@ -33,10 +33,13 @@ const TIMEOUT_MS = 30_000;
 /** Talks to the management API of one server. Whatever goes wrong becomes a {@link CliError} with its exit code. */
 export class ApiClient {
   readonly url: string;
+  /** Where flags are read, which may be another address than where they are managed. */
+  readonly readUrl: string;
   readonly #token: string | undefined;
 
   constructor(connection: Connection) {
     this.url = connection.url;
+    this.readUrl = connection.readUrl;
     this.#token = connection.token;
   }
 

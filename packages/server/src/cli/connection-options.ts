@@ -11,7 +11,7 @@ export interface CommandOptions extends ConnectionFlags, OutputOptions {}
 export function addConnectionOptions(command: Command): Command {
   return command
     .option('--json', 'write JSON, also on a terminal')
-    .option('--url <url>', 'the server; else HALYARD_URL, else http://127.0.0.1:7070')
+    .option('--url <url>', 'the server; else HALYARD_URL, else this machine at HALYARD_PORT or 7070')
     .option('--token <token>', 'the access token; better in HALYARD_TOKEN, where other users cannot see it')
     .option('--data <folder>', 'the data folder of a server on this machine, for its admin-token');
 }

@@ -1,5 +1,6 @@
 import { hasValidChecksum, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type ApiClient, apiPath } from './api-client.ts';
+import { CliError } from './cli-error.ts';
 import { readEvents } from './event-stream.ts';
 
 /** What a check found. */
@@ -60,7 +61,10 @@ function checkClock(response: Response, now: number): Finding[] {
 export async function checkReadiness(url: string): Promise<Finding> {
   const response = await get(`${url}/readyz`);
   if (response?.ok) return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
-  const detail = 'is not ready: its database may be away, or it is stopping. Its log says which.';
+  const detail =
+    response === undefined
+      ? `${url} does not answer.`
+      : 'is not ready: its database may be away, or it is stopping. Its log says which.';
   return { check: 'readiness', outcome: 'failed', detail };
 }
 
@@ -70,13 +74,15 @@ export async function checkToken(client: ApiClient): Promise<Finding> {
     const { fields } = await client.request({ path: apiPath`/whoami` });
     return { check: 'access token', outcome: 'ok', detail: `belongs to ${fields.text('name')}` };
   } catch (error) {
-    return {
-      check: 'access token',
-      outcome: 'failed',
-      detail: error instanceof Error ? error.message : String(error),
-    };
+    const isElsewhere = error instanceof CliError && error.code === 'not_found';
+    const detail = error instanceof Error ? error.message : String(error);
+    return { check: 'access token', outcome: 'failed', detail: isElsewhere ? NOT_MANAGED_HERE : detail };
   }
 }
+
+const NOT_MANAGED_HERE =
+  'cannot be tried: this address has no management API. Where it has a port of its own, give that one with --url, ' +
+  'and this one with --read-url.';
 
 /** Whether the project key reads the environment. */
 export async function checkKey(url: string, { key, environment }: KeyToTry): Promise<Finding> {
@@ -84,6 +90,8 @@ export async function checkKey(url: string, { key, environment }: KeyToTry): Pro
   const response = await get(`${url}/v1/flags?env=${encodeURIComponent(environment)}`, key);
   if (response?.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
   if (response === undefined) return { check, outcome: 'failed', detail: 'got no answer.' };
+  if ((await errorCodeOf(response)) === 'not_found')
+    return { check, outcome: 'failed', detail: NOT_READ_HERE };
   const reasons: Readonly<Record<number, string>> = {
     401: hasValidChecksum(key)
       ? 'is refused: it is revoked, expired, or of another server.'
@@ -91,6 +99,15 @@ export async function checkKey(url: string, { key, environment }: KeyToTry): Pro
     404: `does not open ${environment}: name an environment it was made for with --env.`,
   };
   return { check, outcome: 'failed', detail: reasons[response.status] ?? `got ${response.status}.` };
+}
+
+const NOT_READ_HERE =
+  'cannot be tried: this address serves no flags, only their management. Say with --read-url where they are read.';
+
+/** The code in an error's body; `undefined` where the answer is of another kind. */
+async function errorCodeOf(response: Response): Promise<unknown> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
 }
 
 /** Whether a stream opens and its first frame arrives at once, or something on the way holds it back. */
@@ -136,7 +153,7 @@ const HELD_BACK =
 const NO_ANSWER =
   'got no answer: a proxy on the way collects it, or does not pass it on. Switch its buffering off for /v1/stream.';
 
-/** `undefined` when there is no answer. */
+/** `undefined` when there is no answer. Of a refusal the body can be read, of anything else only the head. */
 async function get(address: string, key?: string): Promise<Response | undefined> {
   try {
     const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };
@@ -145,7 +162,7 @@ async function get(address: string, key?: string): Promise<Response | undefined>
       redirect: 'error',
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    await response.body?.cancel();
+    if (response.ok) await response.body?.cancel();
     return response;
   } catch {
     // Whatever it was (refused, unknown host, time-out), the finding is that nobody answers there.

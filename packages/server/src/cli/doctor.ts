@@ -16,6 +16,8 @@ import { formatTable, printable } from './table.ts';
 interface DoctorOptions extends CommandOptions {
   readonly key?: string;
   readonly env: string;
+  readonly readUrl?: string;
+  readonly readiness?: boolean;
 }
 
 /** `halyard doctor` */
@@ -26,6 +28,11 @@ export function defineDoctor(program: Command, shell: Shell): void {
       .description('Find out what is wrong between here and the server. Exit code 1 when something is.')
       .option('--key <key>', 'also try this project key and a stream; "-" reads the key from standard input')
       .option('--env <environment>', 'the environment to read with the key', 'production')
+      .option(
+        '--read-url <url>',
+        'where flags are read, if it is another address than where they are managed',
+      )
+      .option('--readiness', 'ask only whether that server is ready for traffic; needs no token')
       .addHelpText('after', EXAMPLES),
   ).action(async (options: DoctorOptions) => {
     const findings = await examine(shell, options);
@@ -38,19 +45,22 @@ export function defineDoctor(program: Command, shell: Shell): void {
 const EXAMPLES = `
 Examples:
   halyard doctor
+  halyard doctor --readiness
   halyard doctor --url https://flags.example.com --key - --env production < key.txt`;
 
 async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
   const client = connect(shell, options);
+  const readUrl = options.readUrl?.replace(/\/+$/, '') ?? client.readUrl;
+  if (options.readiness === true) return [await checkReadiness(readUrl)];
   const findings = await checkServer(client.url, shell.now);
   if (findings.some(({ outcome }) => outcome === 'failed')) return findings;
-  findings.push(await checkReadiness(client.url), await checkToken(client));
+  findings.push(await checkReadiness(readUrl), await checkToken(client));
   if (options.key === undefined) return findings;
   const key = options.key === '-' ? (await shell.readInput()).trim() : options.key;
   const keyToTry = { key, environment: options.env };
-  const keyFinding = await checkKey(client.url, keyToTry);
+  const keyFinding = await checkKey(readUrl, keyToTry);
   findings.push(keyFinding);
-  if (keyFinding.outcome === 'ok') findings.push(await checkStream(client.url, keyToTry, { now: shell.now }));
+  if (keyFinding.outcome === 'ok') findings.push(await checkStream(readUrl, keyToTry, { now: shell.now }));
   return findings;
 }
 

@@ -297,6 +297,39 @@ describe('doctor', () => {
     expect(run.out + run.err).not.toContain(key);
   });
 
+  test('finds both addresses of a server whose management has a port of its own', async () => {
+    const split = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0', HALYARD_MANAGEMENT_PORT: '0' } });
+    try {
+      const managementUrl = /"managementUrl":"([^"]+)"/.exec(split.logs())?.[1] ?? '';
+      const env = {
+        HALYARD_URL: '',
+        HALYARD_PORT: new URL(split.url).port,
+        HALYARD_MANAGEMENT_PORT: new URL(managementUrl).port,
+        HALYARD_TOKEN: split.adminToken,
+      };
+      expect(await halyard('project create shop', { env })).toMatchObject({ exitCode: 0 });
+      const { out: input } = await halyard(['key', 'create', ...PRODUCTION, '--name', 'doctor'], { env });
+      expect(await halyard('doctor --key -', { env, input })).toMatchObject({ exitCode: 0 });
+      expect(await halyard('doctor --readiness', { env: { ...env, HALYARD_TOKEN: '' } })).toMatchObject({
+        exitCode: 0,
+        out: '{"ok":true,"findings":[{"check":"readiness","outcome":"ok","detail":"ready for traffic"}]}\n',
+      });
+      const atMain = await halyard(`doctor --url ${split.url}`, { env });
+      expect(atMain).toMatchObject({ exitCode: 1, out: expect.stringContaining('give that one with --url') });
+      const atManagement = await halyard(`doctor --key - --url ${managementUrl}`, { env, input });
+      expect(atManagement.out).toContain('Say with --read-url where they are read.');
+      const told = `doctor --key - --url ${managementUrl} --read-url ${split.url}`;
+      expect(await halyard(told, { env, input })).toMatchObject({ exitCode: 0 });
+    } finally {
+      await split.stop();
+    }
+  });
+
+  test('--readiness fails where nobody answers', async () => {
+    const run = await halyard('doctor --readiness --url http://127.0.0.1:1');
+    expect(run).toMatchObject({ exitCode: 1, out: expect.stringContaining('http://127.0.0.1:1 does not') });
+  });
+
   test('says that no server answers', async () => {
     const run = await halyard('doctor --url http://127.0.0.1:1', { isTerminal: true });
     expect(run.exitCode).toBe(1);

@@ -16,6 +16,21 @@ test('the server is on this machine unless a flag or a variable names another', 
   expect(resolveConnection({ url: 'http://10.0.0.1:80/base/' }, env).url).toBe('http://10.0.0.1/base');
 });
 
+test.each([
+  [{ HALYARD_PORT: '8080' }, ['http://127.0.0.1:8080', 'http://127.0.0.1:8080']],
+  [{ HALYARD_HOST: '0.0.0.0', HALYARD_PORT: '0' }, ['http://127.0.0.1:7070', 'http://127.0.0.1:7070']],
+  [{ HALYARD_HOST: '::1' }, ['http://[::1]:7070', 'http://[::1]:7070']],
+  [{ HALYARD_MANAGEMENT_PORT: '7071' }, ['http://127.0.0.1:7071', 'http://127.0.0.1:7070']],
+  [
+    { HALYARD_HOST: '10.0.0.1', HALYARD_MANAGEMENT_HOST: '127.0.0.2', HALYARD_MANAGEMENT_PORT: '7071' },
+    ['http://127.0.0.2:7071', 'http://10.0.0.1:7070'],
+  ],
+  [{ HALYARD_URL: 'http://a:1', HALYARD_MANAGEMENT_PORT: '7071' }, ['http://a:1', 'http://a:1']],
+])('a server on this machine is found by its own settings: %p', (env, addresses) => {
+  const { url, readUrl } = resolveConnection({}, env);
+  expect([url, readUrl]).toEqual(addresses);
+});
+
 test('an address that cannot be used is refused with what would be right', () => {
   expect(() => resolveConnection({ url: 'flags.example.com' }, {})).toThrow(ConfigError);
   expect(() => resolveConnection({}, { HALYARD_URL: 'nonsense' })).toThrow('HALYARD_URL must be an http://');

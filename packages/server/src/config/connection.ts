@@ -14,23 +14,23 @@ export interface ConnectionFlags {
 
 /** Which server to talk to, and as whom. */
 export interface Connection {
-  /** Without a slash at the end. */
+  /** Where it is managed. Without a slash at the end. */
   readonly url: string;
+  /** Where flags are read: another address only where a server on this machine has a management port of its own. */
+  readonly readUrl: string;
   /** An access token. Absent when none was found. */
   readonly token?: string;
 }
 
-/** Where a server is looked for when nothing is said. */
-export const DEFAULT_URL = `http://${SETTINGS.host.default}:${SETTINGS.port.default}`;
-
 /**
- * Finds the server (`--url`, `HALYARD_URL`, this machine) and the access token (`--token`, `HALYARD_TOKEN`,
+ * Finds the server (`--url`, `HALYARD_URL`, this machine at the ports that the settings of `serve` name) and the access token (`--token`, `HALYARD_TOKEN`,
  * `HALYARD_ADMIN_TOKEN`, then the file `admin-token` in the data folder). The file of a folder that nobody named is
  * used for servers on this machine only: no stranger is sent a token by accident. Throws a {@link ConfigError}.
  */
 export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
   const name = flags.url === undefined ? 'HALYARD_URL' : '--url';
-  const url = readSetting(httpUrl, flags.url ?? (env.HALYARD_URL || DEFAULT_URL), { name, secret: false });
+  const given = flags.url ?? (env.HALYARD_URL || undefined);
+  const url = readSetting(httpUrl, given ?? managementAddress(env), { name, secret: false });
   if (!url.ok) throw new ConfigError([url.problem]);
   const token =
     flags.token ??
@@ -42,7 +42,25 @@ export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariab
       'The access token holds characters that no token has: copy it again, without spaces.',
     ]);
   }
-  return { url: url.value, ...(token === undefined ? {} : { token }) };
+  const readUrl = given === undefined ? mainAddress(env) : url.value;
+  return { url: url.value, readUrl, ...(token === undefined ? {} : { token }) };
+}
+
+/** Where a server on this machine with these settings serves everything that has no port of its own. */
+function mainAddress(env: EnvironmentVariables): string {
+  return address(env.HALYARD_HOST, env.HALYARD_PORT);
+}
+
+function managementAddress(env: EnvironmentVariables): string {
+  if (!env.HALYARD_MANAGEMENT_PORT) return mainAddress(env);
+  return address(env.HALYARD_MANAGEMENT_HOST || env.HALYARD_HOST, env.HALYARD_MANAGEMENT_PORT);
+}
+
+/** The default takes the place of what leads nowhere: every address of the machine, any free port, no number. */
+function address(host = '', port = ''): string {
+  const name = ['', '0.0.0.0', '::', '[::]'].includes(host) ? SETTINGS.host.default : host;
+  const bracketed = name?.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+  return `http://${bracketed}:${Number(port) || SETTINGS.port.default}`;
 }
 
 function secretOf(variable: string, env: EnvironmentVariables): string | undefined {
