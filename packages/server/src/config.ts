@@ -16,6 +16,12 @@ export interface Config {
   readonly bare: boolean;
   /** A secret. Absent: a token is made at the first start and kept in `<data>/admin-token`. */
   readonly adminToken?: string;
+  /** Without a slash at the end. Absent: the address of the listener that serves the dashboard. */
+  readonly publicUrl?: string;
+  /** With `adminPassword`: the first administrator, made when there is no operator. */
+  readonly adminEmail?: string;
+  /** A secret. */
+  readonly adminPassword?: string;
   /** Without a slash at the end. Absent: the server's own `/docs`. */
   readonly docsUrl?: string;
   /** Absent: management shares `port`. */
@@ -26,7 +32,7 @@ export interface Config {
   readonly metricsToken?: string;
   /** Absent: no CORS headers. `*` stands for every origin. */
   readonly corsOrigins?: readonly string[];
-  /** Whether `X-Forwarded-For` is believed for the audit log. */
+  /** Whether `X-Forwarded-For` and `X-Forwarded-Host` are believed. */
   readonly trustProxy: boolean;
   /** Requests per second and project key. Absent: unlimited. */
   readonly rateLimit?: number;

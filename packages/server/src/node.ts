@@ -26,6 +26,7 @@ import { createManagementApp } from './http/management/app.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { isSameSecret, newAccessToken } from './management/access-tokens.ts';
 import type { ManagementContext } from './management/context.ts';
+import { PasswordHashes } from './management/passwords.ts';
 import { createLogger } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import { Follower } from './replication/follower.ts';
@@ -33,6 +34,7 @@ import { logSourceOf } from './replication/log-source.ts';
 import { adminTokenIn } from './startup/admin-token.ts';
 import { DatabaseOpener, storeOf } from './startup/database-opener.ts';
 import { createDemo, type FirstStart } from './startup/demo.ts';
+import { prepareFirstOperator } from './startup/first-operator.ts';
 import { Housekeeping } from './startup/housekeeping.ts';
 import { SqlDeliveryStore } from './storage/delivery-store.ts';
 import { StorageError } from './storage/storage-error.ts';
@@ -47,6 +49,10 @@ export interface RunningNode {
   readonly closed: Promise<void>;
   /** The project, environment and key made on the first start of an empty database; the key is shown once. */
   readonly firstStart?: FirstStart;
+  /** Where people reach the dashboard. */
+  readonly dashboardUrl: string;
+  /** The one-time link for the first administrator, while there is none; shown once. */
+  readonly setupLink?: string;
   /** Drains and stops: unready, streams closed spread over the drain window, requests finished. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -88,6 +94,7 @@ class Node implements RunningNode {
   #servers: Server<undefined>[] = [];
   #stopping: Promise<void> | undefined;
   firstStart?: FirstStart;
+  setupLink?: string;
 
   constructor(config: Config, log: Logger) {
     this.#config = config;
@@ -162,6 +169,12 @@ class Node implements RunningNode {
     return addressOf(this.#config.host, this.#servers[0]?.port ?? this.#config.port);
   }
 
+  get dashboardUrl(): string {
+    if (this.#config.publicUrl !== undefined) return this.#config.publicUrl;
+    const { url, managementUrl = url } = this.#addresses();
+    return managementUrl;
+  }
+
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -173,7 +186,10 @@ class Node implements RunningNode {
     void this.#follow();
     const isLive = await this.#firstAttempt.promise;
     this.#log.info({ ...this.#addresses(), version: VERSION, ready: isLive }, 'listening');
-    if (!isLive || this.#config.bare) return;
+    if (!isLive) return;
+    const setupLink = await this.#prepareFirstOperator();
+    if (setupLink !== undefined) this.setupLink = setupLink;
+    if (this.#config.bare) return;
     const firstStart = await createDemo(this.#management);
     if (firstStart !== undefined) this.firstStart = firstStart;
   }
@@ -181,6 +197,15 @@ class Node implements RunningNode {
   stop(): Promise<void> {
     this.#stopping ??= this.#drainAndClose();
     return this.#stopping;
+  }
+
+  #prepareFirstOperator(): Promise<string | undefined> {
+    const context = {
+      ...this.#management,
+      passwords: new PasswordHashes(),
+      publicUrl: () => this.dashboardUrl,
+    };
+    return prepareFirstOperator(context, this.#config, this.#servers[0]?.port ?? this.#config.port);
   }
 
   /** Follows the log until the node stops. What no retry can mend ends the node. */
@@ -261,6 +286,7 @@ class Node implements RunningNode {
     const app = createManagementApp({
       context: this.#management,
       adminToken,
+      publicUrl: () => this.dashboardUrl,
       trustProxy: this.#config.trustProxy,
       docsUrl,
       version: VERSION,

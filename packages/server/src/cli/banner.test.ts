@@ -10,6 +10,7 @@ function facts(flags: Record<string, string>, url: string): BannerFacts {
     version: '1.2.3',
     invocation: 'halyard',
     url,
+    dashboardUrl: url,
     config: parseConfig({ flags, env: {} }),
     firstStart: FIRST_START,
   };

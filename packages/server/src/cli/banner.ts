@@ -9,13 +9,17 @@ export interface BannerFacts {
   readonly invocation: string;
   readonly url: string;
   readonly config: Config;
+  /** Where people reach the dashboard. */
+  readonly dashboardUrl: string;
+  /** The one-time link for the first administrator, while there is none. */
+  readonly setupLink?: string;
   /** The demo project, on a first start only. */
   readonly firstStart?: { readonly project: string; readonly environment: string; readonly key: string };
 }
 
-/** What a person at a terminal is told at the start. Holds the demo key on a first start: never log it. */
+/** What a person at a terminal is told at the start. Holds the set-up link and the demo key: never log it. */
 export function longBanner(facts: BannerFacts): string {
-  const { version, url, config, firstStart } = facts;
+  const { version, url, config, dashboardUrl, setupLink, firstStart } = facts;
   const engine = config.databaseUrl === undefined ? `${config.data} (SQLite)` : 'PostgreSQL';
   const token =
     config.adminToken === undefined ? `in ${config.data.replace(/\/+$/, '')}/admin-token` : 'as set by you';
@@ -23,20 +27,36 @@ export function longBanner(facts: BannerFacts): string {
     '',
     `  Halyard ${version} is running at ${url}`,
     '',
+    `  Dashboard       ${dashboardUrl}/`,
     `  Documentation   ${config.docsUrl ?? `${url}/docs`}`,
     `  Data            ${engine}`,
     `  Admin token     ${token}`,
     '',
   ];
-  return [...head, ...(firstStart ? demo(facts, firstStart) : []), '  Ctrl+C stops it.', '', ''].join('\n');
+  const parts = [
+    ...head,
+    ...(setupLink ? setup(setupLink) : []),
+    ...(firstStart ? demo(facts, firstStart) : []),
+  ];
+  return [...parts, '  Ctrl+C stops it.', '', ''].join('\n');
 }
 
-/** What is printed where no person is looking: the address, and the demo key on a first start. */
-export function shortBanner({ url, firstStart }: BannerFacts): string {
+/** What is printed where no person is looking: the address, and what is shown at a first start. */
+export function shortBanner({ url, setupLink, firstStart }: BannerFacts): string {
+  const link = setupLink ? `Set up the first administrator (works once, for a day): ${setupLink}\n` : '';
   const key = firstStart
     ? `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}\n`
     : '';
-  return `Halyard is running at ${url}\n${key}`;
+  return `Halyard is running at ${url}\n${link}${key}`;
+}
+
+function setup(link: string): string[] {
+  return [
+    '  Nobody can sign in yet. Make the first administrator here; the link works once, for a day:',
+    '',
+    `    ${link}`,
+    '',
+  ];
 }
 
 function demo(

@@ -56,12 +56,14 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   const { startNode } = await import('../node.ts');
   await untilStopped(shell, async () => {
     const node = await startNode(config).catch((error: unknown) => refuseToStart(error, config));
-    const { url, firstStart } = node;
+    const { url, dashboardUrl, firstStart, setupLink } = node;
     const facts = {
       version: VERSION,
       invocation: shell.invocation,
       url,
       config,
+      dashboardUrl,
+      ...(setupLink && { setupLink }),
       ...(firstStart && { firstStart }),
     };
     shell.write(config.logFormat === 'pretty' ? longBanner(facts) : shortBanner(facts));

@@ -120,6 +120,22 @@ export function readSecretFile(path: string): string | undefined {
 }
 
 function conflicts(settings: Readonly<Record<SettingName, EffectiveSetting>>): string[] {
+  return [...portConflicts(settings), ...adminConflicts(settings)];
+}
+
+function adminConflicts({
+  adminEmail,
+  adminPassword,
+}: Readonly<Record<SettingName, EffectiveSetting>>): string[] {
+  if ((adminEmail.value === undefined) === (adminPassword.value === undefined)) return [];
+  const [given, missing] =
+    adminEmail.value === undefined
+      ? ([adminPassword, 'adminEmail'] as const)
+      : ([adminEmail, 'adminPassword'] as const);
+  return [`${given.origin} needs ${variableOf(missing)} beside it: give both, or neither.`];
+}
+
+function portConflicts(settings: Readonly<Record<SettingName, EffectiveSetting>>): string[] {
   const { port, host, managementPort, managementHost } = settings;
   if (managementPort.value === undefined) {
     if (managementHost.value === undefined) return [];

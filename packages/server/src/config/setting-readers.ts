@@ -103,6 +103,20 @@ export const secretText: SettingReader<string> = {
   read: (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
 };
 
+/** A password that somebody signs in with; the server's own rules are the same. */
+export const passwordText: SettingReader<string> = {
+  placeholder: '<password>',
+  expected: '12 to 200 characters on one line',
+  read: (text) => (/^\P{Cc}{12,200}$/u.test(text) ? text : undefined),
+};
+
+/** An e-mail address. */
+export const emailAddress: SettingReader<string> = {
+  placeholder: '<e-mail>',
+  expected: 'an e-mail address, such as ada@example.com',
+  read: (text) => (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254 ? text : undefined),
+};
+
 /** Origins as browsers send them, separated by commas, or `*` for every origin. */
 export const originList: SettingReader<readonly string[]> = {
   placeholder: '<origins>',

@@ -1,12 +1,14 @@
 import type { Config } from '../config.ts';
 import {
   byteCount,
+  emailAddress,
   folderPath,
   hostName,
   httpUrl,
   oneOf,
   onOff,
   originList,
+  passwordText,
   postgresUrl,
   type SettingReader,
   secretText,
@@ -77,6 +79,19 @@ export const SETTINGS: { readonly [Name in SettingName]-?: SettingOf<Name> } = {
     sentence:
       'A token that may do everything in the management API; by default one is made in the data folder.',
   },
+  publicUrl: {
+    reader: httpUrl,
+    sentence: "Where people reach the dashboard, for links to it; by default this node's own address.",
+  },
+  adminEmail: {
+    reader: emailAddress,
+    sentence: 'The e-mail of the first administrator, made when there is nobody who can sign in.',
+  },
+  adminPassword: {
+    reader: passwordText,
+    secret: 'hidden',
+    sentence: 'The password of that first administrator; read only while there is nobody who can sign in.',
+  },
   docsUrl: {
     reader: httpUrl,
     sentence: 'Where error answers say their documentation is; by default under /docs of this very server.',
@@ -101,7 +116,8 @@ export const SETTINGS: { readonly [Name in SettingName]-?: SettingOf<Name> } = {
   trustProxy: {
     reader: onOff,
     default: 'false',
-    sentence: 'Believe X-Forwarded-For for the addresses in the audit log; only behind a proxy that sets it.',
+    sentence:
+      "Believe X-Forwarded-For for callers' addresses and X-Forwarded-Host for the origin of pages; only behind a proxy that sets them.",
   },
   rateLimit: {
     reader: wholeNumber(1, 1_000_000, '<n>'),

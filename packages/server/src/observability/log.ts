@@ -11,8 +11,8 @@ const SECRET_PATHS = [
   'databaseUrl',
 ].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.headers["${name}"]`]);
 
-/** A project key or an access token inside a sentence, such as an error's message; and a URL's password. */
-const SECRETS_IN_TEXT = /\b(proj_live_|hat_)[0-9A-Za-z]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
+/** A project key, access token, session id or one-time token inside a sentence, such as an error's message; and a URL's password. */
+const SECRETS_IN_TEXT = /\b(proj_live_|hat_|hss_|hin_)[0-9A-Za-z]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
 
 /** How a node logs. */
 export interface LogOptions {

@@ -5,9 +5,12 @@ import type { ManagementContext } from '../../management/context.ts';
 import { created, isoTime, isoTimeOr, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { TimeSchema, TokenRecordSchema } from './schemas.ts';
+import { TimeSchema } from './schemas.ts';
+import { permissionMembers, TokenRecordSchema } from './schemas-people.ts';
 
 const tag = 'Access tokens';
+
+const WhoAmISchema = z.object({ name: z.string(), ...permissionMembers });
 
 /** Mounts the routes of access tokens, and the one that tells whose token it is. */
 export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
@@ -16,10 +19,13 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'get', path: '/api/whoami', id: 'whoAmI', tag },
       role: 'viewer',
-      summary: 'Whose access token this is',
-      answer: { status: 200, description: 'The holder.', schema: z.object({ name: z.string() }) },
+      summary: 'Who you are to this server, and what you may do',
+      answer: { status: 200, description: 'The holder.', schema: WhoAmISchema },
     },
-    ({ actor }) => ok({ name: actor.name.replace(/^token:/, '') }),
+    ({ actor: { name, permissions } }) => {
+      const { role, canChangeProtected } = permissions;
+      return ok({ name: name.replace(/^(token|operator):/, ''), role, canChangeProtected });
+    },
   );
   mount(
     app,
@@ -41,16 +47,27 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       ...{ method: 'post', path: '/api/tokens', id: 'createAccessToken', tag, errors: ['already_exists'] },
       role: 'admin',
       summary: 'Make an access token; its value is shown this once',
-      body: { schema: z.strictObject({ name: z.string(), expiresAt: TimeSchema.optional() }) },
+      body: {
+        schema: z.strictObject({
+          name: z.string(),
+          role: permissionMembers.role.optional().openapi({ description: 'By default `admin`.' }),
+          canChangeProtected: permissionMembers.canChangeProtected.optional(),
+          expiresAt: TimeSchema.optional(),
+        }),
+      },
       answer: {
         status: 201,
         description: 'The token with its value.',
         schema: TokenRecordSchema.extend({ token: z.string() }).openapi('CreatedAccessToken'),
       },
     },
-    async ({ body: { name, expiresAt }, actor }) => {
-      const expiry = expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) };
-      const made = await createAccessToken(context, actor, { name, ...expiry });
+    async ({ body: { name, role, canChangeProtected, expiresAt }, actor }) => {
+      const made = await createAccessToken(context, actor, {
+        name,
+        ...(role === undefined ? {} : { role }),
+        ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
+        ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+      });
       return created({ ...tokenRecord(made.record), token: made.token });
     },
   );
@@ -73,6 +90,8 @@ function tokenRecord(token: AccessToken) {
   return {
     id: token.id,
     name: token.name,
+    role: token.role,
+    canChangeProtected: token.canChangeProtected,
     createdAt: isoTime(token.createdAt),
     expiresAt: isoTimeOr(token.expiresAt),
     revokedAt: isoTimeOr(token.revokedAt),

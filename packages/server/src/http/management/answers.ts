@@ -6,8 +6,8 @@ export function ok(body: Writable, headers: Readonly<Record<string, string>> = {
 }
 
 /** Answers 201 with JSON. */
-export function created(body: Writable): Response {
-  return jsonResponse(201, body, {});
+export function created(body: Writable, headers: Readonly<Record<string, string>> = {}): Response {
+  return jsonResponse(201, body, headers);
 }
 
 /** Answers 204. */

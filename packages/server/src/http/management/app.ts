@@ -5,12 +5,15 @@ import type { Logger } from 'pino';
 import type { DeliveryStore } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ManagementContext } from '../../management/context.ts';
+import { PasswordHashes } from '../../management/passwords.ts';
+import type { PeopleContext } from '../../management/people.ts';
 import { errorResponse, methodNotAllowed, notFound } from '../errors.ts';
 import { requestIdOf } from '../request-id.ts';
 import { mountAccessTokens } from './access-tokens.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { mountAudit } from './audit.ts';
 import { authenticate } from './authentication.ts';
+import { noteCaller } from './caller.ts';
 import { mountChanges } from './changes.ts';
 import { mountClients } from './clients.ts';
 import { mountDeliveries } from './deliveries.ts';
@@ -22,9 +25,14 @@ import { mountFlagStates } from './flag-states.ts';
 import { mountFlags } from './flags.ts';
 import { mountHistory } from './history.ts';
 import { mountImportExport } from './import-export.ts';
+import { mountInvitations } from './invitations.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
+import { mountOperators } from './operators.ts';
+import { guardAgainstOtherPages } from './own-page.ts';
 import { mountProjectKeys } from './project-keys.ts';
 import { mountProjects } from './projects.ts';
+import { mountPassword, mountSession } from './session.ts';
+import { mountSetup } from './setup.ts';
 import { mountStream, type OpenStream } from './stream.ts';
 
 /** What the management interface is made of. */
@@ -32,7 +40,9 @@ export interface ManagementAppOptions {
   readonly context: ManagementContext;
   /** A token that works without a record, from the settings. */
   readonly adminToken: string | undefined;
-  /** Whether `X-Forwarded-For` is believed for the audit log. */
+  /** Where people reach this server with a browser, without a slash at the end. */
+  readonly publicUrl: () => string;
+  /** Whether `X-Forwarded-For` is believed for the audit log, and `X-Forwarded-Host` for the origin of pages. */
   readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */
   readonly docsUrl: string;
@@ -46,7 +56,8 @@ export interface ManagementAppOptions {
 
 /** The whole management interface: everything under `/api`. */
 export function createManagementApp(options: ManagementAppOptions): ManagementApp {
-  const { context, docsUrl, log } = options;
+  const { context, docsUrl, log, publicUrl } = options;
+  const people: PeopleContext = { ...context, passwords: new PasswordHashes(), publicUrl };
   const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
   const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
   app.onError((error, c) => {
@@ -58,7 +69,14 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   });
   app.use(frame);
   mountOpenApi(app, options.version);
-  app.use(authenticate(options));
+  app.use(noteCaller(options));
+  app.use(guardAgainstOtherPages(options));
+  mountSession(app, people, log);
+  mountSetup(app, people);
+  app.use(authenticate({ ...options, context: people }));
+  mountPassword(app, people);
+  mountOperators(app, people);
+  mountInvitations(app, people);
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);

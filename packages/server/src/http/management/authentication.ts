@@ -1,66 +1,100 @@
-import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type TokenHolder, verifyAccessToken } from '../../management/access-tokens.ts';
-import type { ManagementContext } from '../../management/context.ts';
+import { type Caller, operatorActor, type PeopleContext } from '../../management/people.ts';
 import { checkNote } from '../../management/rules.ts';
+import { type ActiveSession, noteSessionUse, verifySession } from '../../management/sessions.ts';
 import { TokenUses } from '../../management/token-uses.ts';
 import type { ManagementEnv } from './environment.ts';
+import { sessionIdIn } from './session-cookie.ts';
 
 /** What authentication needs. */
 export interface AuthenticationOptions {
-  readonly context: ManagementContext;
+  readonly context: PeopleContext;
   /** A token that works without a record, from the settings. */
   readonly adminToken: string | undefined;
-  /** Whether a proxy before this node is believed about where a request comes from. */
-  readonly trustProxy: boolean;
   readonly log: Logger;
 }
 
+/** Who was let in, and how to ask again. */
+interface Admission {
+  readonly actor: Actor;
+  readonly session?: ActiveSession;
+  readonly stillValid: () => Promise<boolean>;
+}
+
 /**
- * Lets through who presents a valid access token, and notes who it is. All causes of refusal give one identical
- * answer; the token itself goes nowhere.
+ * Lets through who presents a valid access token or, without any `Authorization`, a valid session, and notes who it
+ * is. All causes of refusal of either give one identical answer; the secret itself goes nowhere.
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
-  const { context, adminToken, trustProxy, log } = options;
+  const { context, adminToken, log } = options;
   const uses = new TokenUses(context, (error) =>
     log.warn({ err: error }, 'the last use of an access token was not noted'),
   );
-  return async (c, next) => {
-    const [, token = ''] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
+
+  const admitToken = async (header: string, caller: Caller): Promise<Admission> => {
+    const [, token = ''] = /^Bearer +(\S+) *$/i.exec(header) ?? [];
     const holder = await verifyAccessToken(context, adminToken, token);
-    if (holder === undefined) {
-      throw new ServiceError(
-        'invalid_access_token',
-        'The access token is missing, unknown, expired or revoked: send "Authorization: Bearer <access token>".',
-      );
-    }
+    if (holder === undefined) throw invalidToken();
     if (holder.id !== undefined) uses.note(holder.id);
-    const forwarded = trustProxy ? lastForwarded(c.req.header('X-Forwarded-For')) : undefined;
-    const ip = forwarded ?? c.env?.server?.requestIP(c.req.raw)?.address;
-    c.set('stillValid', async () => (await verifyAccessToken(context, adminToken, token)) !== undefined);
-    c.set('actor', actorOf(holder, ip, c.req.header('X-Change-Note')));
+    const stillValid = async () => (await verifyAccessToken(context, adminToken, token)) !== undefined;
+    return { actor: tokenActor(holder, caller), stillValid };
+  };
+
+  const admitSession = async (id: string, caller: Caller, confirmed: string): Promise<Admission> => {
+    const session = await verifySession(context, id);
+    if (session === undefined) throw notSignedIn();
+    noteSessionUse(context, session.session, (error) =>
+      log.warn({ err: error }, 'the last use of a session was not noted'),
+    );
+    const { permissions, ...actor } = operatorActor(session.operator, caller);
+    return {
+      actor: { ...actor, permissions: { ...permissions, confirmed: namesIn(confirmed) } },
+      session,
+      stillValid: async () => (await verifySession(context, id)) !== undefined,
+    };
+  };
+
+  return async (c, next) => {
+    const header = c.req.header('Authorization');
+    const id = header === undefined ? sessionIdIn(c.req.raw) : undefined;
+    const caller = c.get('caller');
+    const { actor, session, stillValid } = await (id === undefined
+      ? admitToken(header ?? '', caller)
+      : admitSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
+    c.set('stillValid', stillValid);
+    if (session !== undefined) c.set('session', session);
+    c.set('actor', withNote(actor, c.req.header('X-Change-Note')));
     await next();
   };
 }
 
-function actorOf(holder: TokenHolder, ip: string | undefined, header: string | undefined): Actor {
-  const note = header === undefined ? '' : decodeNote(header).trim();
-  checkNote(note);
-  return {
-    name: `token:${holder.name}`,
-    permissions: holder.permissions,
-    ...(ip === undefined ? {} : { ip }),
-    ...(note === '' ? {} : { note }),
-  };
+function invalidToken(): ServiceError {
+  return new ServiceError(
+    'invalid_access_token',
+    'The access token is missing, unknown, expired or revoked: send "Authorization: Bearer <access token>".',
+  );
 }
 
-/** The address that the nearest proxy saw: what stands before it in the header is only what callers say. */
-function lastForwarded(header: string | undefined): string | undefined {
-  const last = header?.split(',').at(-1)?.trim();
-  return last === undefined || isIP(last) === 0 ? undefined : last;
+function notSignedIn(): ServiceError {
+  return new ServiceError('not_signed_in', 'The session is unknown or has ended: sign in again.');
+}
+
+function tokenActor({ name, permissions }: TokenHolder, { ip }: Caller): Actor {
+  return { name: `token:${name}`, permissions, ...(ip === undefined ? {} : { ip }) };
+}
+
+function namesIn(header: string): readonly string[] {
+  return header.split(',').map((name) => name.trim());
+}
+
+function withNote(actor: Actor, header: string | undefined): Actor {
+  const note = header === undefined ? '' : decodeNote(header).trim();
+  checkNote(note);
+  return note === '' ? actor : { ...actor, note };
 }
 
 /** Header values arrive as one character per byte. What was sent as UTF-8, as command lines do, is read as such. */

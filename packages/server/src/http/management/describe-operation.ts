@@ -1,10 +1,23 @@
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
+import type { Role } from '../../domain/operator.ts';
 import type { Operation } from './operation.ts';
 import { ErrorBodySchema } from './schemas.ts';
 
-/** Names of the two security schemes in the OpenAPI document. */
-export const SECURITY = { accessToken: 'accessToken', serviceKey: 'serviceKey' } as const;
+/** Names of the security schemes in the OpenAPI document. */
+export const SECURITY = {
+  accessToken: 'accessToken',
+  session: 'session',
+  serviceKey: 'serviceKey',
+} as const;
+
+/** An operation as far as its description goes; `anyone` need not be signed in. */
+export type DescribedOperation<Path extends string, Body, Query> = Omit<
+  Operation<Path, Body, Query>,
+  'role'
+> & {
+  readonly role: Role | 'anyone';
+};
 
 const HEADERS = {
   'If-Match': 'Do it only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
@@ -17,7 +30,7 @@ const HEADERS = {
 
 /** The OpenAPI description of a management operation. */
 export function describeOperation<Path extends string, Body, Query>(
-  operation: Operation<Path, Body, Query>,
+  operation: DescribedOperation<Path, Body, Query>,
 ): RouteConfig {
   const { method, path, id, tag, role, summary, query, body, answer } = operation;
   return {
@@ -25,10 +38,10 @@ export function describeOperation<Path extends string, Body, Query>(
     path,
     operationId: id,
     summary,
-    description: `Needs the role \`${role}\`${role === 'admin' ? '' : ' or a greater one'}.`,
+    description: needs(role),
     'x-role': role,
     tags: [tag],
-    security: [{ [SECURITY.accessToken]: [] }],
+    security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
     request: {
       ...(path.includes('{') ? { params: paramsOf(path) } : {}),
       // `ZodObject`: every query of ours is one; the type only says what it gives.
@@ -67,22 +80,26 @@ export function describeErrors(codes: readonly ErrorCode[]): RouteConfig['respon
 }
 
 function errorsOf<Path extends string, Body, Query>(
-  operation: Operation<Path, Body, Query>,
+  operation: DescribedOperation<Path, Body, Query>,
 ): readonly ErrorCode[] {
   const takesArguments =
     operation.method !== 'get' || operation.query !== undefined || operation.body !== undefined;
   return [
     ...(takesArguments ? (['invalid_argument'] as const) : []),
-    'invalid_access_token',
-    // Everybody who gets in at all is a viewer.
-    ...(operation.role === 'viewer' ? [] : (['forbidden'] as const)),
+    ...(operation.role === 'anyone' ? [] : (['invalid_access_token', 'not_signed_in'] as const)),
+    // Everybody who gets in at all is a viewer, but may come from another site's page.
+    ...(operation.method === 'get' && (operation.role === 'viewer' || operation.role === 'anyone')
+      ? []
+      : (['forbidden'] as const)),
     ...(operation.errors ?? []),
     ...(operation.conditions === undefined ? [] : (['revision_conflict'] as const)),
     'internal_error',
   ];
 }
 
-function headersOf<Path extends string, Body, Query>(operation: Operation<Path, Body, Query>): z.ZodObject[] {
+function headersOf<Path extends string, Body, Query>(
+  operation: DescribedOperation<Path, Body, Query>,
+): z.ZodObject[] {
   const names = [
     ...(operation.conditions ?? []),
     ...(operation.errors?.includes('confirmation_required') ? (['X-Confirm-Environment'] as const) : []),
@@ -91,6 +108,11 @@ function headersOf<Path extends string, Body, Query>(operation: Operation<Path, 
   return names.map((name) =>
     z.object({ [name]: z.string().optional().openapi({ description: HEADERS[name] }) }),
   );
+}
+
+function needs(role: Role | 'anyone'): string {
+  if (role === 'anyone') return 'Nobody need be signed in for it.';
+  return `Needs the role \`${role}\`${role === 'admin' ? '' : ' or a greater one'}.`;
 }
 
 function paramsOf(path: string): z.ZodObject {

@@ -2,14 +2,21 @@ import { z } from '@hono/zod-openapi';
 import { describeErrors, SECURITY } from './describe-operation.ts';
 import type { ManagementApp } from './environment.ts';
 import { describeEvaluation, SERVICE_KEY_SCHEME } from './evaluation-operations.ts';
+import { SESSION_COOKIE } from './session-cookie.ts';
 
-/** Where the document is served; the one path that needs no token. */
+/** Where the document is served; it needs no token. */
 export const OPENAPI_PATH = '/api/openapi.json';
 
 /** Mounts the OpenAPI document of everything that is mounted before it is first asked for, and of `/v1`. */
 export function mountOpenApi(app: ManagementApp, version: string): void {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', SECURITY.accessToken, { type: 'http', scheme: 'bearer' });
+  registry.registerComponent('securitySchemes', SECURITY.session, {
+    ...{ type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
+    description:
+      `The session of somebody who signed in; over HTTPS the cookie is named \`__Host-${SESSION_COOKIE}\`. ` +
+      'Whatever changes something must come from a page of this server, with a body that says it is JSON.',
+  });
   registry.registerComponent('securitySchemes', SECURITY.serviceKey, SERVICE_KEY_SCHEME);
   registry.registerPath({
     method: 'get',

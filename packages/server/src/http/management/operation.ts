@@ -5,6 +5,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { Role } from '../../domain/operator.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { requireRole } from '../../management/permissions.ts';
+import type { ActiveSession } from '../../management/sessions.ts';
 import { readBody } from '../body.ts';
 import { accept, parseBody } from './body.ts';
 import { describeOperation } from './describe-operation.ts';
@@ -62,6 +63,8 @@ export interface Call<Path extends string, Body, Query> {
   /** The raw body; empty where there is none. */
   readonly text: string;
   readonly actor: Actor;
+  /** The actor's session; absent for access tokens. */
+  readonly session: ActiveSession | undefined;
   readonly request: Request;
   /** Whether what the request was let in with is still good; for answers that go on for long. */
   readonly stillValid: () => Promise<boolean>;
@@ -105,6 +108,7 @@ async function readCall<Path extends string, Body, Query>(
     body: body as Body,
     text,
     actor: context.get('actor'),
+    session: context.get('session'),
     request,
     stillValid: context.get('stillValid'),
     keepOpen: () => context.env?.server?.timeout(request, 0),

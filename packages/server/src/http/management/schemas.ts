@@ -138,7 +138,8 @@ export const FlagRecordSchema = z
   })
   .openapi('Flag');
 
-const lifetimeMembers = {
+/** What keys and access tokens have in common. */
+export const lifetimeMembers = {
   id: z.string(),
   name: z.string().openapi({ maxLength: MAX_TEXT.label }),
   createdAt: TimeSchema,
@@ -156,6 +157,3 @@ export const KeyRecordSchema = z
     status: z.enum(['active', 'expired', 'revoked']),
   })
   .openapi('ProjectKey');
-
-/** An access token without the token itself. */
-export const TokenRecordSchema = z.object(lifetimeMembers).openapi('AccessToken');

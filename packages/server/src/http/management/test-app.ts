@@ -58,6 +58,7 @@ export class TestApp {
     this.app = createManagementApp({
       context: this.context,
       adminToken: ADMIN_TOKEN,
+      publicUrl: () => 'https://flags.example',
       trustProxy: true,
       docsUrl: 'https://docs.example',
       version: '0.0.0',

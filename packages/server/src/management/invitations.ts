@@ -1,0 +1,164 @@
+import { formatSecret } from '@halyard/protocol';
+import type { Actor } from '../domain/audit.ts';
+import { INVITATION_LIFETIME, type Invitation, isOpen } from '../domain/invitation.ts';
+import type { Role } from '../domain/operator.ts';
+import type { PeopleReader, PeopleTransaction } from '../domain/people-store.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { quote } from '../domain/strict-members.ts';
+import { commit } from './commit.ts';
+import { findOperator } from './operators.ts';
+import { checkEmail, type PeopleContext } from './people.ts';
+
+/** What every one-time token begins with, for people, secret scanners and the log. */
+export const INVITATION_PREFIX = 'hin_';
+
+/** What an invited person will be. */
+export interface NewInvitation {
+  readonly email: string;
+  readonly role: Role;
+  /** Default false. */
+  readonly canChangeProtected?: boolean;
+}
+
+/** A link's record with the token itself, which is shown this once, and the link that holds it. */
+export interface OfferedLink {
+  readonly record: Invitation;
+  readonly token: string;
+  readonly link: string;
+}
+
+/** The links that still open something, newest first. */
+export function listInvitations(context: PeopleContext): Promise<readonly Invitation[]> {
+  return context.store.read(({ people }) => people.openInvitations(context.now()));
+}
+
+/** Invites somebody; an earlier invitation of the same e-mail ends. `invalid_argument`, `already_exists`. */
+export async function invite(
+  context: PeopleContext,
+  actor: Actor,
+  input: NewInvitation,
+): Promise<OfferedLink> {
+  const email = checkEmail(input.email);
+  const { role, canChangeProtected = false } = input;
+  const offered = newLink(context, {
+    kind: 'invite',
+    email,
+    role,
+    canChangeProtected,
+    createdBy: actor.name,
+  });
+  await commit(context, actor, async ({ people }) => {
+    await people.lock();
+    if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
+    await replaceLinks(context, people, offered.record);
+    await people.insertInvitation(offered.record, digestOf(offered.token));
+  });
+  return offered;
+}
+
+/** Makes a link for a new password of an operator. Nothing ends until it is used. `not_found`. */
+export function offerReset(context: PeopleContext, actor: Actor, operatorId: string): Promise<OfferedLink> {
+  return commit(context, actor, async ({ people }) => {
+    await people.lock();
+    const { email, role, canChangeProtected } = await findOperator(people, operatorId);
+    const offered = newLink(context, {
+      kind: 'reset',
+      email,
+      role,
+      canChangeProtected,
+      createdBy: actor.name,
+    });
+    await replaceLinks(context, people, offered.record);
+    await people.insertInvitation(offered.record, digestOf(offered.token));
+    return offered;
+  });
+}
+
+/** Takes a link back. `not_found` for one that opens nothing any more. */
+export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<void> {
+  return commit(context, actor, async ({ people }) => {
+    const now = context.now();
+    const invitation = (await people.openInvitations(now)).find((candidate) => candidate.id === id);
+    if (invitation === undefined) {
+      throw new ServiceError('not_found', `There is no open invitation with the id ${quote(id)}: list them.`);
+    }
+    await people.revokeInvitation(invitation, now);
+  });
+}
+
+/**
+ * Makes a fresh link for the first administrator, in place of those of the same maker. Several nodes may each have
+ * one: any of them works, and all end with the first operator.
+ */
+export async function offerSetup(context: PeopleContext, maker: string): Promise<OfferedLink> {
+  const rights = { role: 'admin', canChangeProtected: true } as const;
+  const offered = newLink(context, { kind: 'setup', ...rights, createdBy: maker });
+  await context.store.people.offerSetup(offered.record, digestOf(offered.token));
+  return offered;
+}
+
+/** What a token opens. `invitation_invalid` when it is unknown, used, revoked or too old, without saying which. */
+export function inspectInvitation(context: PeopleContext, token: string): Promise<Invitation> {
+  return context.store.read(({ people }) => openInvitation(context, people, token));
+}
+
+/** As {@link inspectInvitation}, inside an operation. */
+export async function openInvitation(
+  context: PeopleContext,
+  people: PeopleReader,
+  token: string,
+): Promise<Invitation> {
+  const invitation =
+    token.startsWith(INVITATION_PREFIX) && token.length <= 100
+      ? await people.invitationByDigest(digestOf(token))
+      : undefined;
+  if (invitation === undefined || !isOpen(invitation, context.now())) throw invitationInvalid();
+  if (invitation.kind === 'setup' && (await people.hasOperators())) throw invitationInvalid();
+  return invitation;
+}
+
+/** The one answer to every link that opens nothing. */
+export function invitationInvalid(): ServiceError {
+  return new ServiceError(
+    'invitation_invalid',
+    'This link is unknown, used or too old: ask an administrator for a new one.',
+  );
+}
+
+type LinkFacts = Pick<Invitation, 'kind' | 'email' | 'role' | 'canChangeProtected' | 'createdBy'>;
+
+function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
+  const createdAt = context.now();
+  const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
+  const token = INVITATION_PREFIX + formatSecret(context.randomBytes(32));
+  const page = facts.kind === 'setup' ? 'setup' : 'invitation';
+  return {
+    record: { id: context.newId(), ...facts, createdAt, expiresAt },
+    token,
+    // In the fragment, which browsers keep to themselves: no server log holds it.
+    link: `${context.publicUrl()}/${page}#${token}`,
+  };
+}
+
+/** The newest link of a kind for an e-mail is the only one. */
+async function replaceLinks(
+  context: PeopleContext,
+  people: PeopleTransaction,
+  { kind, email }: Invitation,
+): Promise<void> {
+  const now = context.now();
+  for (const earlier of await people.openInvitations(now)) {
+    if (earlier.kind === kind && earlier.email === email) await people.revokeInvitation(earlier, now);
+  }
+}
+
+function alreadyOperator(email: string): ServiceError {
+  return new ServiceError(
+    'already_exists',
+    `${quote(email)} is an operator already: make a link for a new password instead.`,
+  );
+}
+
+function digestOf(token: string): string {
+  return Bun.SHA256.hash(token, 'hex');
+}
