@@ -1,6 +1,11 @@
 import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import { ServiceError } from '../domain/service-error.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
+import { noteOutage } from './outage-log.ts';
+
+/** Seconds a caller is asked to wait while the store is away. */
+const RETRY_SECONDS = 1;
 
 /** What the translation of an error needs to know of its request. */
 export interface ErrorContext {
@@ -12,7 +17,8 @@ export interface ErrorContext {
 
 /**
  * The one place where an error becomes an answer. A {@link ServiceError} says its own code and message; anything else
- * is `internal_error` with a fixed sentence, its cause going to the log under the request's id. (Spec: Errors)
+ * is `internal_error` with a fixed sentence, its cause going to the log under the request's id: as an error where
+ * someone must act, as one warning for a store that is away. (Spec: Errors)
  */
 export function errorResponse(error: unknown, context: ErrorContext): Response {
   const known = error instanceof ServiceError ? error : hide(error, context);
@@ -47,6 +53,17 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Se
 }
 
 function hide(error: unknown, context: ErrorContext): ServiceError {
+  if (error instanceof StoreOutage) {
+    noteOutage(context.log, { outage: error, requestId: context.requestId });
+    return new ServiceError(
+      'internal_error',
+      'The database is out of reach at the moment; try again shortly.',
+      {
+        cause: error,
+        retryAfterSeconds: RETRY_SECONDS,
+      },
+    );
+  }
   context.log.error({ err: error, requestId: context.requestId }, 'request failed');
   return new ServiceError(
     'internal_error',

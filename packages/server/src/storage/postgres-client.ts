@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Parameter } from './database.ts';
 import { checkTexts } from './parameters.ts';
-import { isRefusal } from './postgres-errors.ts';
+import { isRefusal, toOutage } from './postgres-errors.ts';
 import { StorageError } from './storage-error.ts';
 
 /** The oldest server that is supported, as PostgreSQL numbers its versions. */
@@ -66,8 +66,9 @@ async function send(client: pg.Client, query: TimedQuery): Promise<pg.QueryResul
   try {
     return await client.query(config);
   } catch (error) {
-    if (!isRefusal(error)) destroy(client);
-    throw error;
+    if (isRefusal(error)) throw error;
+    destroy(client);
+    throw toOutage(error);
   }
 }
 

@@ -1,7 +1,13 @@
 import pg from 'pg';
+import { ServiceError } from '../domain/service-error.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
+import { StorageError } from './storage-error.ts';
 
 /** SQLSTATE classes in which the session died, so that nobody knows what became of its COMMIT. */
 const FATAL_CLASSES = ['08', '57P', '58', 'XX'];
+
+/** SQLSTATE prefixes of a server that is away for now: lost, stopping or starting, or with no connection to spare. */
+const AWAY = ['08', '57P', '53300'];
 
 /** Statement completion unknown. */
 const UNKNOWN_COMPLETION = '40003';
@@ -24,4 +30,18 @@ export function isRefusal(error: unknown): boolean {
 /** Whether running the whole transaction again makes sense. */
 export function isPassing(error: unknown): boolean {
   return error instanceof pg.DatabaseError && PASSING.has(error.code ?? '');
+}
+
+/**
+ * Makes a {@link StoreOutage} of the failure to reach the server: of whatever it did not say itself (refused, reset,
+ * silent), and of its own word that it is going or not there yet. Gives any other error back as it is.
+ */
+export function toOutage(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError || error instanceof StorageError)
+    return error;
+  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;
+  if (code !== undefined && !AWAY.some((prefix) => code.startsWith(prefix))) return error;
+  // Refused at each of several addresses, an error has no words but a code.
+  const words = error.message || ('code' in error ? String(error.code) : error.name);
+  return new StoreOutage(words, { cause: error });
 }

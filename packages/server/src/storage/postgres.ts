@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from './database.ts';
 import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
-import { isPassing } from './postgres-errors.ts';
+import { isPassing, toOutage } from './postgres-errors.ts';
 import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';
 import { runRead, runWrite } from './postgres-transaction.ts';
 import { StorageError } from './storage-error.ts';
@@ -87,9 +87,17 @@ class PostgresDatabase implements Database {
     await Promise.race([this.#pool.end(), Bun.sleep(CLOSE_TIMEOUT_MS)]);
   }
 
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw toOutage(error);
+    }
+  }
+
   /** Lends a connection to `work`, and keeps it only when it is still good. */
   async #use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     try {
       return await work(client);
     } finally {

@@ -1,5 +1,6 @@
 import type { Actor } from '../domain/audit.ts';
 import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
 import { SqlPeopleStore } from './people-store.ts';
@@ -52,7 +53,7 @@ export class SqlStore implements Store {
       if (error instanceof NothingWritten) return { result: error.result as T };
       if (!(error instanceof CommitUncertainError) || attempt === undefined) throw error;
       if (await this.#isCommitted(attempt.journal, error)) return attempt.committed;
-      throw new Error('the connection to the database was lost and the operation was rolled back', {
+      throw new StoreOutage('the connection to the database was lost and the operation was rolled back', {
         cause: error,
       });
     }

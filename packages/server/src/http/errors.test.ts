@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test';
+import { startPostgres } from '@halyard/testing';
+import pino from 'pino';
+import { StoreOutage } from '../domain/store-outage.ts';
+import { openPostgres } from '../storage/postgres.ts';
+import { migrate } from '../storage/schema.ts';
+import { SqlStore } from '../storage/store.ts';
+import { errorResponse } from './errors.ts';
+import { noteOutage } from './outage-log.ts';
+
+/** A log whose lines can be read. */
+function captured() {
+  const lines: Record<string, unknown>[] = [];
+  const options = { level: 'debug', formatters: { level: (level: string) => ({ level }) } };
+  const log = pino(options, { write: (line: string) => lines.push(JSON.parse(line)) });
+  return { log, lines };
+}
+
+test('a bug is an error with its stack', async () => {
+  const { log, lines } = captured();
+  const bug = new TypeError('undefined is no function');
+  const answer = errorResponse(bug, { docsUrl: 'https://docs.example.com', requestId: 'r1', log });
+  expect(answer.status).toBe(500);
+  expect(answer.headers.get('Retry-After')).toBeNull();
+  expect(lines).toMatchObject([{ level: 'error', requestId: 'r1', err: { stack: expect.any(String) } }]);
+});
+
+test('requests that fail because PostgreSQL is stopped leave one warning without a stack', async () => {
+  const { log, lines } = captured();
+  await using postgres = await startPostgres({ flush: 'none' });
+  const database = await openPostgres({ url: await postgres.createDatabase() });
+  await migrate(database);
+  const store = new SqlStore(database);
+  const answers: Response[] = [];
+  const fail = async () => {
+    const error = await store.read((reader) => reader.projects()).catch((cause: unknown) => cause);
+    answers.push(errorResponse(error, { docsUrl: 'https://docs.example.com', requestId: 'r2', log }));
+  };
+  expect(await store.read((reader) => reader.projects())).toEqual([]);
+  // In the middle of a read, then before one.
+  const interrupted = store.read(async (reader) => {
+    await postgres.stop('immediate');
+    return reader.projects();
+  });
+  await expect(interrupted).rejects.toThrow(StoreOutage);
+  for (let request = 0; request < 5; request++) await fail();
+  await database.close();
+  for (const answer of answers) {
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get('Retry-After')).toBe('1');
+    const message = expect.stringMatching(/^The database is out of reach/);
+    expect(await answer.json()).toMatchObject({ error: 'internal_error', message });
+  }
+  expect(lines).toMatchObject([{ level: 'warn', requestId: 'r2', reason: expect.any(String), requests: 1 }]);
+  expect(lines[0]).not.toHaveProperty('err');
+}, 120_000);
+
+test('of a long outage there is a line in ten seconds, with how many requests it is about', () => {
+  const { log, lines } = captured();
+  const outage = new StoreOutage('refused');
+  for (const now of [0, 1, 9_999, 10_000, 10_001, 30_000]) noteOutage(log, { outage, requestId: 'r', now });
+  expect(lines.map(({ requests }) => requests)).toEqual([1, 3, 2]);
+});
