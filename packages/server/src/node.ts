@@ -8,6 +8,8 @@ import type { Config } from './config.ts';
 import type { DeliveryStore } from './domain/delivery.ts';
 import { ServiceError } from './domain/service-error.ts';
 import { NodeFreshness } from './freshness.ts';
+import { loadBuiltAssets } from './http/dashboard/built-assets.ts';
+import { createDashboard } from './http/dashboard/dashboard.ts';
 import { createDocs } from './http/docs/docs.ts';
 import { unavailable } from './http/evaluation/access.ts';
 import { streamAnswer } from './http/evaluation/answers.ts';
@@ -238,8 +240,6 @@ class Node implements RunningNode {
     this.#log[level]({ reason: cause.message, attempts }, 'the change log is still out of reach');
   }
 
-  #serve(adminToken: string): void {
-    const { host, port, reusePort, managementPort, managementHost } = this.#config;
   /** Where it listens, for the log. */
   #addresses(): { readonly url: string; readonly managementUrl?: string } {
     const { host, managementHost = host } = this.#config;
@@ -248,6 +248,8 @@ class Node implements RunningNode {
     return { url: this.url, managementUrl: addressOf(managementHost, second.port) };
   }
 
+  #serve(adminToken: string): void {
+    const { host, port, reusePort, managementPort, managementHost } = this.#config;
     const main = listen({ host, port, reusePort });
     this.#servers = [main];
     const evaluation = this.#evaluationContext();
@@ -256,6 +258,7 @@ class Node implements RunningNode {
       scrape: (request) => this.#scrape(request),
       docs: createDocs({ docsUrl: evaluation.docsUrl, log: this.#log }),
       management: this.#managementFallback(adminToken, evaluation.docsUrl),
+      dashboard: createDashboard({ load: loadBuiltAssets, docsUrl: evaluation.docsUrl, log: this.#log }),
     };
     if (managementPort === undefined) {
       serveAll(main, parts);
@@ -353,15 +356,15 @@ class Node implements RunningNode {
   }
 }
 
-/** Longest a request may take to finish once the node stops, in milliseconds. */
-const FINISH_MS = 2000;
-
 /** Where this machine reaches a listener. "Every address" is none that anybody could be sent to. */
 function addressOf(host: string, port: number): string {
   const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
   const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;
   return `http://${name}:${port}`;
 }
+
+/** Longest a request may take to finish once the node stops, in milliseconds. */
+const FINISH_MS = 2000;
 
 /** Accepts no more connections, lets the running requests finish, then ends what is left. */
 async function stopServer(server: Server<undefined>): Promise<void> {

@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 40 * 1024 * 1024;
 export type Fallback = (
   request: Request,
   server: Server<undefined>,
-) => Response | Promise<Response> | undefined;
+) => Response | undefined | Promise<Response | undefined>;
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -31,6 +31,7 @@ export interface ListenerParts {
   readonly scrape: (request: Request) => Response | Promise<Response>;
   readonly docs: Fallback;
   readonly management: Fallback;
+  readonly dashboard: Fallback;
 }
 
 /** Listens, and answers everything with 500 until {@link serveParts} has given it something to serve. */
@@ -49,7 +50,7 @@ export function listen(options: ListenOptions): Server<undefined> {
 export function serveAll(server: Server<undefined>, parts: ListenerParts): void {
   server.reload({
     routes: { ...evaluationRoutes(parts.evaluation), ...healthRoutes(parts), '/metrics': parts.scrape },
-    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management]),
+    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
   });
 }
 
@@ -65,7 +66,7 @@ export function serveEvaluation(server: Server<undefined>, parts: ListenerParts)
 export function serveManagement(server: Server<undefined>, parts: ListenerParts): void {
   server.reload({
     routes: { ...healthRoutes(parts), '/metrics': parts.scrape },
-    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management]),
+    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
   });
 }
 

@@ -1,0 +1,122 @@
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { mergeChange } from './flag-merge.ts';
+import { useLiveConnection } from './live.tsx';
+import type { LiveConnection } from './live-connection.ts';
+import type { LiveChange } from './live-events.ts';
+import { queryKeys } from './query-keys.ts';
+import { api, request } from './request.ts';
+import type { FlagRecord, FlagState } from './types.ts';
+
+/** How long a list waits for the event stream, which would otherwise miss what happens between the two. */
+const STREAM_WAIT_MS = 1_500;
+
+/**
+ * Every flag of a project that is not archived, with its states. Kept new by the stream: it is read once, after the
+ * stream has opened.
+ */
+export function useFlags(project: string) {
+  const live = useLiveConnection();
+  return useQuery({
+    queryKey: queryKeys.flags(project),
+    enabled: live !== undefined,
+    staleTime: Infinity,
+    // Ten thousand records: comparing each with its former self costs more than drawing the few on the screen.
+    structuralSharing: false,
+    queryFn: ({ signal }) => readBesideStream(project, live, signal),
+  });
+}
+
+/** Changes that are committed while the list is on its way are applied to it when it arrives. */
+async function readBesideStream(
+  project: string,
+  live: LiveConnection | undefined,
+  signal: AbortSignal,
+): Promise<readonly FlagRecord[]> {
+  await live?.opened(STREAM_WAIT_MS);
+  const meanwhile: LiveChange[] = [];
+  const stop = live?.on('change', (change) => {
+    if (change.project === project) meanwhile.push(change);
+  });
+  try {
+    const path = api`projects/${project}/flags`;
+    const { flags } = await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal });
+    return meanwhile.reduce((list, change) => mergeChange(list, change).flags, flags);
+  } finally {
+    stop?.();
+  }
+}
+
+/** The archived flags of a project. */
+export function useArchivedFlags(project: string, options: { readonly enabled: boolean }) {
+  return useQuery({
+    queryKey: queryKeys.archivedFlags(project),
+    enabled: options.enabled,
+    queryFn: async ({ signal }) => {
+      const path = `${api`projects/${project}/flags`}?archived=true`;
+      return (await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal })).flags;
+    },
+  });
+}
+
+/** One flag with its states in every environment. What the list knows of it is shown meanwhile. */
+export function useFlag(project: string, key: string) {
+  const queries = useQueryClient();
+  const live = useLiveConnection();
+  useEffect(() => {
+    // The stream does not tell what was committed before it opened.
+    void live?.opened(STREAM_WAIT_MS);
+  }, [live]);
+  return useQuery({
+    queryKey: queryKeys.flag(project, key),
+    queryFn: async ({ signal }) => {
+      await live?.opened(STREAM_WAIT_MS);
+      return request<FlagRecord>('GET', api`projects/${project}/flags/${key}`, { signal });
+    },
+    enabled: live !== undefined,
+    placeholderData: () =>
+      queries.getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))?.find((flag) => flag.key === key),
+  });
+}
+
+/** What a new flag is made of. */
+export interface NewFlag {
+  readonly key: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly owner?: string;
+  readonly states: Readonly<Record<string, FlagState>>;
+}
+
+/** Makes a flag with its first states. `confirmed` names the protected environments among them. */
+export function useCreateFlag(project: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ flag, confirmed }: { flag: NewFlag; confirmed: readonly string[] }) =>
+      request<FlagRecord>('POST', api`projects/${project}/flags`, { body: flag, confirmed }),
+    onSuccess: (flag) => putFlag(queries, project, flag),
+  });
+}
+
+/** Puts a record that the API answered into the cache, in the list as well. */
+export function putFlag(queries: QueryClient, project: string, flag: FlagRecord): void {
+  queries.setQueryData(queryKeys.flag(project, flag.key), flag);
+  queries.setQueryData<readonly FlagRecord[]>(queryKeys.flags(project), (list) => {
+    if (list === undefined) return undefined;
+    const others = list.filter(({ key }) => key !== flag.key);
+    return flag.archivedAt === undefined ? [...others, flag] : others;
+  });
+}
+
+/** Replaces one record wherever the cache holds it. */
+export function updateFlagInCache(
+  queries: QueryClient,
+  project: string,
+  key: string,
+  update: (flag: FlagRecord) => FlagRecord,
+): void {
+  queries.setQueryData<FlagRecord>(queryKeys.flag(project, key), (flag) => flag && update(flag));
+  queries.setQueryData<readonly FlagRecord[]>(queryKeys.flags(project), (list) =>
+    list?.map((flag) => (flag.key === key ? update(flag) : flag)),
+  );
+}

@@ -1,0 +1,120 @@
+import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import { mergeChange } from './flag-merge.ts';
+import type { LiveConnection } from './live-connection.ts';
+import type { LiveChange } from './live-events.ts';
+import { cellName, isWriting, markMine } from './own-writes.ts';
+import { queryKeys } from './query-keys.ts';
+import type { FlagRecord } from './types.ts';
+
+/** Changes come in bursts; what must be asked for again is asked for once after each. */
+const GATHER_MS = 250;
+
+/** Keeps the cache as new as the stream: states are merged, everything else is marked to be asked for again. */
+export function connectCache(
+  live: LiveConnection,
+  project: string | undefined,
+  queries: QueryClient,
+): () => void {
+  const stale = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let greeted = false;
+
+  function markStale(keys: readonly QueryKey[]): void {
+    for (const key of keys) stale.add(JSON.stringify(key));
+    timer ??= setTimeout(flush, GATHER_MS);
+  }
+
+  function flush(): void {
+    timer = undefined;
+    for (const key of stale) void queries.invalidateQueries({ queryKey: JSON.parse(key) });
+    stale.clear();
+  }
+
+  const stops = [
+    live.on('hello', () => {
+      // What happened while there was no connection is unknown: ask for everything that is on the screen.
+      if (greeted) void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+      greeted = true;
+    }),
+    live.on('change', (change) => {
+      if (change.project === project && project !== undefined)
+        mergeStates(queries, project, change, markStale);
+      markStale(touchedBy(change));
+    }),
+  ];
+  return () => {
+    clearTimeout(timer);
+    for (const stop of stops) stop();
+  };
+}
+
+function mergeStates(
+  queries: QueryClient,
+  project: string,
+  change: LiveChange,
+  markStale: (keys: readonly QueryKey[]) => void,
+): void {
+  if (change.kind !== 'flags.changed') return;
+  const { environment } = change;
+  const listKey = queryKeys.flags(project);
+  const list = queries.getQueryData<readonly FlagRecord[]>(listKey);
+  if (list !== undefined) {
+    const { flags, isIncomplete } = mergeOne(list);
+    queries.setQueryData(listKey, flags);
+    if (isIncomplete) markStale([listKey]);
+  }
+  for (const { key } of change.changes ?? []) {
+    const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
+    const merged = one === undefined ? undefined : mergeOne([one]).flags[0];
+    if (merged !== undefined) queries.setQueryData(queryKeys.flag(project, key), merged);
+  }
+  if (change.changes === undefined) markStale([['flag', project]]);
+
+  function mergeOne(flags: readonly FlagRecord[]) {
+    const merged = mergeChange(flags, change);
+    const isOwn = (change.changes ?? []).every(
+      ({ key }) => environment !== undefined && isWriting(cellName(project, environment, key)),
+    );
+    if (isOwn) merged.touched.forEach(markMine);
+    return merged;
+  }
+}
+
+/** The lists that a change can have touched, beside the states. */
+function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
+  const keys: QueryKey[] = [queryKeys.audit];
+  if (kind.startsWith('project.')) keys.push(queryKeys.projects);
+  for (const action of actions) keys.push(...listsOf(action.replace(/\..*/, ''), project));
+  if (project === undefined) return keys;
+  keys.push(queryKeys.history(project));
+  if (kind === 'flags.changed') keys.push(queryKeys.compare(project));
+  if (kind.startsWith('environment.')) keys.push(queryKeys.project(project), queryKeys.flags(project));
+  if (kind.startsWith('key.')) keys.push(queryKeys.keys(project), queryKeys.clients(project));
+  return keys;
+}
+
+/** The lists that hold records of a noun of the audit log. */
+function listsOf(noun: string, project: string | undefined): QueryKey[] {
+  switch (noun) {
+    case 'flag':
+      return project === undefined
+        ? []
+        : [queryKeys.flags(project), queryKeys.archivedFlags(project), ['flag', project]];
+    case 'environment':
+      return project === undefined ? [] : [queryKeys.project(project)];
+    case 'project':
+      return [queryKeys.projects];
+    case 'key':
+      return project === undefined ? [] : [queryKeys.keys(project)];
+    case 'schedule':
+      return project === undefined ? [] : [queryKeys.schedules(project)];
+    case 'token':
+      return [queryKeys.tokens];
+    case 'operator':
+    case 'invitation':
+    case 'session':
+      return [queryKeys.operators, queryKeys.invitations];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,125 @@
+import { LIVE_EVENTS, type LiveEvents } from './live-events.ts';
+
+/** `paused`: the tab has been hidden for a while, and others may have the connection. */
+export type LiveStatus = 'connecting' | 'open' | 'lost' | 'paused';
+
+/** How long a hidden tab keeps its connection: browsers open six to one server, over all tabs. */
+const HIDDEN_MS = 30_000;
+const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [1_000, 30_000];
+
+type Listener<Name extends keyof LiveEvents> = (event: LiveEvents[Name]) => void;
+
+/**
+ * The one event stream of this tab. Reconnects by itself with growing, jittered pauses, and gives its connection up
+ * while the tab is hidden.
+ */
+export class LiveConnection {
+  readonly #url: string;
+  readonly #listeners = new Map<string, Set<(event: never) => void>>();
+  readonly #statusListeners = new Set<() => void>();
+  #source: EventSource | undefined;
+  #status: LiveStatus = 'connecting';
+  #failures = 0;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    addEventListener('online', this.#reconnect);
+    this.#open();
+  }
+
+  get status(): LiveStatus {
+    return this.#status;
+  }
+
+  /** Calls `listener` with each event of this name. Gives the function that stops it. */
+  on<Name extends keyof LiveEvents>(name: Name, listener: Listener<Name>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  /** Calls `listener` when the status changes. Gives the function that stops it. */
+  onStatus(listener: () => void): () => void {
+    this.#statusListeners.add(listener);
+    return () => this.#statusListeners.delete(listener);
+  }
+
+  /** Resolves once events arrive, or after `timeoutMs` without them: then the screen must do without. */
+  async opened(timeoutMs: number): Promise<void> {
+    if (this.#status !== 'connecting') return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    const stop = this.onStatus(resolve);
+    await promise;
+    clearTimeout(timer);
+    stop();
+  }
+
+  /** Ends it for good. */
+  close(): void {
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    removeEventListener('online', this.#reconnect);
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#hiddenTimer);
+    this.#source?.close();
+  }
+
+  #open(): void {
+    clearTimeout(this.#retryTimer);
+    this.#source?.close();
+    const source = new EventSource(this.#url);
+    this.#source = source;
+    source.onerror = () => this.#onLost();
+    for (const name of LIVE_EVENTS) {
+      source.addEventListener(name, (event: MessageEvent<string>) => {
+        // The server's own events: their shape is the API's contract.
+        this.#dispatch(name, JSON.parse(event.data) as never);
+      });
+    }
+  }
+
+  #dispatch(name: keyof LiveEvents, event: never): void {
+    if (name === 'hello') {
+      this.#failures = 0;
+      this.#setStatus('open');
+    }
+    for (const listener of this.#listeners.get(name) ?? []) listener(event);
+  }
+
+  /** The browser's own retry has a fixed pause, and gives up on some answers: ours does neither. */
+  #onLost(): void {
+    this.#source?.close();
+    const ceiling = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures++);
+    this.#setStatus('lost');
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(() => this.#open(), ceiling * (0.5 + Math.random() / 2));
+  }
+
+  readonly #reconnect = (): void => {
+    if (this.#status === 'lost' && !document.hidden) this.#open();
+  };
+
+  readonly #onVisibility = (): void => {
+    clearTimeout(this.#hiddenTimer);
+    if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#pause(), HIDDEN_MS);
+    else if (this.#status === 'paused') {
+      this.#setStatus('connecting');
+      this.#open();
+    } else this.#reconnect();
+  };
+
+  #pause(): void {
+    clearTimeout(this.#retryTimer);
+    this.#source?.close();
+    this.#setStatus('paused');
+  }
+
+  #setStatus(status: LiveStatus): void {
+    if (status === this.#status) return;
+    this.#status = status;
+    for (const listener of this.#statusListeners) listener();
+  }
+}

@@ -1,0 +1,53 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
+import { connectCache } from './live-cache.ts';
+import { LiveConnection, type LiveStatus } from './live-connection.ts';
+import type { LiveEvents } from './live-events.ts';
+import { queryKeys } from './query-keys.ts';
+
+const LiveContext = createContext<LiveConnection | undefined>(undefined);
+
+/** Opens the tab's one event stream for what is inside, and keeps the cache as new as it is. */
+export function LiveProvider({ project, children }: { project: string | undefined; children: ReactNode }) {
+  const queries = useQueryClient();
+  const [live, setLive] = useState<LiveConnection>();
+  useEffect(() => {
+    const query = project === undefined ? '' : `?project=${encodeURIComponent(project)}`;
+    const connection = new LiveConnection(`/api/events${query}`);
+    const disconnect = connectCache(connection, project, queries);
+    // A refused stream and a lost one look alike here: the session says which.
+    const stop = connection.onStatus(() => {
+      if (connection.status === 'lost') void queries.invalidateQueries({ queryKey: queryKeys.session });
+    });
+    setLive(connection);
+    return () => {
+      stop();
+      disconnect();
+      connection.close();
+    };
+  }, [project, queries]);
+  return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+/** How the event stream stands. */
+export function useLiveStatus(): LiveStatus {
+  const live = useContext(LiveContext);
+  return useSyncExternalStore(
+    (listener) => live?.onStatus(listener) ?? (() => {}),
+    () => live?.status ?? 'connecting',
+  );
+}
+
+/** The event stream, for lists that must not be read before it; `undefined` for the first moment. */
+export function useLiveConnection(): LiveConnection | undefined {
+  return useContext(LiveContext);
+}
+
+/** Calls `listener` with each event of this name while the component is on the screen. Keep it stable. */
+export function useLiveEvent<Name extends keyof LiveEvents>(
+  name: Name,
+  listener: (event: LiveEvents[Name]) => void,
+): void {
+  const live = useContext(LiveContext);
+  useEffect(() => live?.on(name, listener), [live, name, listener]);
+}

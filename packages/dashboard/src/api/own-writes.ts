@@ -1,0 +1,65 @@
+import { useSyncExternalStore } from 'react';
+import type { StateRecord } from './types.ts';
+
+/** How a write of this tab stands. */
+export type WriteStatus = 'saving' | 'saved' | 'failed';
+
+/** How long "saved" and "failed" stay on the screen, in milliseconds. */
+const SHOWN_MS: Readonly<Record<WriteStatus, number>> = { saving: Infinity, saved: 2_500, failed: 8_000 };
+
+const statuses = new Map<string, WriteStatus>();
+const listeners = new Set<() => void>();
+const mine = new WeakSet<StateRecord>();
+
+/** Names one flag's state in one environment. */
+export function cellName(project: string, environment: string, key: string): string {
+  return `${project}\n${environment}\n${key}`;
+}
+
+/** Notes how the write of a state stands. */
+export function setWriteStatus(cell: string, status: WriteStatus): void {
+  statuses.set(cell, status);
+  announce();
+  const shown = SHOWN_MS[status];
+  if (shown === Infinity) return;
+  setTimeout(() => {
+    if (statuses.get(cell) !== status) return;
+    statuses.delete(cell);
+    announce();
+  }, shown);
+}
+
+/** Forgets a write that did not happen. */
+export function clearWriteStatus(cell: string): void {
+  statuses.delete(cell);
+  announce();
+}
+
+/** How this tab's write of a state stands; `undefined` when there is none. */
+export function useWriteStatus(cell: string): WriteStatus | undefined {
+  return useSyncExternalStore(subscribe, () => statuses.get(cell));
+}
+
+/** Whether this tab is writing the state at this moment. */
+export function isWriting(cell: string): boolean {
+  return statuses.get(cell) === 'saving';
+}
+
+/** Marks a state as written by this tab, so that it is not shown as somebody else's news. */
+export function markMine(record: StateRecord): void {
+  mine.add(record);
+}
+
+/** Whether this tab wrote the state. */
+export function isMine(record: StateRecord): boolean {
+  return mine.has(record);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function announce(): void {
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,40 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryKeys } from './query-keys.ts';
+import { api, request } from './request.ts';
+import type { EnvironmentRecord, ProjectRecord, ProjectSummary } from './types.ts';
+
+/** Every project, by name. */
+export function useProjects() {
+  return useQuery({
+    queryKey: queryKeys.projects,
+    queryFn: async ({ signal }) =>
+      (await request<{ projects: readonly ProjectSummary[] }>('GET', api`projects`, { signal })).projects,
+  });
+}
+
+/** One project with its environments, in their order. */
+export function useProject(project: string) {
+  return useQuery({
+    queryKey: queryKeys.project(project),
+    queryFn: ({ signal }) => request<ProjectRecord>('GET', api`projects/${project}`, { signal }),
+  });
+}
+
+const NONE: readonly EnvironmentRecord[] = [];
+
+/** The environments of a project that is on the screen; none while it is being loaded. */
+export function useEnvironments(project: string): readonly EnvironmentRecord[] {
+  return useProject(project).data?.environments ?? NONE;
+}
+
+/** Makes a project with its three first environments. */
+export function useCreateProject() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => request<ProjectRecord>('POST', api`projects`, { body: { name } }),
+    onSuccess: (project) => {
+      queries.setQueryData(queryKeys.project(project.name), project);
+      return queries.invalidateQueries({ queryKey: queryKeys.projects });
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { request } from './request.ts';
+
+/** Something that a search has found. */
+export interface SearchHit {
+  readonly kind: 'project' | 'environment' | 'flag' | 'key';
+  readonly project: string;
+  readonly environment?: string;
+  readonly key?: string;
+  readonly name?: string;
+  readonly id?: string;
+  readonly description?: string;
+}
+
+const MOST = 12;
+
+/** Searches all projects; nothing is asked for while the text is empty. */
+export function useSearchHits(text: string) {
+  return useQuery({
+    queryKey: ['search', text],
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = new URLSearchParams({ q: text, limit: String(MOST) });
+      return (await request<{ results: readonly SearchHit[] }>('GET', `/api/search?${query}`, { signal }))
+        .results;
+    },
+  });
+}

@@ -1,0 +1,127 @@
+/** The records of the management API as the dashboard reads them. A test holds them against the OpenAPI document. */
+
+/** What somebody may do, least first. */
+export type Role = 'viewer' | 'editor' | 'admin';
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** A flag's state. (Spec: Flag) */
+export interface FlagState {
+  readonly enabled: boolean;
+  readonly value?: Json;
+  /** 0 to 100; absent means everyone. */
+  readonly rolloutPct?: number;
+}
+
+/** A person who signs in. */
+export interface OperatorRecord {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly canChangeProtected: boolean;
+  readonly createdAt?: string;
+  readonly lastSeenAt?: string;
+}
+
+/** Who is signed in, and whether anybody can. */
+export interface SessionRecord {
+  readonly signedIn: boolean;
+  /** Nobody can sign in yet: the first administrator comes through the one-time link. */
+  readonly setupNeeded: boolean;
+  readonly operator?: OperatorRecord;
+  readonly expiresAt?: string;
+}
+
+/** How screens tell an environment apart. */
+export type EnvironmentColor = 'gray' | 'blue' | 'green' | 'amber' | 'red' | 'violet' | 'teal' | 'pink';
+
+/** An environment of a project. */
+export interface EnvironmentRecord {
+  readonly name: string;
+  readonly revision: number;
+  readonly createdAt: string;
+  readonly protected: boolean;
+  readonly color: EnvironmentColor;
+  readonly position: number;
+}
+
+/** A project in the list of projects. */
+export interface ProjectSummary {
+  readonly name: string;
+  readonly createdAt: string;
+}
+
+/** A project with its environments, in their order. */
+export interface ProjectRecord extends ProjectSummary {
+  readonly environments: readonly EnvironmentRecord[];
+}
+
+/** A flag's state in one environment. */
+export interface StateRecord {
+  readonly state: FlagState;
+  /** The environment's revision in which this state was written; `If-Match` names it. */
+  readonly revision: number;
+  readonly updatedAt: string;
+}
+
+/** A flag with its states by environment. */
+export interface FlagRecord {
+  readonly key: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly owner: string;
+  readonly createdAt: string;
+  readonly archivedAt?: string;
+  readonly environments: Readonly<Record<string, StateRecord>>;
+}
+
+/** What a write of one state answers. */
+export interface StateWritten extends StateRecord {
+  readonly key: string;
+  readonly changed: boolean;
+  readonly environmentRevision: number;
+  readonly seq?: number;
+}
+
+/** One step of a multi-flag change. */
+export interface ChangeStep {
+  readonly key: string;
+  /** `null` removes the state. */
+  readonly state: FlagState | null;
+}
+
+/** What a multi-flag change answers. */
+export interface ChangeWritten {
+  readonly environment: string;
+  readonly revision: number;
+  readonly changed: readonly string[];
+  readonly seq?: number;
+}
+
+/** The streams that are open on an environment. */
+export interface EnvironmentClients {
+  readonly environment: string;
+  readonly streams: number;
+  readonly nodes: number;
+  readonly keys: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly lastFour: string;
+    readonly streams: number;
+    readonly nodes: number;
+    readonly lastSeenAt?: string;
+  }[];
+}
+
+/** How far a change has come. */
+export interface DeliveryRecord {
+  readonly seq: number;
+  readonly project: string;
+  readonly environment: string;
+  readonly streams: number;
+  readonly seen: number;
+  readonly slowestMs: number;
+  readonly nodes?: unknown;
+}

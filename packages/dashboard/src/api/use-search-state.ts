@@ -1,0 +1,27 @@
+import { useCallback } from 'react';
+import { useSearchParams } from 'wouter';
+
+/** What a screen keeps in the address: members that are empty are left out of it. */
+export function useSearchState(): readonly [
+  URLSearchParams,
+  (members: Readonly<Record<string, string | undefined>>) => void,
+] {
+  const [params, setParams] = useSearchParams();
+  const set = useCallback(
+    (members: Readonly<Record<string, string | undefined>>) => {
+      setParams(
+        (current) => {
+          const next = new URLSearchParams(current);
+          for (const [name, value] of Object.entries(members)) {
+            if (value === undefined || value === '') next.delete(name);
+            else next.set(name, value);
+          }
+          return next;
+        },
+        { replace: true },
+      );
+    },
+    [setParams],
+  );
+  return [params, set];
+}

@@ -1,0 +1,32 @@
+import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { createQueryClient } from './api/query-client.ts';
+import { queryKeys } from './api/query-keys.ts';
+import { onSignedOut } from './api/request.ts';
+import { ConfirmProvider } from './components/confirm.tsx';
+import { LiveRegion } from './components/live-region.tsx';
+import { Routes } from './routes.tsx';
+
+/** The whole dashboard. */
+export function App() {
+  const [queries] = useState(createQueryClient);
+  return (
+    <QueryClientProvider client={queries}>
+      <ConfirmProvider>
+        <SessionWatch />
+        <Routes />
+      </ConfirmProvider>
+      <LiveRegion />
+    </QueryClientProvider>
+  );
+}
+
+/** Any answer can tell that the session has ended: then it is asked for again, and the routes lead to the sign-in. */
+function SessionWatch() {
+  const queries = useQueryClient();
+  useEffect(
+    () => onSignedOut(() => void queries.invalidateQueries({ queryKey: queryKeys.session })),
+    [queries],
+  );
+  return null;
+}

@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { isRefusal } from '../api/api-error.ts';
+import { type Copied, copyStates, previewCopy } from '../api/compare.ts';
+import type { EnvironmentRecord } from '../api/types.ts';
+import { Button } from '../components/button.tsx';
+import { DeliveryProof } from '../components/delivery-proof.tsx';
+import { Dialog, DialogActions } from '../components/dialog.tsx';
+import { EnvironmentBadge } from '../components/environment-badge.tsx';
+import { announce } from '../components/live-region.tsx';
+import { SkeletonRows } from '../components/skeleton.tsx';
+import { toast } from '../components/toasts.tsx';
+import { useChangeGuards } from './change-guards.tsx';
+import { DifferenceList } from './difference-list.tsx';
+import { NoteField } from './note-field.tsx';
+import { RefusalNote } from './refusal-note.tsx';
+import { useUndoChange } from './use-undo-change.tsx';
+
+/**
+ * Copies states from one environment to another as one change: shows beforehand what the server would do, asks where
+ * the target is protected, and shows it again when the target has changed meanwhile.
+ */
+export function CopyDialog({
+  project,
+  from,
+  to,
+  keys,
+  onClose,
+  onCopied,
+}: {
+  project: string;
+  from: EnvironmentRecord;
+  to: EnvironmentRecord;
+  keys: readonly string[];
+  onClose: () => void;
+  /** Called when it is done, before `onClose`. */
+  onCopied?: () => void;
+}) {
+  const place = { project, from: from.name, to: to.name, keys };
+  const preview = useQuery({
+    queryKey: ['copy-preview', place],
+    queryFn: ({ signal }) => previewCopy(place, signal),
+    gcTime: 0,
+    staleTime: Infinity,
+    retry: false,
+  });
+  const [note, setNote] = useState('');
+  const [isCopying, setCopying] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const { askConsent } = useChangeGuards();
+  const undo = useUndoChange();
+
+  async function copy(shown: Copied): Promise<void> {
+    const steps = shown.differences.map(({ key, before, after }) => ({ key, before, after: after ?? null }));
+    if (!(await askConsent({ project, environment: to, steps }))) return;
+    setCopying(true);
+    setError(undefined);
+    try {
+      const confirmed = to.protected ? to.name : undefined;
+      tellCopied(await copyStates(place, { seen: shown.revision, confirmed, note }));
+      onCopied?.();
+      onClose();
+    } catch (refused) {
+      setError(refused);
+      if (isRefusal(refused, 'revision_conflict')) await preview.refetch();
+    } finally {
+      setCopying(false);
+    }
+  }
+
+  function tellCopied({ changed, seq }: Copied): void {
+    const title = `${countOf(changed.length)} copied from ${from.name} to ${to.name}`;
+    announce(`Saved: ${title}`);
+    toast({
+      kind: 'done',
+      title,
+      detail: <DeliveryProof seq={seq} />,
+      ...(seq === undefined
+        ? {}
+        : { action: { label: 'Undo', run: () => undo(seq, to.protected ? [to.name] : []) } }),
+    });
+  }
+
+  const shown = preview.data;
+  const count = shown?.differences.length ?? 0;
+  const isConflict = isRefusal(error, 'revision_conflict');
+  return (
+    <Dialog title={`Copy to ${to.name}`} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
+      <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
+        From <EnvironmentBadge environment={from} className="font-medium text-ink" /> to
+        <EnvironmentBadge environment={to} className="font-medium text-ink" /> as one change. This is what it
+        does now:
+      </p>
+      <div className="mt-3 space-y-3">
+        {isConflict ? (
+          <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+            {to.name} has changed since you looked. Nothing was copied; below is what copying does now.
+          </p>
+        ) : (
+          <RefusalNote error={error ?? preview.error} />
+        )}
+        {preview.isPending && <SkeletonRows rows={Math.min(4, keys.length)} />}
+        {shown && count > 0 && <DifferenceList differences={shown.differences} label="What changes" />}
+        {shown && count === 0 && (
+          <p className="rounded-md border border-line px-3 py-4 text-center text-ink-2">
+            There is nothing to copy: {to.name} has these states already.
+          </p>
+        )}
+        {count > 0 && <NoteField value={note} onChange={setNote} />}
+      </div>
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          kind="primary"
+          data-autofocus
+          disabled={shown === undefined || count === 0 || isCopying || preview.isFetching}
+          onClick={() => shown && void copy(shown)}
+        >
+          {isCopying ? 'Copying…' : `Copy ${countOf(count)} to ${to.name}`}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function countOf(count: number): string {
+  return count === 1 ? '1 flag' : `${count} flags`;
+}

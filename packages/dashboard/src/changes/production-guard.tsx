@@ -1,0 +1,89 @@
+import ArrowRight from 'lucide-react/icons/arrow-right';
+import TriangleAlert from 'lucide-react/icons/triangle-alert';
+import { useState } from 'react';
+import { useClients } from '../api/clients.ts';
+import type { EnvironmentRecord, FlagState } from '../api/types.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog, DialogActions } from '../components/dialog.tsx';
+import { EnvironmentBadge } from '../components/environment-badge.tsx';
+import { stateText } from '../components/state-text.ts';
+
+/** A change of a protected environment that wants a person's consent. */
+export interface GuardedChange {
+  readonly project: string;
+  readonly environment: EnvironmentRecord;
+  /** What changes, flag by flag; or, where it is too much to list, in words. */
+  readonly steps: readonly {
+    readonly key: string;
+    readonly before: FlagState | null | undefined;
+    readonly after: FlagState | null;
+  }[];
+}
+
+/** As many steps are named one by one. */
+const MOST = 6;
+
+/** Names what is about to change, where, from what to what, and who listens. */
+export function ProductionGuard({
+  change: { project, environment, steps },
+  onAnswer,
+}: {
+  change: GuardedChange;
+  onAnswer: (answer: 'no' | 'once' | 'for a while') => void;
+}) {
+  const [isQuiet, setQuiet] = useState(false);
+  const first = steps[0];
+  const what = steps.length === 1 && first !== undefined ? first.key : `${steps.length} flags`;
+  return (
+    <Dialog title={`Change ${what} in ${environment.name}?`} onClose={() => onAnswer('no')}>
+      <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
+        <TriangleAlert size={16} className="shrink-0" aria-hidden />
+        <span className="flex flex-wrap items-center gap-x-1.5">
+          <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
+          <ConnectedClients project={project} environment={environment.name} />
+        </span>
+      </p>
+      <ul className="mt-3 divide-y divide-line rounded-md border border-line">
+        {steps.slice(0, MOST).map(({ key, before, after }) => (
+          <li key={key} className="px-3 py-2">
+            <p className="font-mono text-xs break-all">{key}</p>
+            <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
+              <span className="break-all">{stateText(before)}</span>
+              <ArrowRight size={13} aria-label="becomes" role="img" className="text-ink-3" />
+              <strong className="font-semibold break-all text-ink">{stateText(after)}</strong>
+            </p>
+          </li>
+        ))}
+        {steps.length > MOST && <li className="px-3 py-2 text-ink-2">and {steps.length - MOST} more</li>}
+      </ul>
+      <label className="mt-3 flex min-h-6 items-center gap-2">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={isQuiet}
+          onChange={(event) => setQuiet(event.target.checked)}
+        />
+        Don't ask again for 15 minutes
+      </label>
+      <DialogActions>
+        <Button onClick={() => onAnswer('no')}>Cancel</Button>
+        <Button data-autofocus kind="primary" onClick={() => onAnswer(isQuiet ? 'for a while' : 'once')}>
+          Change {environment.name}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function ConnectedClients({ project, environment }: { project: string; environment: string }) {
+  const { data } = useClients(project);
+  const streams = data?.find((each) => each.environment === environment)?.streams;
+  if (streams === undefined) return null;
+  return (
+    <span>
+      {streams === 0
+        ? 'No client is connected.'
+        : `${streams} connected ${streams === 1 ? 'client sees' : 'clients see'} it at once.`}
+    </span>
+  );
+}

@@ -1,0 +1,138 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { isRefusal, messageOf } from '../api/api-error.ts';
+import { withState } from '../api/flag-merge.ts';
+import { readState, type StatePlace, writeState } from '../api/flag-states.ts';
+import { updateFlagInCache } from '../api/flags.ts';
+import { cellName, clearWriteStatus, markMine, setWriteStatus } from '../api/own-writes.ts';
+import type { EnvironmentRecord, FlagState, StateRecord } from '../api/types.ts';
+import { DeliveryProof } from '../components/delivery-proof.tsx';
+import { announce } from '../components/live-region.tsx';
+import { stateText } from '../components/state-text.ts';
+import { toast } from '../components/toasts.tsx';
+import type { Conflict } from './conflict-dialog.tsx';
+
+/** A new state for one flag in one environment. */
+export interface StateChange {
+  readonly key: string;
+  readonly environment: EnvironmentRecord;
+  /** The record on the screen; `undefined` where there is none. */
+  readonly before: StateRecord | undefined;
+  /** `null` removes the state. */
+  readonly after: FlagState | null;
+  /** Why: goes into the audit log. */
+  readonly note?: string;
+}
+
+/** How a change ended. */
+export type ChangeOutcome = 'done' | 'cancelled' | 'failed';
+
+/** What writing a state needs. */
+export interface StateWriterParts {
+  readonly project: string;
+  readonly queries: QueryClient;
+  readonly settleConflict: (conflict: Conflict) => Promise<'theirs' | 'mine'>;
+}
+
+/**
+ * Makes the function that writes a state: shows it at once, takes it back when it is refused, shows both versions when
+ * somebody else was faster, and offers to undo.
+ */
+export function createStateWriter({
+  project,
+  queries,
+  settleConflict,
+}: StateWriterParts): (change: StateChange) => Promise<ChangeOutcome> {
+  return write;
+
+  async function write(change: StateChange): Promise<ChangeOutcome> {
+    const { key, environment, before, after, note } = change;
+    const place: StatePlace = { project, environment: environment.name, key };
+    const cell = cellName(project, environment.name, key);
+    const shown = after === null ? undefined : guessOf(before, after);
+    setWriteStatus(cell, 'saving');
+    show(place, before, shown);
+    try {
+      const confirmed = environment.protected ? environment.name : undefined;
+      const written = await writeState(place, after, { before, confirmed, note });
+      const record = written && {
+        state: written.state,
+        revision: written.revision,
+        updatedAt: written.updatedAt,
+      };
+      if (record !== undefined) markMine(record);
+      settle(place, shown, record);
+      setWriteStatus(cell, 'saved');
+      tellDone(change, record, written?.seq);
+      return 'done';
+    } catch (error) {
+      settle(place, shown, before);
+      if (isRefusal(error, 'revision_conflict')) return settleWith(change, place, cell);
+      setWriteStatus(cell, 'failed');
+      toast({
+        kind: 'problem',
+        title: `${key} in ${environment.name} was not changed`,
+        detail: messageOf(error),
+      });
+      return 'failed';
+    }
+  }
+
+  async function settleWith(change: StateChange, place: StatePlace, cell: string): Promise<ChangeOutcome> {
+    clearWriteStatus(cell);
+    const theirs = await readState(place).catch((error: unknown) => {
+      // Removed: that is their version.
+      if (isRefusal(error, 'flag_not_found')) return undefined;
+      throw error;
+    });
+    updateFlagInCache(queries, project, change.key, (flag) => withState(flag, place.environment, theirs));
+    const kept = await settleConflict({
+      key: change.key,
+      environment: place.environment,
+      theirs,
+      mine: change.after,
+    });
+    return kept === 'theirs' ? 'cancelled' : write({ ...change, before: theirs });
+  }
+
+  function tellDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
+    const { key, environment, before, after } = change;
+    const title = `${key} is ${after === null ? 'removed' : stateText(after)} in ${environment.name}`;
+    announce(`Saved: ${title}`);
+    toast({
+      kind: 'done',
+      title,
+      detail: <DeliveryProof seq={seq} />,
+      action: {
+        label: 'Undo',
+        run: () =>
+          void write({
+            ...{ key, environment, before: record, after: before?.state ?? null },
+            note: 'Undo',
+          }),
+      },
+    });
+  }
+
+  /** Shows a state that is not written yet. */
+  function show(place: StatePlace, before: StateRecord | undefined, shown: StateRecord | undefined): void {
+    updateFlagInCache(queries, project, place.key, (flag) =>
+      flag.environments[place.environment] === before ? withState(flag, place.environment, shown) : flag,
+    );
+  }
+
+  /** Replaces what was shown meanwhile, unless the stream has brought something newer. */
+  function settle(place: StatePlace, shown: StateRecord | undefined, record: StateRecord | undefined): void {
+    updateFlagInCache(queries, project, place.key, (flag) => {
+      const now = flag.environments[place.environment];
+      const isNewer = now !== shown && (now?.revision ?? 0) >= (record?.revision ?? 0);
+      return isNewer ? flag : withState(flag, place.environment, record);
+    });
+  }
+}
+
+/** What the record will probably be; its revision is known once it is written. */
+function guessOf(before: StateRecord | undefined, after: FlagState): StateRecord {
+  const guess = { state: after, revision: before?.revision ?? 0, updatedAt: new Date().toISOString() };
+  markMine(guess);
+  return guess;
+}

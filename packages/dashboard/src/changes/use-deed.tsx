@@ -1,0 +1,38 @@
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { ErrorText } from '../components/error-text.tsx';
+import { announce } from '../components/live-region.tsx';
+import { toast } from '../components/toasts.tsx';
+
+/** Something that is done with one click, and needs no form to show what went wrong. */
+export interface Deed {
+  readonly run: () => Promise<unknown>;
+  /** What to say when it is done, as "The key website was revoked". */
+  readonly done: string;
+  /** What to say when it is not, as "The key website was not revoked". */
+  readonly failed: string;
+  /** The lists that it touches. */
+  readonly stale: readonly QueryKey[];
+}
+
+/** Does something and says how it went; resolves with whether it was done. */
+export function useDeed(): (deed: Deed) => Promise<boolean> {
+  const queries = useQueryClient();
+  return useCallback(
+    async ({ run, done, failed, stale }) => {
+      try {
+        await run();
+      } catch (error) {
+        toast({ kind: 'problem', title: failed, detail: <ErrorText error={error} /> });
+        return false;
+      } finally {
+        // Also after a refusal: what is on the screen may be why.
+        for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
+      }
+      announce(done);
+      toast({ kind: 'done', title: done });
+      return true;
+    },
+    [queries],
+  );
+}

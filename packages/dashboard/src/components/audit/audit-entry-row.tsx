@@ -1,0 +1,84 @@
+import Undo2 from 'lucide-react/icons/undo-2';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { AuditEntryRecord } from '../../api/audit.ts';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { links } from '../../shell/links.ts';
+import { Button } from '../button.tsx';
+import { EnvironmentBadge } from '../environment-badge.tsx';
+import { TimeAgo } from '../time-ago.tsx';
+import { actorKind, actorText, deedText, hasVersions } from './deed-text.ts';
+import { FieldDiff } from './field-diff.tsx';
+
+/**
+ * One deed: who, what, where, when, why, and the members that differ. `environments` gives the looks of the
+ * project's; `children` stands below, as the proof of delivery. Put it into a list item.
+ */
+export function AuditEntryRow({
+  entry,
+  environments = [],
+  target = 'link',
+  onRevert,
+  children,
+}: {
+  entry: AuditEntryRecord;
+  environments?: readonly EnvironmentRecord[];
+  /** `hidden` where every row is about the same thing. */
+  target?: 'link' | 'hidden';
+  /** Absent where the change cannot be put back, or not by this person. */
+  onRevert?: (() => void) | undefined;
+  children?: ReactNode;
+}) {
+  const { actor, action, before, after, note, at, seq } = entry;
+  const kind = actorKind(actor);
+  return (
+    <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-baseline gap-x-1.5">
+          <span className="font-medium break-all">{actorText(actor)}</span>
+          {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}
+          <span className="text-ink-2">{deedText(action, entry)}</span>
+          {target === 'link' && <Target entry={entry} />}
+          {entry.environment !== undefined && <Place name={entry.environment} environments={environments} />}
+          <TimeAgo at={at} className="text-xs whitespace-nowrap text-ink-3" />
+        </p>
+        {note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{note}”</p>}
+        {hasVersions(action, entry) && (
+          <div className="mt-1.5">
+            <FieldDiff before={before} after={after} />
+          </div>
+        )}
+        {children}
+      </div>
+      {onRevert !== undefined && (
+        <Button kind="quiet" className="h-7 px-2" aria-label={`Revert change ${seq}`} onClick={onRevert}>
+          <Undo2 size={14} aria-hidden />
+          <span className="max-sm:sr-only">Revert</span>
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Target({ entry: { action, project, target } }: { entry: AuditEntryRecord }) {
+  if (action.startsWith('flag.') && project !== undefined) {
+    return (
+      <Link
+        href={links.flag(project, target)}
+        className="font-mono text-xs break-all text-accent hover:underline"
+      >
+        {target}
+      </Link>
+    );
+  }
+  return <span className="font-mono text-xs break-all">{target}</span>;
+}
+
+function Place({ name, environments }: { name: string; environments: readonly EnvironmentRecord[] }) {
+  const environment = environments.find((each) => each.name === name);
+  return (
+    <span className="inline-flex items-baseline gap-1.5 text-ink-2">
+      in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
+    </span>
+  );
+}

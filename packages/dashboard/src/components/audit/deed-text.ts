@@ -1,0 +1,79 @@
+/** What was done, as the middle of a sentence: `ada@example.com` … `new-checkout`. */
+const DEEDS: Readonly<Record<string, string>> = {
+  'flag.changed': 'changed',
+  'flag.created': 'created the flag',
+  'flag.updated': 'edited the flag',
+  'flag.archived': 'archived the flag',
+  'flag.restored': 'restored the flag',
+  'flag.deleted': 'deleted the flag',
+  'flag.recreated': 'brought back the flag',
+  'environment.created': 'created the environment',
+  'environment.updated': 'edited the environment',
+  'environment.deleted': 'deleted the environment',
+  'project.created': 'created the project',
+  'project.deleted': 'deleted the project',
+  'key.created': 'created the project key',
+  'key.revoked': 'revoked the project key',
+  'token.created': 'created the access token',
+  'token.revoked': 'revoked the access token',
+  'schedule.created': 'scheduled',
+  'schedule.cancelled': 'cancelled the schedule',
+  'schedule.applied': 'ran the schedule',
+  'schedule.failed': 'could not run the schedule',
+  'operator.invited': 'invited',
+  'operator.joined': 'joined as',
+  'operator.changed': 'changed the operator',
+  'operator.removed': 'removed the operator',
+  'operator.password_changed': 'set a new password for',
+  'invitation.created': 'invited',
+  'invitation.revoked': 'took back the invitation of',
+  'session.started': 'signed in',
+  'session.ended': 'signed out',
+};
+
+/** Deeds that one can tell by the two versions: before and after are worth showing. */
+const HAS_NO_VERSIONS = new Set(['session.started', 'session.ended', 'operator.password_changed']);
+
+/** What an entry of the audit log says was done. Deeds that are not known are told as they are named. */
+export function deedText(
+  action: string,
+  versions: { readonly before?: unknown; readonly after?: unknown },
+): string {
+  if (action === 'flag.changed' && versions.before === undefined) return 'set';
+  if (action === 'flag.changed' && versions.after === undefined) return 'removed';
+  const [noun = action, deed = 'did'] = action.split('.');
+  return DEEDS[action] ?? `${deed.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
+}
+
+/** Whether an entry has two versions to compare. */
+export function hasVersions(action: string, versions: { before?: unknown; after?: unknown }): boolean {
+  if (HAS_NO_VERSIONS.has(action)) return false;
+  return versions.before !== undefined || versions.after !== undefined;
+}
+
+/** Who did something, without the kind: `operator:ada@example.com` is `ada@example.com`. */
+export function actorText(actor: string): string {
+  return actor.replace(/^(operator|token):/, '');
+}
+
+/** How an actor came in, where it is worth saying: a token or the system itself. */
+export function actorKind(actor: string): string | undefined {
+  if (actor.startsWith('token:')) return 'access token';
+  return actor === 'system' ? 'the server' : undefined;
+}
+
+/** Deeds that a revert can put back; the server decides, this only hides buttons that could never work. */
+const REVERTIBLE = new Set([
+  'flag.changed',
+  'flag.updated',
+  'flag.archived',
+  'flag.restored',
+  'flag.deleted',
+  'flag.recreated',
+  'environment.updated',
+]);
+
+/** Whether it is worth offering to revert the change of an entry. */
+export function mayBeReverted(action: string): boolean {
+  return REVERTIBLE.has(action);
+}

@@ -1,0 +1,77 @@
+import type { Json } from '../../api/types.ts';
+
+/** One member that differs between two versions. */
+export interface FieldChange {
+  /** Where it is, as `value.colors[2]`; empty for the whole. */
+  readonly path: string;
+  /** Absent where there was nothing. */
+  readonly before?: Json;
+  /** Absent where there is nothing any more. */
+  readonly after?: Json;
+}
+
+/** Deeper members are told as a whole. */
+const DEEPEST = 6;
+
+/**
+ * The members in which two versions differ, in the order of the newer one. Objects are compared member by member,
+ * arrays of one length element by element; `undefined` stands for nothing.
+ */
+export function diffFields(before: Json | undefined, after: Json | undefined): readonly FieldChange[] {
+  const changes: FieldChange[] = [];
+  compare('', before, after, 0);
+  return changes;
+
+  function compare(path: string, one: Json | undefined, other: Json | undefined, depth: number): void {
+    if (one === other) return;
+    const members = depth < DEEPEST ? membersOfBoth(one, other, depth) : undefined;
+    if (members === undefined) {
+      if (JSON.stringify(one) === JSON.stringify(other)) return;
+      changes.push({
+        path,
+        ...(one === undefined ? {} : { before: one }),
+        ...(other === undefined ? {} : { after: other }),
+      });
+      return;
+    }
+    for (const [name, first, second] of members) compare(joined(path, name), first, second, depth + 1);
+  }
+}
+
+type Pair = readonly [name: string | number, before: Json | undefined, after: Json | undefined];
+
+/** What to compare one by one; `undefined` where the two are to be told as a whole. */
+function membersOfBoth(
+  before: Json | undefined,
+  after: Json | undefined,
+  depth: number,
+): readonly Pair[] | undefined {
+  if (isArray(before) && isArray(after)) {
+    if (before.length !== after.length) return undefined;
+    return before.map((element, index) => [index, element, after[index]]);
+  }
+  // A state that comes or goes is told by its members, a value that does is told whole.
+  const [old, young] = depth === 0 ? [before ?? {}, after ?? {}] : [before, after];
+  if (!isObject(old) || !isObject(young)) return undefined;
+  const names = new Set([...Object.keys(young), ...Object.keys(old)]);
+  return [...names].map((name) => [name, own(old, name), own(young, name)]);
+}
+
+function own(object: { readonly [name: string]: Json }, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function joined(path: string, name: string | number): string {
+  if (typeof name === 'number') return `${path}[${name}]`;
+  const isPlain = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name);
+  if (!isPlain) return `${path}[${JSON.stringify(name)}]`;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

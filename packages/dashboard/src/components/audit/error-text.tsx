@@ -1,0 +1,19 @@
+import { ApiError, messageOf } from '../../api/api-error.ts';
+
+/** What went wrong, in the API's words, with a link to the page that explains it. */
+export function ErrorText({ error }: { error: unknown }) {
+  const docs = error instanceof ApiError ? error.docs : undefined;
+  return (
+    <>
+      {messageOf(error)}
+      {docs !== undefined && (
+        <>
+          {' '}
+          <a href={docs} target="_blank" rel="noreferrer" className="underline">
+            What this means
+          </a>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import ArrowRight from 'lucide-react/icons/arrow-right';
+import { useState } from 'react';
+import type { Json } from '../../api/types.ts';
+import { diffFields, type FieldChange } from './diff-fields.ts';
+
+/** As many members are shown before "more". */
+const FEW = 8;
+
+/** Longer values are cut until somebody wants them whole. */
+const LONG = 160;
+
+/** The members in which two versions differ, old and new side by side. `undefined` stands for nothing. */
+export function FieldDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
+  const [isWhole, setWhole] = useState(false);
+  const changes = diffFields(before, after);
+  if (changes.length === 0)
+    return (
+      <p className="text-xs text-ink-3">Only the notation of the value is another: it means the same.</p>
+    );
+  const isCut = changes.length > FEW || changes.some(({ before, after }) => isLong(before) || isLong(after));
+  const shown = isWhole ? changes : changes.slice(0, FEW);
+  return (
+    <div>
+      <ul className="flex flex-col gap-1">
+        {shown.map((change) => (
+          <Line key={change.path} change={change} isWhole={isWhole} />
+        ))}
+      </ul>
+      {isCut && (
+        <button
+          type="button"
+          aria-expanded={isWhole}
+          className="mt-1 min-h-6 text-xs text-accent hover:underline"
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole
+            ? 'Show less'
+            : changes.length > FEW
+              ? `Show all ${changes.length} differences`
+              : 'Show all of it'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Line({ change: { path, before, after }, isWhole }: { change: FieldChange; isWhole: boolean }) {
+  return (
+    <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
+      {path !== '' && <span className="font-mono break-all text-ink-3">{path}</span>}
+      <Side value={before} isWhole={isWhole} look="before" />
+      <ArrowRight size={12} role="img" aria-label="becomes" className="shrink-0 self-center text-ink-3" />
+      <Side value={after} isWhole={isWhole} look="after" />
+    </li>
+  );
+}
+
+const LOOKS = {
+  before: 'bg-danger-soft text-danger decoration-danger/60 line-through',
+  after: 'bg-good-soft text-good',
+} as const;
+
+function Side({
+  value,
+  isWhole,
+  look,
+}: {
+  value: Json | undefined;
+  isWhole: boolean;
+  look: keyof typeof LOOKS;
+}) {
+  if (value === undefined) return <span className="text-ink-3 italic">nothing</span>;
+  const text = JSON.stringify(value);
+  const Tag = look === 'before' ? 'del' : 'ins';
+  return (
+    <Tag
+      className={`max-w-full rounded px-1 py-px font-mono break-all whitespace-pre-wrap no-underline ${LOOKS[look]}`}
+    >
+      {isWhole || text.length <= LONG ? text : `${text.slice(0, LONG)}…`}
+    </Tag>
+  );
+}
+
+function isLong(value: Json | undefined): boolean {
+  return value !== undefined && JSON.stringify(value).length > LONG;
+}

@@ -1,0 +1,142 @@
+import TriangleAlert from 'lucide-react/icons/triangle-alert';
+import { type FormEvent, useId, useState } from 'react';
+import type { RevertDifference } from '../../api/changes.ts';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { Button } from '../button.tsx';
+import { Dialog, DialogActions } from '../dialog.tsx';
+import { EnvironmentBadge } from '../environment-badge.tsx';
+import { Field, FormError } from '../field.tsx';
+import { SkeletonRows } from '../skeleton.tsx';
+import { ErrorText } from './error-text.tsx';
+import { FieldDiff } from './field-diff.tsx';
+import { useRevert } from './use-revert.tsx';
+
+/** Longest note, in characters; the server's limit. */
+const LONGEST_NOTE = 1000;
+
+/**
+ * Shows what reverting change `seq` would put back, and does it as a new change. Where something has changed since,
+ * it says what, and asks once more.
+ */
+export function RevertDialog({
+  seq,
+  environments,
+  onClose,
+}: {
+  seq: number;
+  environments: readonly EnvironmentRecord[];
+  onClose: () => void;
+}) {
+  const [note, setNote] = useState('');
+  const { preview, conflict, apply } = useRevert(seq, onClose);
+  const anywayId = useId();
+  const [isSure, setSure] = useState(false);
+  const differences = preview.data?.differences;
+  const guarded = environments.filter(
+    (environment) =>
+      environment.protected && differences?.some((each) => each.environment === environment.name),
+  );
+  const canApply = differences !== undefined && differences.length > 0 && (conflict === undefined || isSure);
+  const failure = apply.error ?? preview.error;
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    if (canApply) apply.mutate({ note: note.trim(), confirmed: guarded.map(({ name }) => name) });
+  }
+
+  return (
+    <Dialog title={`Revert change ${seq}?`} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <p className="text-ink-2">
+          This puts back what was there before, as a new change that can be reverted too.
+        </p>
+        {conflict !== undefined && (
+          <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
+            <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+            <span className="min-w-0 break-words">{conflict.message}</span>
+          </div>
+        )}
+        {guarded.map((environment) => (
+          <p
+            key={environment.name}
+            className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
+          >
+            <EnvironmentBadge environment={environment} className="font-medium" /> is protected: its clients
+            get this at once.
+          </p>
+        ))}
+        {preview.isPending && <SkeletonRows rows={2} />}
+        {differences?.length === 0 && <p>There is nothing to put back: all of it is as it was before.</p>}
+        {differences !== undefined && differences.length > 0 && (
+          <Differences differences={differences} environments={environments} />
+        )}
+        {failure !== null && (
+          <FormError>
+            <ErrorText error={failure} />
+          </FormError>
+        )}
+        {conflict !== undefined && differences !== undefined && (
+          <label htmlFor={anywayId} className="flex min-h-6 items-center gap-2">
+            <input
+              id={anywayId}
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={isSure}
+              onChange={(event) => setSure(event.target.checked)}
+            />
+            Revert anyway, over what has changed since
+          </label>
+        )}
+        <Field label="Why" hint="Goes into the history. Optional.">
+          {(props) => (
+            <input
+              {...props}
+              maxLength={LONGEST_NOTE}
+              value={note}
+              onChange={(event) => setNote(event.target.value)}
+            />
+          )}
+        </Field>
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" data-autofocus disabled={!canApply || apply.isPending}>
+            {apply.isPending ? 'Reverting…' : 'Revert'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+function Differences({
+  differences,
+  environments,
+}: {
+  differences: readonly RevertDifference[];
+  environments: readonly EnvironmentRecord[];
+}) {
+  return (
+    <section
+      aria-label="What is put back"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0}
+      className="max-h-72 overflow-y-auto rounded-md border border-line"
+    >
+      <ul className="divide-y divide-line">
+        {differences.map(({ environment, key, before, after }) => {
+          const looks = environments.find(({ name }) => name === environment);
+          return (
+            <li key={`${environment ?? ''}\n${key ?? ''}`} className="px-3 py-2">
+              <p className="mb-1 flex flex-wrap items-center gap-x-1.5">
+                {key !== undefined && <span className="font-mono text-xs break-all">{key}</span>}
+                {key !== undefined && environment !== undefined && <span className="text-ink-3">in</span>}
+                {looks === undefined ? environment : <EnvironmentBadge environment={looks} />}
+              </p>
+              <FieldDiff before={before} after={after} />
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}

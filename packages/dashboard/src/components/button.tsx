@@ -1,0 +1,52 @@
+import type { ComponentProps } from 'react';
+import { classNames } from './class-names.ts';
+
+/** How much a button asks for attention. */
+export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger';
+
+const KINDS: Readonly<Record<ButtonKind, string>> = {
+  primary: 'bg-accent text-accent-ink border-transparent hover:bg-accent-hover',
+  plain: 'bg-surface text-ink border-line hover:bg-hover',
+  quiet: 'bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink',
+  danger: 'bg-danger text-surface border-transparent hover:bg-danger-hover',
+};
+
+/** A button; of type `button` unless said otherwise. */
+export function Button({
+  kind = 'plain',
+  className,
+  ...rest
+}: ComponentProps<'button'> & { kind?: ButtonKind }) {
+  return (
+    <button
+      type="button"
+      className={classNames(
+        'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 font-medium whitespace-nowrap transition-colors',
+        'disabled:opacity-55 disabled:pointer-events-none',
+        KINDS[kind],
+        className,
+      )}
+      {...rest}
+    />
+  );
+}
+
+/** A square button that shows an icon only; `label` says what it does. */
+export function IconButton({
+  label,
+  className,
+  ...rest
+}: Omit<ComponentProps<'button'>, 'aria-label'> & { label: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className={classNames(
+        'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors hover:bg-hover hover:text-ink disabled:opacity-55',
+        className,
+      )}
+      {...rest}
+    />
+  );
+}

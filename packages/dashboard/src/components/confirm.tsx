@@ -1,0 +1,88 @@
+import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { Button } from './button.tsx';
+import { Dialog, DialogActions } from './dialog.tsx';
+import { Field } from './field.tsx';
+
+/** What a person is asked. */
+export interface Question {
+  readonly title: string;
+  readonly body: ReactNode;
+  /** What the button says that goes on, as "Archive". */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  /** Must be typed before it goes on. */
+  readonly typed?: string;
+}
+
+type Ask = (question: Question) => Promise<boolean>;
+
+const ConfirmContext = createContext<Ask>(async () => false);
+
+/** Asks a person; resolves with whether to go on. */
+export function useConfirm(): Ask {
+  return useContext(ConfirmContext);
+}
+
+/** Shows the questions of what is inside. */
+export function ConfirmProvider({ children }: { children: ReactNode }) {
+  const [open, setOpen] = useState<{ question: Question; answer: (yes: boolean) => void }>();
+  const ask = useCallback<Ask>((question) => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    setOpen({ question, answer: resolve });
+    return promise;
+  }, []);
+  function answer(yes: boolean): void {
+    open?.answer(yes);
+    setOpen(undefined);
+  }
+  return (
+    <ConfirmContext value={ask}>
+      {children}
+      {open && <ConfirmDialog question={open.question} onAnswer={answer} />}
+    </ConfirmContext>
+  );
+}
+
+function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (yes: boolean) => void }) {
+  const [typed, setTyped] = useState('');
+  const isReady = question.typed === undefined || typed === question.typed;
+  return (
+    <Dialog title={question.title} onClose={() => onAnswer(false)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onAnswer(true);
+        }}
+      >
+        <div className="text-ink-2">{question.body}</div>
+        {question.typed !== undefined && (
+          <div className="mt-4">
+            <Field label={`Type ${question.typed} to go on`}>
+              {(props) => (
+                <input
+                  {...props}
+                  data-autofocus
+                  autoComplete="off"
+                  spellCheck={false}
+                  value={typed}
+                  onChange={(event) => setTyped(event.target.value)}
+                />
+              )}
+            </Field>
+          </div>
+        )}
+        <DialogActions>
+          <Button onClick={() => onAnswer(false)}>Cancel</Button>
+          <Button
+            type="submit"
+            kind={question.isDangerous ? 'danger' : 'primary'}
+            disabled={!isReady}
+            {...(question.typed === undefined ? { 'data-autofocus': true } : {})}
+          >
+            {question.action}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,37 @@
+import Lock from 'lucide-react/icons/lock';
+import type { EnvironmentColor } from '../api/types.ts';
+import { classNames } from './class-names.ts';
+
+/** The class that fills a mark with an environment's colour. */
+export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
+  gray: 'bg-env-gray',
+  blue: 'bg-env-blue',
+  green: 'bg-env-green',
+  amber: 'bg-env-amber',
+  red: 'bg-env-red',
+  violet: 'bg-env-violet',
+  teal: 'bg-env-teal',
+  pink: 'bg-env-pink',
+};
+
+/** An environment: its colour, its name, and a lock where it is protected. */
+export function EnvironmentBadge({
+  environment,
+  className,
+}: {
+  environment: { readonly name: string; readonly color: EnvironmentColor; readonly protected: boolean };
+  className?: string;
+}) {
+  return (
+    <span className={classNames('inline-flex min-w-0 items-center gap-1.5', className)}>
+      <span
+        aria-hidden
+        className={classNames('size-2 shrink-0 rounded-full', ENVIRONMENT_FILL[environment.color])}
+      />
+      <span className="truncate">{environment.name}</span>
+      {environment.protected && (
+        <Lock size={12} className="shrink-0 text-ink-3" aria-label="protected" role="img" />
+      )}
+    </span>
+  );
+}

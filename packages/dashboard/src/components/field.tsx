@@ -1,0 +1,60 @@
+import { type ReactNode, useId } from 'react';
+
+/** The look of a text field. */
+export const INPUT =
+  'h-8 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-ink aria-invalid:border-danger disabled:opacity-60';
+
+/** What a field gives to the control inside. */
+export interface FieldControl {
+  readonly id: string;
+  readonly className: string;
+  readonly 'aria-describedby'?: string;
+  readonly 'aria-invalid'?: true;
+}
+
+/** A control with its label, a hint, and what is wrong with it. Spread what it gives onto the control. */
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: string | undefined;
+  children: (control: FieldControl) => ReactNode;
+}) {
+  const id = useId();
+  const describedBy = error !== undefined || hint !== undefined ? `${id}-note` : undefined;
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        className: INPUT,
+        ...(describedBy === undefined ? {} : { 'aria-describedby': describedBy }),
+        ...(error === undefined ? {} : { 'aria-invalid': true }),
+      })}
+      {describedBy !== undefined && (
+        <p
+          id={describedBy}
+          className={error === undefined ? 'mt-1 text-xs text-ink-3' : 'mt-1 text-xs text-danger'}
+        >
+          {error ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What went wrong with a whole form. */
+export function FormError({ children }: { children: ReactNode }) {
+  if (children === undefined || children === '') return null;
+  return (
+    <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
+      {children}
+    </p>
+  );
+}

@@ -1,0 +1,35 @@
+import { type ReactNode, useEffect } from 'react';
+import { classNames } from './class-names.ts';
+
+/** The frame of a screen: its heading, its actions, and the title of the window. */
+export function Page({
+  title,
+  heading,
+  actions,
+  intro,
+  children,
+  className,
+}: {
+  /** Goes into the window's title. */
+  title: string;
+  /** Default: the title. */
+  heading?: ReactNode;
+  actions?: ReactNode;
+  intro?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  useEffect(() => {
+    document.title = `${title} · Halyard`;
+  }, [title]);
+  return (
+    <div className={classNames('mx-auto w-full max-w-6xl px-4 py-5 sm:px-6', className)}>
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <h1 className="text-xl font-semibold">{heading ?? title}</h1>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </div>
+      {intro !== undefined && <p className="-mt-2 mb-4 max-w-2xl text-ink-2">{intro}</p>}
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+import CircleAlert from 'lucide-react/icons/circle-alert';
+import CircleCheck from 'lucide-react/icons/circle-check';
+import Info from 'lucide-react/icons/info';
+import X from 'lucide-react/icons/x';
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { IconButton } from './button.tsx';
+
+/** A message at the edge of the screen that goes by itself. */
+export interface Toast {
+  readonly kind: 'done' | 'problem' | 'news';
+  readonly title: string;
+  /** More than the title, as the proof of delivery. */
+  readonly detail?: ReactNode;
+  readonly action?: { readonly label: string; readonly run: () => void };
+  /** How long it stays; default 10 seconds, in which "Undo" is offered. */
+  readonly durationMs?: number;
+}
+
+interface Shown extends Toast {
+  readonly id: number;
+}
+
+/** More at once would cover the screen. */
+const MOST = 4;
+const DURATION_MS = 10_000;
+
+let shown: readonly Shown[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+/** Shows a message. Gives the function that takes it away. */
+export function toast(message: Toast): () => void {
+  const id = ++lastId;
+  set([...shown, { ...message, id }].slice(-MOST));
+  return () => dismiss(id);
+}
+
+function dismiss(id: number): void {
+  set(shown.filter((each) => each.id !== id));
+}
+
+function set(next: readonly Shown[]): void {
+  shown = next;
+  for (const listener of listeners) listener();
+}
+
+const ICONS = {
+  done: <CircleCheck size={16} className="mt-0.5 shrink-0 text-good" aria-hidden />,
+  problem: <CircleAlert size={16} className="mt-0.5 shrink-0 text-danger" aria-hidden />,
+  news: <Info size={16} className="mt-0.5 shrink-0 text-accent" aria-hidden />,
+} as const;
+
+/** Where the messages stand; once on a page. */
+export function Toasts() {
+  const list = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => shown,
+  );
+  return (
+    <section
+      aria-label="Messages"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-3 bottom-3 z-50 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
+    >
+      {list.map((each) => (
+        <ToastCard key={each.id} toast={each} />
+      ))}
+    </section>
+  );
+}
+
+function ToastCard({
+  toast: { id, kind, title, detail, action, durationMs = DURATION_MS },
+}: {
+  toast: Shown;
+}) {
+  const [isHeld, setHeld] = useState(false);
+  const leftMs = useRef(durationMs);
+  useEffect(() => {
+    if (isHeld) return;
+    const start = performance.now();
+    const timer = setTimeout(() => dismiss(id), leftMs.current);
+    return () => {
+      clearTimeout(timer);
+      leftMs.current -= performance.now() - start;
+    };
+  }, [id, isHeld]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: while somebody points at it or is in it, it must not go away
+    <div
+      role={kind === 'problem' ? 'alert' : undefined}
+      className="pointer-events-auto flex w-full animate-enter items-start gap-2.5 rounded-lg border border-line bg-raised p-3 shadow-pop"
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      {ICONS[kind]}
+      <div className="min-w-0 flex-1">
+        <p className="font-medium break-words">{title}</p>
+        {detail !== undefined && <div className="text-xs break-words text-ink-2">{detail}</div>}
+      </div>
+      {action && (
+        <button
+          type="button"
+          className="min-h-6 rounded px-1.5 font-medium text-accent hover:underline"
+          onClick={() => {
+            dismiss(id);
+            action.run();
+          }}
+        >
+          {action.label}
+        </button>
+      )}
+      <IconButton label="Dismiss" className="-m-0.5 size-6" onClick={() => dismiss(id)}>
+        <X size={14} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}

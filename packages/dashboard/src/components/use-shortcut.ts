@@ -1,0 +1,29 @@
+import { useEffect } from 'react';
+
+/**
+ * Calls `run` when a key is pressed outside of fields and dialogs: `'/'`, `'n'`, `'?'`; with `Mod+` also inside:
+ * `'Mod+k'` is Ctrl or Cmd. `run` must be stable.
+ */
+export function useShortcut(key: string, run: (event: KeyboardEvent) => void): void {
+  useEffect(() => {
+    const needsModifier = key.startsWith('Mod+');
+    const name = needsModifier ? key.slice('Mod+'.length) : key;
+    function onKey(event: KeyboardEvent): void {
+      if (event.key.toLowerCase() !== name || event.defaultPrevented || event.altKey) return;
+      if ((event.ctrlKey || event.metaKey) !== needsModifier) return;
+      if (!needsModifier && isBusy(event.target)) return;
+      event.preventDefault();
+      run(event);
+    }
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [key, run]);
+}
+
+/** Whether keys belong to something else at the moment: a field, an open dialog or menu. */
+function isBusy(target: EventTarget | null): boolean {
+  if (document.querySelector('dialog[open], [role="menu"]') !== null) return true;
+  if (!(target instanceof HTMLElement)) return false;
+  const isField = target.matches('textarea, select, [contenteditable="true"]');
+  return isField || (target instanceof HTMLInputElement && !['checkbox', 'radio'].includes(target.type));
+}

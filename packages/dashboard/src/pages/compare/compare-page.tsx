@@ -1,0 +1,93 @@
+import ArrowLeftRight from 'lucide-react/icons/arrow-left-right';
+import Equal from 'lucide-react/icons/equal';
+import Layers from 'lucide-react/icons/layers';
+import { Link, useParams } from 'wouter';
+import { useProject } from '../../api/projects.ts';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { useSearchState } from '../../api/use-search-state.ts';
+import { IconButton } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Page } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Select } from '../../components/select.tsx';
+import { SkeletonRows } from '../../components/skeleton.tsx';
+import { links } from '../../shell/links.ts';
+import { Differences } from './differences.tsx';
+
+/** The screen "Compare": how two environments differ, and copying from one to the other. */
+export function ComparePage() {
+  const { project = '' } = useParams<{ project: string }>();
+  const { data, error, refetch } = useProject(project);
+  const intro = 'What is different in two environments. Choose flags to copy their states, as one change.';
+  return (
+    <Page title={`Compare · ${project}`} heading="Compare" intro={intro}>
+      {error && data === undefined ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <SkeletonRows />
+      ) : data.environments.length < 2 ? (
+        <EmptyState icon={<Layers size={20} aria-hidden />} title="There is only one environment">
+          Comparing needs two. Make another on the{' '}
+          <Link href={links.environments(project)} className="text-accent underline">
+            environments screen
+          </Link>
+          .
+        </EmptyState>
+      ) : (
+        <Comparing project={project} environments={data.environments} />
+      )}
+    </Page>
+  );
+}
+
+function Comparing({ project, environments }: { project: string; environments: readonly EnvironmentRecord[] }) {
+  const [params, setParams] = useSearchState();
+  const named = (name: string) => environments.find((each) => each.name === params.get(name));
+  // Where nothing is chosen: the step that is taken last, as from staging to production.
+  const from = named('from') ?? environments.findLast((each) => each !== (named('to') ?? environments.at(-1)));
+  const to = named('to') ?? environments.findLast((each) => each !== from);
+  if (from === undefined || to === undefined) return null;
+  return (
+    <>
+      <div className="mb-4 flex flex-wrap items-center gap-2">
+        <Choice label="From" environments={environments} chosen={from} onChoose={(name) => setParams({ from: name, to: to.name })} />
+        <IconButton label="Swap the two" onClick={() => setParams({ from: to.name, to: from.name })}>
+          <ArrowLeftRight size={15} aria-hidden />
+        </IconButton>
+        <Choice label="To" environments={environments} chosen={to} onChoose={(name) => setParams({ from: from.name, to: name })} />
+      </div>
+      {from === to ? (
+        <EmptyState icon={<Equal size={20} aria-hidden />} title={`This is ${from.name} twice`}>
+          Choose two different environments.
+        </EmptyState>
+      ) : (
+        <Differences key={`${from.name} ${to.name}`} project={project} from={from} to={to} />
+      )}
+    </>
+  );
+}
+
+function Choice({
+  label,
+  environments,
+  chosen,
+  onChoose,
+}: {
+  label: string;
+  environments: readonly EnvironmentRecord[];
+  chosen: EnvironmentRecord;
+  onChoose: (name: string) => void;
+}) {
+  return (
+    <span className="flex items-center gap-2">
+      <span aria-hidden className="text-ink-2">
+        {label}
+      </span>
+      <Select label={label} value={chosen.name} onChange={(event) => onChoose(event.target.value)} className="max-w-44">
+        {environments.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </Select>
+    </span>
+  );
+}

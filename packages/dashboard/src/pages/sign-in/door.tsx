@@ -1,0 +1,24 @@
+import { type ReactNode, useEffect } from 'react';
+import { Logo } from '../../shell/logo.tsx';
+
+/** The frame of the screens before somebody is signed in. */
+export function Door({ title, intro, children }: { title: string; intro?: ReactNode; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Halyard`;
+  }, [title]);
+  return (
+    <main className="flex min-h-dvh flex-col items-center px-4 pt-[14vh] pb-10">
+      <div className="w-full max-w-sm">
+        <div className="mb-6 flex items-center gap-2.5">
+          <Logo size={28} />
+          <span className="text-lg font-semibold">Halyard</span>
+        </div>
+        <div className="rounded-lg border border-line bg-surface p-6">
+          <h1 className="text-lg font-semibold">{title}</h1>
+          {intro !== undefined && <div className="mt-1 text-ink-2">{intro}</div>}
+          <div className="mt-4">{children}</div>
+        </div>
+      </div>
+    </main>
+  );
+}

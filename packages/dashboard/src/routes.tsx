@@ -1,0 +1,96 @@
+import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
+import { LiveProvider } from './api/live.tsx';
+import { useSession } from './api/session.ts';
+import { ChangeGuards } from './changes/change-guards.tsx';
+import { Problem } from './components/problem.tsx';
+import { SkeletonRows } from './components/skeleton.tsx';
+import { Toasts } from './components/toasts.tsx';
+import { FlagsPage } from './pages/flags/flags-page.tsx';
+import { HomePage } from './pages/home/home-page.tsx';
+import { CommandsProvider } from './shell/commands.tsx';
+import { useCurrentProject } from './shell/current-project.ts';
+import { Shell } from './shell/shell.tsx';
+
+/** A screen that is loaded when it is first shown. */
+function screen<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, () => ReactNode>>>,
+  name: Name,
+): ComponentType {
+  return lazy(async (): Promise<{ default: ComponentType }> => ({ default: (await load())[name] }));
+}
+
+const SignInPage = screen(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage');
+const SetupPage = screen(() => import('./pages/sign-in/setup-page.tsx'), 'SetupPage');
+const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitationPage');
+
+/** The screens of people who are signed in, by address. */
+const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
+  ['/', HomePage],
+  ['/projects/:project/flags', FlagsPage],
+  ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
+  ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
+  ['/projects/:project/keys', screen(() => import('./pages/keys/keys-page.tsx'), 'KeysPage')],
+  [
+    '/projects/:project/environments',
+    screen(() => import('./pages/environments/environments-page.tsx'), 'EnvironmentsPage'),
+  ],
+  [
+    '/projects/:project/schedules',
+    screen(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
+  ],
+  ['/projects/:project/history', screen(() => import('./pages/history/history-page.tsx'), 'HistoryPage')],
+  ['/projects/:project/clients', screen(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage')],
+  ['/operators', screen(() => import('./pages/operators/operators-page.tsx'), 'OperatorsPage')],
+  ['/tokens', screen(() => import('./pages/tokens/tokens-page.tsx'), 'TokensPage')],
+  ['/audit', screen(() => import('./pages/audit/audit-page.tsx'), 'AuditPage')],
+  ['/account', screen(() => import('./pages/account/account-page.tsx'), 'AccountPage')],
+];
+
+/** Shows the screen of the address. */
+export function Routes() {
+  return (
+    <Suspense fallback={<SkeletonRows rows={3} />}>
+      <Switch>
+        <Route path="/sign-in" component={SignInPage} />
+        <Route path="/setup" component={SetupPage} />
+        <Route path="/invitation" component={InvitationPage} />
+        <Route>
+          <SignedInRoutes />
+        </Route>
+      </Switch>
+    </Suspense>
+  );
+}
+
+function SignedInRoutes() {
+  const { data: session, error, refetch } = useSession();
+  const project = useCurrentProject();
+  const [location] = useLocation();
+  const search = useSearch();
+  if (error !== null && session === undefined)
+    return <Problem error={error} onRetry={() => void refetch()} />;
+  if (session === undefined) return <SkeletonRows rows={3} />;
+  if (!session.signedIn) {
+    const from = location === '/' ? '' : `?from=${encodeURIComponent(location + (search && `?${search}`))}`;
+    return <Redirect to={`/sign-in${from}`} replace />;
+  }
+  return (
+    <LiveProvider project={project}>
+      <CommandsProvider>
+        <ChangeGuards>
+          <Shell>
+            <Suspense fallback={<SkeletonRows />}>
+              <Switch>
+                {SCREENS.map(([path, page]) => (
+                  <Route key={path} path={path} component={page} />
+                ))}
+              </Switch>
+            </Suspense>
+          </Shell>
+        </ChangeGuards>
+        <Toasts />
+      </CommandsProvider>
+    </LiveProvider>
+  );
+}

@@ -1,0 +1,2 @@
+/** The bundler takes the style sheet in. */
+declare module '*.css';

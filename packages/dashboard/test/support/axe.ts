@@ -1,0 +1,23 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+interface Finding {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** What keeps people out, as axe sees it: one line for each finding. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // The page's policy refuses scripts of others: axe comes in through the debugger, which is above it.
+  await page.evaluate(axe.source);
+  // Runs in the page: axe's own answer, of which these members are used.
+  const findings = (await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) => violations)`,
+  )) as readonly Finding[];
+  return findings.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 300)} ${failureSummary ?? ''}`),
+  );
+}

@@ -1,0 +1,76 @@
+import type { NodeProcess } from '@halyard/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { findBarriers } from './axe.ts';
+import { ADMIN } from './world.ts';
+
+/** How a page is looked at. */
+export interface OpenOptions {
+  readonly theme?: 'light' | 'dark';
+  /** Width of the window; 390 is a telephone. Default 1280. */
+  readonly width?: number;
+  readonly height?: number;
+  /** Who is signed in. Default: the administrator. */
+  readonly as?: { readonly email: string; readonly password: string } | 'nobody';
+  /** Complaints of the console that the test is about, as a refused request's 412. */
+  readonly expected?: RegExp;
+  readonly reducedMotion?: 'reduce' | 'no-preference';
+}
+
+/** A page in a window of its own, with cookies of its own. */
+export interface OpenedPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Console errors, page errors and refusals of the policy so far. */
+  readonly complaints: readonly string[];
+  /** Rejects when the page has complained, when axe finds a barrier, or when the page scrolls sideways. */
+  check(): Promise<void>;
+}
+
+/** Opens an address as {@link OpenOptions} say. */
+export async function openPage(
+  options: OpenOptions & { readonly browser: Browser; readonly node: NodeProcess; readonly path: string },
+): Promise<OpenedPage> {
+  const { browser, node, path, theme = 'light', width = 1280, height = 800, as = ADMIN } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    baseURL: node.url,
+    reducedMotion: options.reducedMotion ?? 'no-preference',
+  });
+  // A busy machine is slow, not broken.
+  context.setDefaultTimeout(20_000);
+  if (as !== 'nobody') await signIn(context, as);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const text = `${message.text()} (${message.location().url})`;
+    if (message.type() === 'error' && options.expected?.test(text) !== true) complaints.push(text);
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(path);
+  return {
+    page,
+    context,
+    complaints,
+    check: async () => {
+      const found = [...complaints, ...(await findBarriers(page)), ...(await findOverflow(page))];
+      if (found.length > 0) throw new Error(found.join('\n'));
+    },
+  };
+}
+
+/** Signs in through the API, with the cookie that a browser would get. */
+async function signIn(
+  context: BrowserContext,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> {
+  const response = await context.request.post('/api/session', { data: { email, password } });
+  if (!response.ok()) throw new Error(`signing in answered ${response.status()}: ${await response.text()}`);
+}
+
+async function findOverflow(page: Page): Promise<string[]> {
+  const excess = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  return Number(excess) > 0 ? [`the page is ${excess} px too wide`] : [];
+}

@@ -1,0 +1,60 @@
+import { Management, type NodeProcess, startNode } from '@halyard/testing';
+import type { Browser } from 'playwright-core';
+import { buildDashboard } from '../../../../scripts/dashboard/build.ts';
+import { launchBrowser } from '../../../testing/src/browser.ts';
+import { type OpenedPage, type OpenOptions, openPage } from './opened-page.ts';
+
+/** The administrator of a test's node. */
+export const ADMIN = {
+  email: 'ada@example.com',
+  name: 'Ada Lovelace',
+  password: 'correct horse battery',
+} as const;
+
+/** A real node with a real browser before it. */
+export interface World {
+  readonly node: NodeProcess;
+  readonly browser: Browser;
+  /** Prepares data, with all rights. */
+  readonly management: Management;
+  /** Opens an address in a window of its own, signed in as the administrator unless told otherwise. */
+  open(path: string, options?: OpenOptions): Promise<OpenedPage>;
+  /** Fails when a page had something to complain about; ends everything. */
+  close(): Promise<void>;
+}
+
+/** What a world is made with. */
+export interface WorldOptions {
+  /** PostgreSQL to run on; without it SQLite. */
+  readonly databaseUrl?: string;
+  /** Without an administrator the first visitor has to set the server up. */
+  readonly admin?: 'ready' | 'none';
+}
+
+/** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
+export async function startWorld({ databaseUrl, admin = 'ready' }: WorldOptions = {}): Promise<World> {
+  const env =
+    admin === 'none' ? {} : { HALYARD_ADMIN_EMAIL: ADMIN.email, HALYARD_ADMIN_PASSWORD: ADMIN.password };
+  await buildDashboard();
+  const [node, browser] = await Promise.all([
+    startNode({ env, ...(databaseUrl === undefined ? {} : { databaseUrl }) }),
+    launchBrowser(),
+  ]);
+  const opened: OpenedPage[] = [];
+  return {
+    node,
+    browser,
+    management: new Management(node),
+    open: async (path, options = {}) => {
+      const page = await openPage({ browser, node, path, ...options });
+      opened.push(page);
+      return page;
+    },
+    close: async () => {
+      await browser.close();
+      await node.stop();
+      const complaints = opened.flatMap((page) => page.complaints);
+      if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
+    },
+  };
+}

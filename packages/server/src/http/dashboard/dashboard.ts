@@ -1,0 +1,89 @@
+import type { Logger } from 'pino';
+import { errorResponse, methodNotAllowed } from '../errors.ts';
+import type { Fallback } from '../listener.ts';
+import { requestIdOf } from '../request-id.ts';
+import { type AssetPack, chooseForm, type PackedAsset } from './asset-pack.ts';
+import { ASSET_HEADERS, PAGE_HEADERS } from './headers.ts';
+import { isPageAddress } from './page-addresses.ts';
+
+/** What the dashboard needs to know of the server it is served by. */
+export interface DashboardOptions {
+  /** Gives the built files; asked once, when the first page is. `undefined` where there are none. */
+  readonly load: () => Promise<AssetPack | undefined>;
+  readonly docsUrl: string;
+  readonly log: Logger;
+}
+
+const METHODS = ['GET', 'HEAD'] as const;
+
+/** Built files are named after their content, so a name never means anything else. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/**
+ * Makes the handler of the dashboard: the page at the addresses of its screens, its files under `/assets/`, and the
+ * icon. Leaves every other path to the next handler. Needs no credentials: what the page shows, it asks of `/api`.
+ */
+export function createDashboard(options: DashboardOptions): Fallback {
+  let loading: Promise<AssetPack | undefined> | undefined;
+  return (request) => {
+    const path = new URL(request.url).pathname;
+    const isPage = isPageAddress(path);
+    if (!isPage && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
+    loading ??= options.load();
+    return loading.then((pack) => {
+      if (pack === undefined) return isPage ? answerPage(request, options, undefined) : undefined;
+      const asset = pack.get(isPage ? '/' : path);
+      if (isPage) return answerPage(request, options, asset);
+      return asset === undefined ? undefined : answerAsset(request, options, asset);
+    });
+  };
+}
+
+function answerPage(request: Request, options: DashboardOptions, page: PackedAsset | undefined): Response {
+  if (!isRead(request)) return refuseMethod(request, options);
+  if (page === undefined) return notBuilt();
+  // The page names the files of its build: it must be asked for again each time.
+  const headers = { ...PAGE_HEADERS, 'Cache-Control': 'no-cache', ETag: page.etag };
+  const known = request.headers.get('If-None-Match');
+  if (known === page.etag || known === `W/${page.etag}`) return new Response(null, { status: 304, headers });
+  return answerForm(request, page, headers);
+}
+
+function answerAsset(request: Request, options: DashboardOptions, asset: PackedAsset): Response {
+  if (!isRead(request)) return refuseMethod(request, options);
+  const isIcon = asset.type === 'image/svg+xml';
+  const headers = { ...ASSET_HEADERS, 'Cache-Control': isIcon ? 'public, max-age=86400' : FOREVER };
+  return answerForm(request, asset, headers);
+}
+
+function answerForm(request: Request, asset: PackedAsset, headers: Record<string, string>): Response {
+  const [coding, bytes] = chooseForm(asset, request.headers.get('Accept-Encoding'));
+  return new Response(bytes, {
+    headers: {
+      ...headers,
+      'Content-Type': asset.type,
+      ...(coding === 'identity' ? {} : { 'Content-Encoding': coding }),
+    },
+  });
+}
+
+function notBuilt(): Response {
+  return new Response(
+    'The dashboard is not built in this checkout. Build it with: bun run build:dashboard\n',
+    {
+      status: 503,
+      headers: { ...PAGE_HEADERS, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
+    },
+  );
+}
+
+function isRead(request: Request): boolean {
+  return request.method === 'GET' || request.method === 'HEAD';
+}
+
+function refuseMethod(request: Request, options: DashboardOptions): Response {
+  const context = { ...options, requestId: requestIdOf(request) };
+  const refusal = errorResponse(methodNotAllowed(request.method, METHODS), context);
+  refusal.headers.set('Allow', METHODS.join(', '));
+  return refusal;
+}

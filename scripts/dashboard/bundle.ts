@@ -1,0 +1,65 @@
+import { basename, extname, join } from 'node:path';
+import tailwind from 'bun-plugin-tailwind';
+
+const SOURCE = join(import.meta.dir, '../../packages/dashboard/src');
+
+/** A file of the dashboard as it is served. */
+export interface Asset {
+  /** Its address, as `/assets/main-x2b9.js`. */
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.html': 'text/html; charset=utf-8',
+};
+
+/**
+ * Bundles the dashboard for browsers: hashed names, lazy chunks, nothing inline, so that the page runs under a policy
+ * that allows its own files only. The first asset is the page itself, at `/`.
+ */
+export async function bundle(): Promise<Asset[]> {
+  const result = await Bun.build({
+    entrypoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'theme-boot.ts')],
+    target: 'browser',
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    publicPath: '/assets/',
+    naming: { entry: '[name]-[hash].[ext]', chunk: 'chunk-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [tailwind],
+  });
+  if (!result.success) throw new AggregateError(result.logs, 'the dashboard cannot be built');
+  const outputs = await Promise.all(result.outputs.map(assetOf));
+  const icon: Asset = {
+    path: '/favicon.svg',
+    type: TYPES['.svg'] ?? '',
+    bytes: await Bun.file(join(SOURCE, 'favicon.svg')).bytes(),
+  };
+  return [await page(outputs), icon, ...outputs];
+}
+
+async function assetOf(output: Bun.BuildArtifact): Promise<Asset> {
+  const name = basename(output.path);
+  const type = TYPES[extname(name)];
+  if (type === undefined) throw new Error(`the dashboard has a file of an unknown kind: ${name}`);
+  return { path: `/assets/${name}`, type, bytes: new Uint8Array(await output.arrayBuffer()) };
+}
+
+/** The page names the files of this build. */
+async function page(outputs: readonly Asset[]): Promise<Asset> {
+  const template = await Bun.file(join(SOURCE, 'index.html')).text();
+  const html = template.replaceAll(/\{\{(.+?)\}\}/g, (_, pattern: string) => {
+    const matcher = new Bun.Glob(`/assets/${pattern}`);
+    const matching = outputs.filter(({ path }) => matcher.match(path));
+    if (matching.length !== 1)
+      throw new Error(`${matching.length} built files match ${pattern} instead of one`);
+    return matching[0]?.path ?? '';
+  });
+  return { path: '/', type: TYPES['.html'] ?? '', bytes: new TextEncoder().encode(html) };
+}
