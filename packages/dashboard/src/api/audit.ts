@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-keys.ts';
-import { api, request } from './request.ts';
+import { request } from './request.ts';
 import type { Json } from './types.ts';
 
 /** One deed of the audit log. */
