@@ -196,7 +196,7 @@ describe('token', () => {
     const { tokens } = await json('token list');
     const { id } = tokens.find((token: { name: string }) => token.name === 'pipeline');
     expect(await seen('token list')).toMatch(
-      /^ID +NAME +CREATED +EXPIRES +REVOKED +LAST USED\n[\s\S]*pipeline/,
+      /^ID +NAME +ROLE +CREATED +EXPIRES +REVOKED +LAST USED\n[\s\S]*pipeline +admin /,
     );
     expect(await seen(`token revoke ${id}`)).toBe(`Token ${id} is revoked.\n`);
     const refused = await halyard('project list', asPipeline);

@@ -58,6 +58,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'make, list and revoke access tokens, which people and pipelines manage flags with',
     load: async () => (await import('./token.ts')).defineToken,
   },
+  operator: {
+    summary: 'invite, list and remove operators, who sign in to the dashboard',
+    load: async () => (await import('./operator.ts')).defineOperator,
+  },
   doctor: {
     summary: 'find out what is wrong between here and the server',
     load: async () => (await import('./doctor.ts')).defineDoctor,

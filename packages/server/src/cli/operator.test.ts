@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type NodeProcess, startNode } from '@halyard/testing';
+import { type CapturedShellOptions, type CliRun, runCaptured } from './captured-shell.ts';
+
+let node: NodeProcess;
+
+beforeAll(async () => {
+  node = await startNode({
+    env: { HALYARD_DRAIN_SECONDS: '0', HALYARD_PUBLIC_URL: 'https://flags.example/' },
+  });
+}, 60_000);
+
+afterAll(() => node.stop(), 60_000);
+
+function halyard(line: string, options: CapturedShellOptions = {}): Promise<CliRun> {
+  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken, ...options.env };
+  return runCaptured(line.split(' '), { ...options, env });
+}
+
+function post(path: string, body: object): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json', Origin: 'https://flags.example' };
+  return fetch(`${node.url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** The secret at the end of a link that a command has written. */
+function tokenIn({ out }: CliRun): string {
+  return out.trim().split('#')[1] ?? '';
+}
+
+test('an operator is invited, listed, given a new password and removed', async () => {
+  const invited = await halyard('operator invite Ada@Example.com --role admin', { isTerminal: true });
+  expect(invited.exitCode).toBe(0);
+  expect(invited.out).toMatch(/^https:\/\/flags\.example\/invitation#hin_[0-9A-Za-z]{43}\n$/);
+  expect(invited.err).toContain('is invited. The link works once, until 2');
+  expect(invited.err).not.toContain('hin_');
+  const accept = { token: tokenIn(invited), name: 'Ada', password: 'a long enough password' };
+  expect((await post('/invitations/accept', accept)).status).toBe(201);
+
+  const listed = await halyard('operator list', { isTerminal: true });
+  expect(listed.out).toMatch(/^E-MAIL +NAME +ROLE +SINCE +LAST SEEN\nada@example\.com +Ada +admin /);
+  expect(JSON.parse((await halyard('operator list')).out).operators).toHaveLength(1);
+
+  const reset = await halyard('operator reset ada@example.com');
+  expect(reset.err).toContain('the old one works until then');
+  const next = { token: tokenIn(reset), password: 'another long password' };
+  expect((await post('/invitations/accept', next)).status).toBe(201);
+
+  const last = await halyard('operator remove ada@example.com --yes');
+  expect(last).toMatchObject({ exitCode: 2, out: '' });
+  expect(last.err).toContain('the only administrator');
+  const bob = tokenIn(await halyard('operator invite bob@example.com --role editor --protected'));
+  expect((await post('/invitations/accept', { token: bob, password: 'bob has one as well' })).status).toBe(
+    201,
+  );
+  expect((await halyard('operator list', { isTerminal: true })).out).toContain('editor, protected too');
+  const removed = await halyard('operator remove bob@example.com --yes', { isTerminal: true });
+  expect(removed).toMatchObject({ exitCode: 0, out: 'bob@example.com was removed.\n' });
+});
+
+test('what is written wrongly, or names nobody, says so', async () => {
+  expect(await halyard('operator invite ada@example.com --role boss')).toMatchObject({
+    exitCode: 2,
+    out: '',
+  });
+  expect(await halyard('operator invite nobody')).toMatchObject({ exitCode: 2, out: '' });
+  expect(await halyard('operator reset nobody@example.com')).toMatchObject({ exitCode: 3, out: '' });
+  const unsure = await halyard('operator remove nobody@example.com');
+  expect(unsure).toMatchObject({ exitCode: 2 });
+  expect(unsure.err).toContain('Add --yes');
+});
+
+test('an access token may do what its role says and no more', async () => {
+  const run = await halyard('token create --name reader --role viewer --no-protected');
+  expect(run.err).toContain('has the role viewer');
+  const asReader = { env: { HALYARD_TOKEN: run.out.trim() } };
+  expect(await halyard('project list', asReader)).toMatchObject({ exitCode: 0 });
+  const refused = await halyard('project create mine', asReader);
+  expect(refused).toMatchObject({ exitCode: 4, out: '' });
+  expect(refused.err).toContain('/errors/forbidden');
+  const { tokens } = JSON.parse((await halyard('token list')).out);
+  expect(tokens[0]).toMatchObject({ name: 'reader', role: 'viewer', canChangeProtected: false });
+});
