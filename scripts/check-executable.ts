@@ -3,6 +3,8 @@ import { type ServingExecutable, serveExecutable } from './executable.ts';
 
 /** Pages that must be inside the executable. */
 const PAGES = [
+  '/',
+  '/projects/check/flags',
   '/docs',
   '/docs/specification',
   '/docs/operations',
@@ -12,8 +14,8 @@ const PAGES = [
 
 /**
  * Tries a built executable from an empty folder, without anything of the repository: serving, the command line, a
- * read, a stream, the documentation and the OpenAPI document, and an orderly end. `env` adds settings, such as another
- * database. Rejects with what did not work.
+ * read, a stream, the dashboard, the documentation and the OpenAPI document, and an orderly end. `env` adds settings,
+ * such as another database. Rejects with what did not work.
  */
 export async function checkExecutable(
   path: string,
@@ -24,6 +26,7 @@ export async function checkExecutable(
   try {
     await checkFlags(server);
     await checkDocuments(server);
+    await checkDashboard(server);
   } finally {
     expect('the exit code after SIGTERM', await server.stop(), 0);
   }
@@ -59,6 +62,16 @@ async function checkDocuments(server: ServingExecutable): Promise<void> {
     typeof document === 'object' && document !== null && 'paths' in document,
     true,
   );
+}
+
+/** Every file that the dashboard's page names must be there. */
+async function checkDashboard(server: ServingExecutable): Promise<void> {
+  const page = await (await fetch(`${server.url}/`)).text();
+  const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path);
+  expect('whether the dashboard names its files', files.length > 3, true);
+  for (const file of files) {
+    expect(`the status of ${file}`, (await fetch(`${server.url}${file}`)).status, 200);
+  }
 }
 
 function expect(what: string, seen: unknown, wanted: unknown): void {

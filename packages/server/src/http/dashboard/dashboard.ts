@@ -44,8 +44,7 @@ function answerPage(request: Request, options: DashboardOptions, page: PackedAss
   if (page === undefined) return notBuilt();
   // The page names the files of its build: it must be asked for again each time.
   const headers = { ...PAGE_HEADERS, 'Cache-Control': 'no-cache', ETag: page.etag };
-  const known = request.headers.get('If-None-Match');
-  if (known === page.etag || known === `W/${page.etag}`) return new Response(null, { status: 304, headers });
+  if (isKnown(request, page.etag)) return new Response(null, { status: 304, headers });
   return answerForm(request, page, headers);
 }
 
@@ -65,6 +64,12 @@ function answerForm(request: Request, asset: PackedAsset, headers: Record<string
       ...(coding === 'identity' ? {} : { 'Content-Encoding': coding }),
     },
   });
+}
+
+/** Proxies that compress make a tag weak; it names the same page. */
+function isKnown(request: Request, etag: string): boolean {
+  const tags = (request.headers.get('If-None-Match') ?? '').split(',').map((tag) => tag.trim());
+  return tags.some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
 function notBuilt(): Response {

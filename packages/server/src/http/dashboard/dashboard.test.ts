@@ -1,0 +1,114 @@
+import { afterAll, expect, test } from 'bun:test';
+import { gunzipSync } from 'node:zlib';
+import pino from 'pino';
+import { packAssets } from '../../../../../scripts/dashboard/pack.ts';
+import { readAssetPack } from './asset-pack.ts';
+import { createDashboard } from './dashboard.ts';
+
+const PAGE = `<!doctype html><title>Halyard</title>${' '.repeat(1000)}`;
+const SCRIPT = `export const answer = 42;${'\n'.repeat(1000)}`;
+const log = pino({ enabled: false });
+
+async function serve(load: Parameters<typeof createDashboard>[0]['load']) {
+  const dashboard = createDashboard({ load, docsUrl: 'https://docs.example.com', log });
+  return Bun.serve({
+    port: 0,
+    fetch: async (request, server) =>
+      (await dashboard(request, server)) ?? new Response('next', { status: 404 }),
+  });
+}
+
+const pack = readAssetPack(
+  new Uint8Array(
+    await packAssets([
+      { path: '/', type: 'text/html; charset=utf-8', bytes: new TextEncoder().encode(PAGE) },
+      { path: '/favicon.svg', type: 'image/svg+xml', bytes: new TextEncoder().encode('<svg/>') },
+      {
+        path: '/assets/main-x.js',
+        type: 'text/javascript; charset=utf-8',
+        bytes: new TextEncoder().encode(SCRIPT),
+      },
+    ]),
+  ),
+);
+const built = await serve(async () => pack);
+const unbuilt = await serve(async () => undefined);
+afterAll(() => Promise.all([built.stop(true), unbuilt.stop(true)]));
+
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  return fetch(new URL(path, built.url), { method, headers, decompress: false });
+}
+
+test('every screen has the page, and nothing else has', async () => {
+  const screens = [
+    ...['/', '/sign-in', '/setup', '/invitation', '/operators', '/tokens', '/audit', '/account'],
+    ...['flags', 'flags/new-checkout', 'flags/a%2Fb', 'compare', 'keys', 'environments'].map(below),
+    ...['schedules', 'history', 'clients'].map(below),
+  ];
+  for (const screen of screens) {
+    const response = await get(screen, { 'Accept-Encoding': 'identity' });
+    expect([screen, response.status, await response.text()]).toEqual([screen, 200, PAGE]);
+  }
+  const others = ['/nothing', '/projects', '/projects/shop', '/projects/shop/else', '/sign-in/'];
+  for (const path of [...others, '/assets/none.js', '/projects/shop/flags/a/b', '/v1/flags']) {
+    const response = await get(path);
+    expect([path, response.status, await response.text()]).toEqual([path, 404, 'next']);
+  }
+});
+
+function below(screen: string): string {
+  return `/projects/shop/${screen}`;
+}
+
+test('the page runs under a policy without anything inline or from elsewhere', async () => {
+  const { headers } = await get('/projects/shop/flags');
+  const policy = headers.get('Content-Security-Policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("style-src 'self';");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain('unsafe');
+  expect(policy).not.toContain('*');
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+  expect(headers.get('Referrer-Policy')).toBe('no-referrer');
+  expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin');
+  expect(headers.get('Permissions-Policy')).toContain('camera=()');
+});
+
+test('the page is asked for again each time, and its files never', async () => {
+  const page = await get('/');
+  expect(page.headers.get('Cache-Control')).toBe('no-cache');
+  const etag = page.headers.get('ETag') ?? '';
+  expect(etag).toMatch(/^"\w+"$/);
+  const again = await get('/audit', { 'If-None-Match': `"other", ${etag}` });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+  expect((await get('/', { 'If-None-Match': '"other"' })).status).toBe(200);
+  const script = await get('/assets/main-x.js');
+  expect(script.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable');
+});
+
+test('files come in the best coding that the caller takes', async () => {
+  const codingOf = async (accept: string) =>
+    (await get('/assets/main-x.js', { 'Accept-Encoding': accept })).headers.get('Content-Encoding');
+  expect(await codingOf('gzip, deflate, br, zstd')).toBe('br');
+  expect(await codingOf('gzip, br;q=0')).toBe('gzip');
+  expect(await codingOf('identity')).toBe(null);
+  expect(await codingOf('')).toBe(null);
+  const zipped = await get('/assets/main-x.js', { 'Accept-Encoding': 'gzip' });
+  expect(gunzipSync(await zipped.bytes()).toString()).toBe(SCRIPT);
+  expect(zipped.headers.get('Vary')).toBe('Accept-Encoding');
+});
+
+test('HEAD says what GET would, other methods are refused', async () => {
+  const head = await get('/', {}, 'HEAD');
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  const post = await get('/sign-in', {}, 'POST');
+  expect([post.status, post.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
+  expect(await post.json()).toMatchObject({ error: 'method_not_allowed' });
+});
+
+test('a checkout without a built dashboard says how to build it', async () => {
+  const page = await fetch(new URL('/', unbuilt.url));
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('bun run build:dashboard')]);
+  expect((await fetch(new URL('/assets/main-x.js', unbuilt.url))).status).toBe(404);
+});
