@@ -57,9 +57,8 @@ export class EventFeed {
 
   #beat(): void {
     for (const reader of this.#readers) {
-      if (!reader.send(BEAT)) this.#end(reader);
       void reader.isLetIn().then((isLetIn) => {
-        if (!isLetIn) this.#end(reader);
+        if (!isLetIn || !reader.send(BEAT)) this.#end(reader);
       });
     }
   }

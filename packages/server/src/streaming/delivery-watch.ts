@@ -55,6 +55,8 @@ export interface DeliveryWatchOptions {
   readonly onProgress: (progress: DeliveryProgress) => void;
   /** Epoch milliseconds. */
   readonly now?: () => number;
+  /** Milliseconds on a clock that nobody sets. */
+  readonly elapsed?: () => number;
 }
 
 /**
@@ -66,6 +68,7 @@ export interface DeliveryWatchOptions {
 export class DeliveryWatch {
   readonly #options: DeliveryWatchOptions;
   readonly #now: () => number;
+  readonly #elapsed: () => number;
   /** In the order they were sent; they settle in this order too. The first has the number `#first`. */
   readonly #rounds: Round[] = [];
   /** Streams that have not taken everything, with the number of the first round they have not taken. */
@@ -80,6 +83,7 @@ export class DeliveryWatch {
   constructor(options: DeliveryWatchOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
   }
 
   /** A frame of so many bytes has been sent to each of `subscribers`. Frames without a change are only counted. */
@@ -91,7 +95,7 @@ export class DeliveryWatch {
       subscribers,
       streams: subscribers.length,
       mark: this.#sentBytes,
-      sentAt: performance.now(),
+      sentAt: this.#elapsed(),
       ...{ seen: 0, closed: 0, slowestMs: 0, told: -1 },
     });
     // A look that is about to come takes this round in; putting it off for each would put it off for ever.
@@ -150,7 +154,7 @@ export class DeliveryWatch {
 
   /** Tells of the rounds that have moved, and lets go of those that are settled. */
   #tell(): void {
-    const since = performance.now() - PATIENCE_MS;
+    const since = this.#elapsed() - PATIENCE_MS;
     const surplus = this.#rounds.length - MAX_ROUNDS;
     let settled = 0;
     for (const [index, round] of this.#rounds.entries()) {
