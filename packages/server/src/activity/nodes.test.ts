@@ -244,7 +244,8 @@ for (const [engine, create] of Object.entries(PLACES)) {
           const change = await screen.nextOf('change');
           seqs.push(Number(change.seq));
           const [first] = (change.changes ?? []) as { state: { value: unknown } }[];
-          if (first !== undefined) values.push(first.state.value);
+          // The other node may still be telling of what an earlier test has done.
+          if (first !== undefined && change.project === 'ordered') values.push(first.state.value);
         }
         expect(values).toEqual(Array.from({ length: 20 }, (_, n) => n));
         const start = Number(hellos[index]?.[1].seq) + 1;
