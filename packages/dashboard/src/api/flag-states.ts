@@ -1,4 +1,5 @@
-import { api, request } from './request.ts';
+import { memberText } from './json-members.ts';
+import { api, request, requestText } from './request.ts';
 import type { ChangeStep, ChangeWritten, FlagState, StateRecord, StateWritten } from './types.ts';
 
 /** Where a state stands. */
@@ -14,28 +15,76 @@ export interface WriteOptions {
   readonly before: StateRecord | undefined;
   readonly confirmed?: string | undefined;
   readonly note?: string | undefined;
+  readonly texts?: ValueTexts | undefined;
+}
+
+/** A value's JSON text before and after, where it is known: `JSON.stringify` may write it in another way. */
+export interface ValueTexts {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
 }
 
 /**
- * Writes a state over the one that was seen; `null` removes it. Where only the switch differs, only that is sent, so
- * that the value keeps its exact text. Refused with `revision_conflict` when somebody else was faster.
+ * Writes a state over the one that was seen; `null` removes it. Only the members that differ are sent, so that a value
+ * that stays keeps its exact text. Refused with `revision_conflict` when somebody else was faster.
  */
 export async function writeState(
   place: StatePlace,
   after: FlagState | null,
-  { before, confirmed, note }: WriteOptions,
+  { before, texts = {}, ...rest }: WriteOptions,
 ): Promise<StateWritten | undefined> {
   const path = api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`;
-  const options = { seen: before?.revision ?? ('none' as const), confirmed, note };
+  const options = { seen: before?.revision ?? ('none' as const), ...rest };
   if (after === null) return request<undefined>('DELETE', path, options);
-  if (before !== undefined && differsInSwitchOnly(before.state, after))
-    return request<StateWritten>('PATCH', path, { ...options, body: { enabled: after.enabled } });
-  return request<StateWritten>('PUT', path, { ...options, body: after });
+  const valueText = texts.after ?? (after.value === undefined ? undefined : JSON.stringify(after.value));
+  if (before === undefined)
+    return request<StateWritten>('PUT', path, { ...options, text: stateJson({ ...after, valueText }) });
+  const text = patchJson(before.state, { ...after, valueText }, texts);
+  return request<StateWritten>('PATCH', path, { ...options, text });
+}
+
+interface StateWithText extends FlagState {
+  readonly valueText: string | undefined;
+}
+
+function stateJson({ enabled, valueText, rolloutPct }: StateWithText): string {
+  return jsonObject([
+    ['enabled', String(enabled)],
+    ['value', valueText],
+    ['rolloutPct', rolloutPct === undefined ? undefined : String(rolloutPct)],
+  ]);
+}
+
+/** The members that differ, and the names of those that go. */
+function patchJson(before: FlagState, after: StateWithText, texts: ValueTexts): string {
+  const areKnown = texts.before !== undefined && texts.after !== undefined;
+  const hasNewValue = areKnown ? texts.before !== texts.after : !isSameValue(before, after);
+  const gone = (['value', 'rolloutPct'] as const).filter(
+    (name) => before[name] !== undefined && after[name] === undefined,
+  );
+  const isNewRollout = after.rolloutPct !== undefined && after.rolloutPct !== before.rolloutPct;
+  return jsonObject([
+    ['enabled', after.enabled === before.enabled ? undefined : String(after.enabled)],
+    ['value', hasNewValue ? after.valueText : undefined],
+    ['rolloutPct', isNewRollout ? String(after.rolloutPct) : undefined],
+    ['unset', gone.length === 0 ? undefined : JSON.stringify(gone)],
+  ]);
+}
+
+function jsonObject(members: readonly (readonly [name: string, text: string | undefined])[]): string {
+  const present = members.filter(([, text]) => text !== undefined);
+  return `{${present.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
 }
 
 /** Reads one state; rejects with `flag_not_found` when there is none. */
 export function readState(place: StatePlace): Promise<StateRecord> {
   return request('GET', api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`);
+}
+
+/** The JSON text of a state's value as the server keeps it; `undefined` when it has none. */
+export async function readValueText(place: StatePlace, signal?: AbortSignal): Promise<string | undefined> {
+  const path = api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`;
+  return memberText(await requestText('GET', path, { signal }), ['state', 'value']);
 }
 
 /** Writes several states as one change. */
@@ -48,11 +97,9 @@ export function writeStates(
   return request('POST', path, { body: { changes }, ...options });
 }
 
-/** Whether two states have the same value and the same rollout. */
-export function differsInSwitchOnly(one: FlagState, other: FlagState): boolean {
+function isSameValue(one: FlagState, other: FlagState): boolean {
   return (
-    one.rolloutPct === other.rolloutPct &&
-    'value' in one === 'value' in other &&
+    (one.value === undefined) === (other.value === undefined) &&
     JSON.stringify(one.value) === JSON.stringify(other.value)
   );
 }

@@ -4,6 +4,8 @@ import { ApiError } from './api-error.ts';
 export interface RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** JSON text to send instead, where its notation must not change. */
+  readonly text?: string | undefined;
   /** The revision that the writer has seen: `If-Match`. `none` means that nothing may be there yet. */
   readonly seen?: number | 'none' | undefined;
   /** The protected environment that the person has confirmed this for. */
@@ -29,10 +31,19 @@ export function onSignedOut(listener: Listener): () => void {
  * The shape of the answer is the API's contract, which a test holds against its OpenAPI document.
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+  return parse(await requestText(method, path, options)) as T;
+}
+
+/** The same, with the body's own text: numbers keep their notation, and members their order. */
+export async function requestText(
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<string> {
   const response = await send(method, path, options);
   const text = await response.text();
+  if (response.ok) return text;
   const body: unknown = parse(text);
-  if (response.ok) return body as T;
   const error = refusalOf(response, body);
   if (error.code === 'not_signed_in') for (const listener of signedOutListeners) listener();
   throw error;
@@ -44,14 +55,14 @@ export function api(strings: TemplateStringsArray, ...parts: readonly (string | 
 }
 
 async function send(method: string, path: string, options: RequestOptions): Promise<Response> {
-  const { body, signal } = options;
+  const { body, signal, text = body === undefined ? undefined : JSON.stringify(body) } = options;
   try {
     return await fetch(path, {
       method,
       headers: headersOf(options),
       credentials: 'same-origin',
       cache: 'no-store',
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(text === undefined ? {} : { body: text }),
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (cause) {
@@ -61,11 +72,11 @@ async function send(method: string, path: string, options: RequestOptions): Prom
   }
 }
 
-function headersOf({ body, seen, confirmed, note }: RequestOptions): Record<string, string> {
+function headersOf({ body, text, seen, confirmed, note }: RequestOptions): Record<string, string> {
   const names = typeof confirmed === 'string' ? confirmed : confirmed?.join(',');
   return {
     Accept: 'application/json',
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(body === undefined && text === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(seen === undefined ? {} : seen === 'none' ? { 'If-None-Match': '*' } : { 'If-Match': `"${seen}"` }),
     ...(names === undefined || names === '' ? {} : { 'X-Confirm-Environment': names }),
     ...(note === undefined || note === '' ? {} : { 'X-Change-Note': toHeader(note) }),

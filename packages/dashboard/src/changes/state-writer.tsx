@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { isRefusal, messageOf } from '../api/api-error.ts';
 import { withState } from '../api/flag-merge.ts';
-import { readState, type StatePlace, writeState } from '../api/flag-states.ts';
+import { readState, type StatePlace, type ValueTexts, writeState } from '../api/flag-states.ts';
 import { updateFlagInCache } from '../api/flags.ts';
 import { cellName, clearWriteStatus, markMine, setWriteStatus } from '../api/own-writes.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../api/types.ts';
@@ -21,6 +21,7 @@ export interface StateChange {
   readonly after: FlagState | null;
   /** Why: goes into the audit log. */
   readonly note?: string;
+  readonly texts?: ValueTexts | undefined;
 }
 
 /** How a change ended. */
@@ -45,7 +46,7 @@ export function createStateWriter({
   return write;
 
   async function write(change: StateChange): Promise<ChangeOutcome> {
-    const { key, environment, before, after, note } = change;
+    const { key, environment, before, after, note, texts } = change;
     const place: StatePlace = { project, environment: environment.name, key };
     const cell = cellName(project, environment.name, key);
     const shown = after === null ? undefined : guessOf(before, after);
@@ -53,7 +54,7 @@ export function createStateWriter({
     show(place, before, shown);
     try {
       const confirmed = environment.protected ? environment.name : undefined;
-      const written = await writeState(place, after, { before, confirmed, note });
+      const written = await writeState(place, after, { before, confirmed, note, texts });
       const record = written && {
         state: written.state,
         revision: written.revision,
@@ -91,11 +92,13 @@ export function createStateWriter({
       theirs,
       mine: change.after,
     });
-    return kept === 'theirs' ? 'cancelled' : write({ ...change, before: theirs });
+    if (kept === 'theirs') return 'cancelled';
+    // Their text is not known: whether the value is another is told by its meaning.
+    return write({ ...change, before: theirs, texts: { after: change.texts?.after } });
   }
 
   function tellDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
-    const { key, environment, before, after } = change;
+    const { key, environment, before, after, texts } = change;
     const title = `${key} is ${after === null ? 'removed' : stateText(after)} in ${environment.name}`;
     announce(`Saved: ${title}`);
     toast({
@@ -108,6 +111,7 @@ export function createStateWriter({
           void write({
             ...{ key, environment, before: record, after: before?.state ?? null },
             note: 'Undo',
+            texts: { before: texts?.after, after: texts?.before },
           }),
       },
     });

@@ -5,9 +5,9 @@ import type { EnvironmentRecord } from '../../api/types.ts';
 import { Button } from '../button.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
+import { ErrorText } from '../error-text.tsx';
 import { Field, FormError } from '../field.tsx';
 import { SkeletonRows } from '../skeleton.tsx';
-import { ErrorText } from './error-text.tsx';
 import { FieldDiff } from './field-diff.tsx';
 import { useRevert } from './use-revert.tsx';
 
