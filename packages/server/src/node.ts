@@ -16,13 +16,17 @@ import { streamAnswer } from './http/evaluation/answers.ts';
 import type { EvaluationContext } from './http/evaluation/context.ts';
 import { EvaluationCounters } from './http/evaluation/counters.ts';
 import { RateLimiter } from './http/evaluation/rate-limiter.ts';
+import { LastAnswers } from './http/last-answers.ts';
 import {
+  evaluationOnly,
+  everything,
   type Fallback,
   type ListenerParts,
   listen,
-  serveAll,
-  serveEvaluation,
-  serveManagement,
+  managementOnly,
+  type Served,
+  serve,
+  serveLast,
 } from './http/listener.ts';
 import { createManagementApp } from './http/management/app.ts';
 import { requestIdOf } from './http/request-id.ts';
@@ -103,6 +107,7 @@ class Node implements RunningNode {
     this.#log = log;
     this.#opener = new DatabaseOpener(config);
     this.#hub = new Hub({
+  readonly #served = new Map<Server<undefined>, Served>();
       maxQueuedBytes: config.maxQueuedBytes,
       onClosed: (cause) => this.#metrics.streamClosed(cause),
       onProgress: (progress) => {
@@ -261,13 +266,18 @@ class Node implements RunningNode {
       dashboard: createDashboard({ load: loadBuiltAssets, docsUrl: evaluation.docsUrl, log: this.#log }),
     };
     if (managementPort === undefined) {
-      serveAll(main, parts);
+      this.#serveOn(main, everything(parts));
       return;
     }
     const second = listen({ host: managementHost ?? host, port: managementPort, reusePort });
     this.#servers.push(second);
-    serveEvaluation(main, parts);
-    serveManagement(second, parts);
+    this.#serveOn(main, evaluationOnly(parts));
+    this.#serveOn(second, managementOnly(parts));
+  }
+
+  #serveOn(server: Server<undefined>, served: Served): void {
+    serve(server, served);
+    this.#served.set(server, served);
   }
 
   #evaluationContext(): EvaluationContext {
@@ -342,7 +352,8 @@ class Node implements RunningNode {
     if (this.#servers.length > 0) {
       this.#log.info({ streams: this.#hub.size, drainSeconds: this.#config.drainSeconds }, 'draining');
     }
-    await this.#hub.drain(this.#config.drainSeconds * 1000);
+    const drainMs = this.#config.drainSeconds * 1000;
+    await Promise.all([this.#hub.drain(drainMs), this.#answerLast(drainMs)]);
     await this.#activity.close();
     await Promise.all(this.#servers.map(stopServer));
     this.#follower.close();
@@ -365,6 +376,13 @@ function addressOf(host: string, port: number): string {
 
 /** Longest a request may take to finish once the node stops, in milliseconds. */
 const FINISH_MS = 2000;
+  /** Sends callers elsewhere, answer by answer, until they have gone or the time is over. */
+  async #answerLast(windowMs: number): Promise<void> {
+    const last = new LastAnswers();
+    for (const [server, served] of this.#served) serveLast(server, served, last);
+    await last.untilQuiet(windowMs);
+  }
+
 
 /** Accepts no more connections, lets the running requests finish, then ends what is left. */
 async function stopServer(server: Server<undefined>): Promise<void> {

@@ -1,8 +1,9 @@
-import type { Server } from 'bun';
+import type { BunRequest, Server } from 'bun';
 import { errorResponse, notFound } from './errors.ts';
 import type { EvaluationContext } from './evaluation/context.ts';
 import { evaluationRoutes } from './evaluation/routes.ts';
 import { healthAnswer, readinessAnswer } from './health.ts';
+import type { LastAnswers } from './last-answers.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
@@ -34,7 +35,7 @@ export interface ListenerParts {
   readonly dashboard: Fallback;
 }
 
-/** Listens, and answers everything with 500 until {@link serveParts} has given it something to serve. */
+/** Listens, and answers everything with 500 until {@link serve} has given it something to serve. */
 export function listen(options: ListenOptions): Server<undefined> {
   return Bun.serve({
     hostname: options.host,
@@ -46,28 +47,62 @@ export function listen(options: ListenOptions): Server<undefined> {
   });
 }
 
-/** Serves everything on one listener. */
-export function serveAll(server: Server<undefined>, parts: ListenerParts): void {
-  server.reload({
-    routes: { ...evaluationRoutes(parts.evaluation), ...healthRoutes(parts), '/metrics': parts.scrape },
-    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
-  });
+/** What one listener serves. */
+export interface Served {
+  readonly routes: Routes;
+  readonly health: ReturnType<typeof healthRoutes>;
+  readonly fetch: ReturnType<typeof serveFallbacks>;
 }
 
-/** Serves what programs that read flags need: the evaluation interface, health and documentation. */
-export function serveEvaluation(server: Server<undefined>, parts: ListenerParts): void {
-  server.reload({
-    routes: { ...evaluationRoutes(parts.evaluation), ...healthRoutes(parts) },
+type Routes = Record<
+  string,
+  (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>
+>;
+
+/** Everything, for one listener. */
+export function everything(parts: ListenerParts): Served {
+  return {
+    routes: { ...flagRoutes(parts), '/metrics': parts.scrape },
+    health: healthRoutes(parts),
+    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
+  };
+}
+
+/** What programs that read flags need: the evaluation interface, health and documentation. */
+export function evaluationOnly(parts: ListenerParts): Served {
+  return {
+    routes: flagRoutes(parts),
+    health: healthRoutes(parts),
     fetch: serveFallbacks(parts.evaluation, [parts.docs]),
+  };
+}
+
+/** What people and monitoring need: the management interface, metrics, health and documentation. */
+export function managementOnly(parts: ListenerParts): Served {
+  return {
+    routes: { '/metrics': parts.scrape },
+    health: healthRoutes(parts),
+    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
+  };
+}
+
+/** Serves it on a listener from now on. */
+export function serve(server: Server<undefined>, { routes, health, fetch }: Served): void {
+  server.reload({ routes: { ...routes, ...health }, fetch });
+}
+
+/** Serves it a little longer, each answer ending its connection. Who asks after the node's health is not counted. */
+export function serveLast(server: Server<undefined>, served: Served, last: LastAnswers): void {
+  const routes = Object.entries(served.routes).map(([path, answer]) => [path, last.ending(answer)] as const);
+  server.reload({
+    routes: { ...Object.fromEntries(routes), ...served.health },
+    fetch: last.ending(served.fetch),
   });
 }
 
-/** Serves what people and monitoring need: the management interface, metrics, health and documentation. */
-export function serveManagement(server: Server<undefined>, parts: ListenerParts): void {
-  server.reload({
-    routes: { ...healthRoutes(parts), '/metrics': parts.scrape },
-    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
-  });
+function flagRoutes({ evaluation }: ListenerParts): Routes {
+  // `Routes`: a route is given requests of its own path only.
+  return evaluationRoutes(evaluation) as Routes;
 }
 
 function healthRoutes({ evaluation }: ListenerParts) {

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { Management, startNode } from '@halyard/testing';
+
+const CLIENTS = 20;
+
+/** What became of one client that asks again and again on one connection, until an answer says that it ends. */
+interface Outcome {
+  readonly answers: number;
+  readonly end: 'told' | 'lost';
+}
+
+/** Asks again and again, each time at once. Calls `onAnswer` after each answer. */
+function askOn(url: string, key: string, onAnswer: () => void): Promise<Outcome> {
+  const { hostname, port } = new URL(url);
+  const request = `GET /v1/flags/a?env=production HTTP/1.1\r\nHost: ${hostname}\r\nX-Service-Key: ${key}\r\n\r\n`;
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(request));
+  let answers = 0;
+  let received = '';
+  socket.on('data', (data) => {
+    received += data.toString('latin1');
+    const [head, body = ''] = received.split('\r\n\r\n', 2);
+    if (head === undefined || body.length < Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 1)) return;
+    received = '';
+    answers++;
+    onAnswer();
+    if (/^connection: close$/im.test(head)) socket.end(() => resolve({ answers, end: 'told' }));
+    else socket.write(request);
+  });
+  // A reset closes it too, and is told by what became of the request.
+  socket.on('error', () => {});
+  socket.on('close', () => resolve({ answers, end: 'lost' }));
+  return promise;
+}
+
+test('a node that stops answers what was asked on open connections, and ends each with its answer', async () => {
+  const node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '10' } });
+  try {
+    const management = new Management(node);
+    await management.createProject('demo');
+    const { key } = await management.createKey('demo', ['production']);
+    await management.putState('demo', 'production', 'a', { enabled: true });
+    const busy = Promise.withResolvers<void>();
+    let answers = 0;
+    const onAnswer = () => {
+      if (++answers === 10 * CLIENTS) busy.resolve();
+    };
+    const clients = Array.from({ length: CLIENTS }, () => askOn(node.url, key, onAnswer));
+    await busy.promise;
+    const exitCode = node.stop();
+    const outcomes = await Promise.all(clients);
+    expect(outcomes.map(({ end }) => end)).toEqual(clients.map(() => 'told'));
+    expect(await exitCode).toBe(0);
+  } finally {
+    await node.stop();
+  }
+}, 60_000);
