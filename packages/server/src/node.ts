@@ -63,11 +63,17 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
+/** What a node tells whoever started it. */
+export interface NodeOptions {
+  /** Called with the set-up link when the database came within reach only after the start. */
+  readonly onLateSetupLink?: (link: string) => void;
+}
+
 /**
  * Builds one node, listens, and follows the log. Resolves once flags are served, or once the database turned out to
  * be away for now; rejects when the node cannot start at all.
  */
-export async function startNode(config: Config): Promise<RunningNode> {
+export async function startNode(config: Config, options: NodeOptions = {}): Promise<RunningNode> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
   const node = new Node(config, log);
   try {
@@ -83,6 +89,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
 class Node implements RunningNode {
   readonly #config: Config;
   readonly #log: Logger;
+  readonly #options: NodeOptions;
   readonly #opener: DatabaseOpener;
   readonly #metrics: Metrics;
   readonly #counters = new EvaluationCounters();
@@ -97,14 +104,17 @@ class Node implements RunningNode {
   readonly #closed = Promise.withResolvers<void>();
   /** Settles when the first attempt to follow the log has succeeded or failed. */
   readonly #firstAttempt = Promise.withResolvers<boolean>();
+  /** Resolves when the log is followed for the first time. */
+  readonly #firstLive = Promise.withResolvers<void>();
   #servers: Server<undefined>[] = [];
   #stopping: Promise<void> | undefined;
   firstStart?: FirstStart;
   setupLink?: string;
 
-  constructor(config: Config, log: Logger) {
+  constructor(config: Config, log: Logger, options: NodeOptions) {
     this.#config = config;
     this.#log = log;
+    this.#options = options;
     this.#opener = new DatabaseOpener(config);
     this.#hub = new Hub({
   readonly #served = new Map<Server<undefined>, Served>();
@@ -193,7 +203,10 @@ class Node implements RunningNode {
     void this.#follow();
     const isLive = await this.#firstAttempt.promise;
     this.#log.info({ ...this.#addresses(), version: VERSION, ready: isLive }, 'listening');
-    if (!isLive) return;
+    if (!isLive) {
+      void this.#prepareLater();
+      return;
+    }
     const setupLink = await this.#prepareFirstOperator();
     if (setupLink !== undefined) this.setupLink = setupLink;
     if (this.#config.bare) return;
@@ -204,6 +217,20 @@ class Node implements RunningNode {
   stop(): Promise<void> {
     this.#stopping ??= this.#drainAndClose();
     return this.#stopping;
+  }
+
+  /** Nobody could sign in for ever, had the database been away for a moment at the first start. */
+  async #prepareLater(): Promise<void> {
+    await this.#firstLive.promise;
+    try {
+      const setupLink = await this.#prepareFirstOperator();
+      if (setupLink !== undefined) this.#options.onLateSetupLink?.(setupLink);
+    } catch (err) {
+      this.#log.warn(
+        { err },
+        'no way to set up the first administrator was made; the next start tries again',
+      );
+    }
   }
 
   #prepareFirstOperator(): Promise<string | undefined> {
@@ -222,6 +249,7 @@ class Node implements RunningNode {
 
   #onLive(): void {
     this.#firstAttempt.resolve(true);
+    this.#firstLive.resolve();
     this.#activity.live(this.#follower.seq);
     this.#log.info({ seq: this.#follower.seq }, 'following the change log');
   }

@@ -43,11 +43,16 @@ export function longBanner(facts: BannerFacts): string {
 
 /** What is printed where no person is looking: the address, and what is shown at a first start. */
 export function shortBanner({ url, setupLink, firstStart }: BannerFacts): string {
-  const link = setupLink ? `Set up the first administrator (works once, for a day): ${setupLink}\n` : '';
+  const link = setupLink ? setupLine(setupLink) : '';
   const key = firstStart
     ? `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}\n`
     : '';
   return `Halyard is running at ${url}\n${link}${key}`;
+}
+
+/** The set-up link on a line of its own. */
+export function setupLine(link: string): string {
+  return `Set up the first administrator (works once, for a day): ${link}\n`;
 }
 
 function setup(link: string): string[] {

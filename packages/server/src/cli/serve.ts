@@ -4,7 +4,7 @@ import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
-import { longBanner, shortBanner } from './banner.ts';
+import { longBanner, setupLine, shortBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
 import { addSettingOptions } from './serve-options.ts';
 import type { Shell } from './shell.ts';
@@ -55,7 +55,10 @@ function printConfig(shell: Shell, source: Parameters<typeof resolveSettings>[0]
 async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   const { startNode } = await import('../node.ts');
   await untilStopped(shell, async () => {
-    const node = await startNode(config).catch((error: unknown) => refuseToStart(error, config));
+    const onLateSetupLink = (link: string) => shell.write(setupLine(link));
+    const node = await startNode(config, { onLateSetupLink }).catch((error: unknown) =>
+      refuseToStart(error, config),
+    );
     const { url, dashboardUrl, firstStart, setupLink } = node;
     const facts = {
       version: VERSION,

@@ -18,7 +18,7 @@ export interface PeopleReader {
   credentials(email: string): Promise<Credentials | undefined>;
   /** A session, also one past its end, with whose it is. */
   session(digest: string): Promise<{ readonly session: Session; readonly operator: Operator } | undefined>;
-  /** The links that still open something at `now` (epoch milliseconds). */
+  /** The links to somebody that still open something at `now` (epoch milliseconds); `setup` is to nobody yet. */
   openInvitations(now: number): Promise<readonly Invitation[]>;
   /** Any link, also a used one. */
   invitationByDigest(digest: string): Promise<Invitation | undefined>;

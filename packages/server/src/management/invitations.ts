@@ -27,7 +27,7 @@ export interface OfferedLink {
   readonly link: string;
 }
 
-/** The links that still open something, newest first. */
+/** The links to somebody that still open something, newest first. */
 export function listInvitations(context: PeopleContext): Promise<readonly Invitation[]> {
   return context.store.read(({ people }) => people.openInvitations(context.now()));
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { DeliveryStore } from '../domain/delivery.ts';
 import type { Store } from '../domain/store.ts';
+import { SIGN_IN_LIMIT } from '../management/sign-in-limit.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
 
@@ -56,6 +57,7 @@ export class Housekeeping {
   async #prune(): Promise<void> {
     try {
       await this.#parts.deliveries.prune(Date.now());
+      await this.#parts.store.people.prune(Date.now(), SIGN_IN_LIMIT.windowMs);
       const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
       const pruned = await pruneLog(await this.#parts.database(), {
         olderThan,

@@ -66,7 +66,8 @@ export class SqlPeopleReader implements PeopleReader {
   async openInvitations(now: number): Promise<readonly Invitation[]> {
     const rows = await this.#rows<RowOf<Invitation>>(
       `SELECT ${INVITATION_COLUMNS} FROM invitations
-        WHERE used_at IS NULL AND revoked_at IS NULL AND expires_at > $1 ORDER BY created_at DESC, id DESC`,
+        WHERE kind <> 'setup' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > $1
+        ORDER BY created_at DESC, id DESC`,
       now,
     );
     return rows.map((row) => withFlag<Invitation>(row));

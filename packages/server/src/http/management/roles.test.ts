@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ROLES, type Role } from '../../domain/operator.ts';
+import { ENGINES } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp } from './test-app.ts';
+import { join } from './test-browser.ts';
+
+setDefaultTimeout(60_000);
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly id: string;
+  readonly role: Role | 'anyone' | undefined;
+  readonly description: string;
+  readonly refusals: string;
+}
+
+/** Writes that need no more than to be signed in: they change nothing of others. */
+const OWN_AFFAIRS = ['changePassword'];
+
+let app: TestApp;
+let operations: readonly Described[];
+const tokens = new Map<Role, string>();
+
+beforeAll(async () => {
+  const [engine] = ENGINES;
+  if (engine === undefined) throw new Error('the tests have no engine');
+  app = await openTestApp(engine);
+  for (const role of ROLES) {
+    const { json } = await app.call('POST', '/api/tokens', {
+      body: { name: role, role, canChangeProtected: false },
+    });
+    tokens.set(role, json.token);
+  }
+  const { paths } = (await app.call('GET', '/api/openapi.json')).json;
+  operations = Object.entries<Record<string, Record<string, never>>>(paths)
+    .filter(([path]) => path.startsWith('/api/') && path !== '/api/openapi.json')
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => ({
+        method: method.toUpperCase(),
+        path,
+        id: described.operationId ?? '',
+        role: described['x-role'],
+        description: described.description ?? '',
+        refusals: JSON.stringify(described.responses),
+      })),
+    );
+});
+afterAll(() => app.close());
+
+/** The status of an operation on things that are not there, with a body that is nothing. */
+async function statusOf({ method, path }: Described, token: string | undefined): Promise<number> {
+  const answer = await app.app.request(path.replaceAll(/\{\w+\}/g, 'nowhere'), {
+    method,
+    headers: { Authorization: `Bearer ${token}` },
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
+  });
+  // Streams would go on for ever.
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+test('every operation is open to its role and the greater ones, and forbidden to the lesser ones', async () => {
+  expect(operations.length).toBeGreaterThan(40);
+  expect(operations.filter(({ role }) => role === undefined)).toEqual([]);
+  for (const operation of operations) {
+    const { role: least } = operation;
+    if (least === 'anyone' || least === undefined) continue;
+    for (const role of ROLES) {
+      const isForbidden = (await statusOf(operation, tokens.get(role))) === 403;
+      const mayNot = ROLES.indexOf(role) < ROLES.indexOf(least);
+      expect([operation.id, role, isForbidden]).toEqual([operation.id, role, mayNot]);
+    }
+  }
+});
+
+test('nothing is open to who is not known, save what is said to be', async () => {
+  for (const operation of operations) {
+    const status = await statusOf(operation, 'hat_nobody');
+    expect([operation.id, status === 401]).toEqual([operation.id, operation.role !== 'anyone']);
+  }
+});
+
+test('reads need the least role, writes at least that of an editor', () => {
+  for (const { id, method, role } of operations) {
+    if (role === 'anyone' || OWN_AFFAIRS.includes(id)) continue;
+    expect([id, role === 'viewer']).toEqual([id, method === 'GET']);
+  }
+});
+
+test('what only administrators do is theirs', () => {
+  const noun =
+    /^\/api\/(tokens|operators|invitations|import|keys)(\/|$)|^\/api\/projects(\/\{project\}(\/keys|\/environments(\/\{environment\})?)?)?$/;
+  for (const { id, method, path, role } of operations) {
+    if (method === 'GET' || role === 'anyone' || !noun.test(path)) continue;
+    expect([id, role]).toEqual([id, 'admin']);
+  }
+  expect(operations.find(({ id }) => id === 'deleteFlag')?.role).toBe('admin');
+});
+
+test('the description says which role it takes, and that others are refused', () => {
+  for (const { id, role, description, refusals } of operations) {
+    const says = role === 'anyone' ? 'Nobody need be signed in' : `\`${role}\``;
+    expect([id, description]).toEqual([id, expect.stringContaining(says)]);
+    if (role === 'editor' || role === 'admin') expect(refusals).toContain('forbidden');
+  }
+});
+
+describe('who signed in', () => {
+  test('may do what the role says now, not what it said at the sign-in', async () => {
+    const { id, browser } = await join(app, { email: 'eve@example.com', role: 'viewer' });
+    const make = () => browser.call('POST', '/api/projects', { body: { name: 'by-eve' } });
+    expect((await make()).json.error).toBe('forbidden');
+    expect((await browser.call('GET', '/api/whoami')).json).toEqual({
+      ...{ name: 'eve@example.com', role: 'viewer', canChangeProtected: false },
+    });
+    expect((await app.call('PATCH', `/api/operators/${id}`, { body: { role: 'admin' } })).status).toBe(200);
+    expect((await make()).json.error).toBe('not_signed_in');
+    await browser.signIn('eve@example.com');
+    expect((await make()).status).toBe(201);
+  });
+});
