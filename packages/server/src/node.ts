@@ -75,7 +75,7 @@ export interface NodeOptions {
  */
 export async function startNode(config: Config, options: NodeOptions = {}): Promise<RunningNode> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
-  const node = new Node(config, log);
+  const node = new Node(config, log, options);
   try {
     await node.start();
   } catch (error) {
@@ -107,6 +107,7 @@ class Node implements RunningNode {
   /** Resolves when the log is followed for the first time. */
   readonly #firstLive = Promise.withResolvers<void>();
   #servers: Server<undefined>[] = [];
+  readonly #served = new Map<Server<undefined>, Served>();
   #stopping: Promise<void> | undefined;
   firstStart?: FirstStart;
   setupLink?: string;
@@ -117,7 +118,6 @@ class Node implements RunningNode {
     this.#options = options;
     this.#opener = new DatabaseOpener(config);
     this.#hub = new Hub({
-  readonly #served = new Map<Server<undefined>, Served>();
       maxQueuedBytes: config.maxQueuedBytes,
       onClosed: (cause) => this.#metrics.streamClosed(cause),
       onProgress: (progress) => {
@@ -375,6 +375,13 @@ class Node implements RunningNode {
     return this.#metrics.scrape();
   }
 
+  /** Sends callers elsewhere, answer by answer, until they have gone or the time is over. */
+  async #answerLast(windowMs: number): Promise<void> {
+    const last = new LastAnswers();
+    for (const [server, served] of this.#served) serveLast(server, served, last);
+    await last.untilQuiet(windowMs);
+  }
+
   async #drainAndClose(): Promise<void> {
     this.#freshness.drain();
     if (this.#servers.length > 0) {
@@ -404,13 +411,6 @@ function addressOf(host: string, port: number): string {
 
 /** Longest a request may take to finish once the node stops, in milliseconds. */
 const FINISH_MS = 2000;
-  /** Sends callers elsewhere, answer by answer, until they have gone or the time is over. */
-  async #answerLast(windowMs: number): Promise<void> {
-    const last = new LastAnswers();
-    for (const [server, served] of this.#served) serveLast(server, served, last);
-    await last.untilQuiet(windowMs);
-  }
-
 
 /** Accepts no more connections, lets the running requests finish, then ends what is left. */
 async function stopServer(server: Server<undefined>): Promise<void> {
