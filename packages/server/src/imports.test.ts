@@ -14,6 +14,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   management: ['domain'],
   http: ['management', 'catalog', 'streaming', 'domain'],
   observability: ['http', 'catalog', 'streaming', 'domain'],
+  scheduling: ['management'],
   startup: ['management', 'storage', 'catalog', 'domain'],
   config: [],
   cli: ['config', 'observability', 'domain'],

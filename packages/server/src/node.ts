@@ -37,6 +37,7 @@ import { createLogger } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import { Follower } from './replication/follower.ts';
 import { logSourceOf } from './replication/log-source.ts';
+import { ScheduleRunner } from './scheduling/schedule-runner.ts';
 import { adminTokenIn } from './startup/admin-token.ts';
 import { DatabaseOpener, storeOf } from './startup/database-opener.ts';
 import { createDemo, type FirstStart } from './startup/demo.ts';
@@ -99,6 +100,7 @@ class Node implements RunningNode {
   readonly #freshness: NodeFreshness;
   readonly #management: ManagementContext;
   readonly #housekeeping: Housekeeping;
+  readonly #schedules: ScheduleRunner;
   readonly #activity: Activity;
   readonly #deliveries: DeliveryStore;
   readonly #closed = Promise.withResolvers<void>();
@@ -169,12 +171,18 @@ class Node implements RunningNode {
       now: Date.now,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
       newId: () => Bun.randomUUIDv7(),
+      scheduled: (dueAt) => this.#schedules.note(dueAt),
     };
     const database = async () => (await this.#opener.get()).database;
     this.#deliveries = new SqlDeliveryStore(database);
     this.#activity = new Activity({
       ...{ node: newNodeName(), catalog: this.#catalog, hub: this.#hub, store: this.#deliveries },
       onDropped: (count) => this.#metrics.receiptsDropped(count),
+    });
+    this.#schedules = new ScheduleRunner({
+      context: this.#management,
+      log,
+      isReady: () => this.#follower.isLive,
     });
     this.#housekeeping = new Housekeeping({
       ...{ catalog: this.#catalog, store, database, log, deliveries: this.#deliveries },
@@ -201,6 +209,7 @@ class Node implements RunningNode {
       this.#config.adminToken ?? adminTokenIn(this.#config.data, () => newAccessToken(this.#management));
     this.#serve(adminToken);
     void this.#follow();
+    this.#schedules.start();
     const isLive = await this.#firstAttempt.promise;
     this.#log.info({ ...this.#addresses(), version: VERSION, ready: isLive }, 'listening');
     if (!isLive) {
@@ -391,6 +400,7 @@ class Node implements RunningNode {
     await Promise.all([this.#hub.drain(drainMs), this.#answerLast(drainMs)]);
     await this.#activity.close();
     await Promise.all(this.#servers.map(stopServer));
+    await this.#schedules.close();
     this.#follower.close();
     this.#catalog.close();
     this.#hub.close();

@@ -5,6 +5,8 @@ import type { Flag, StateOperation, StateText, StoredState } from './flag.ts';
 import type { PeopleReader, PeopleStore, PeopleTransaction } from './people-store.ts';
 import type { Project } from './project.ts';
 import type { ProjectKey } from './project-key.ts';
+import type { ScheduleReader, ScheduleTransaction } from './schedule-store.ts';
+import type { SearchHit } from './search.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
@@ -13,6 +15,7 @@ import type { ProjectKey } from './project-key.ts';
 export interface StoreReader {
   /** Operators, their sessions and one-time links. */
   readonly people: PeopleReader;
+  readonly schedules: ScheduleReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -31,6 +34,8 @@ export interface StoreReader {
   audit(filter: AuditFilter): Promise<readonly AuditEntry[]>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log has none of that number. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
+  /** What `text` is found in, whatever the case of its letters; the best come first, at most `limit`. */
+  search(text: string, limit: number): Promise<readonly SearchHit[]>;
 }
 
 /** The states of an archived flag as they were, by environment id. */
@@ -73,6 +78,7 @@ export interface AuditFilter {
  */
 export interface StoreTransaction extends StoreReader {
   readonly people: PeopleTransaction;
+  readonly schedules: ScheduleTransaction;
   insertProject(project: Project): Promise<void>;
   /** Removes the project with its environments, flags, states and keys. */
   deleteProject(project: Project): Promise<void>;

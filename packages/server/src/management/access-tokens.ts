@@ -13,7 +13,7 @@ import { checkExpiry, checkLabel } from './rules.ts';
 export const ACCESS_TOKEN_PREFIX = 'hat_';
 
 /** The name of whoever holds the token from the settings. */
-const ADMIN_NAME = 'admin';
+export const ADMIN_NAME = 'admin';
 
 /** Longest text that is taken for a token at all; an admin token from the settings may be of any form. */
 const MAX_TOKEN_LENGTH = 512;

@@ -12,4 +12,6 @@ export interface ManagementContext {
   randomBytes(length: number): Uint8Array;
   /** A text that never comes twice, in any process. */
   newId(): string;
+  /** Told when a change has been scheduled, for whoever runs them on this node. Time in epoch milliseconds. */
+  scheduled?(dueAt: number): void;
 }

@@ -72,11 +72,16 @@ export function patchState(
   input: StatePlace & { readonly patch: StatePatch; readonly expected: ExpectedRevision },
 ): Promise<Written<StateWritten>> {
   const { patch } = input;
+  checkPatch(patch);
+  return writeState(context, actor, { ...input, next: (current) => applyPatch(current, patch) });
+}
+
+/** Refuses a patch that both gives and removes something. `invalid_argument`. */
+export function checkPatch(patch: StatePatch): void {
   const given = { value: patch.valueText, rolloutPct: patch.rolloutPct };
   for (const member of patch.unset ?? []) {
     if (given[member] !== undefined) throw invalid(`"${member}" is both given and in "unset": choose one.`);
   }
-  return writeState(context, actor, { ...input, next: (current) => applyPatch(current, patch) });
 }
 
 /** Removes a flag's state from one environment; the flag stays. `flag_not_found`, `revision_conflict`. */
@@ -148,7 +153,8 @@ function writeState(
   });
 }
 
-function applyPatch(current: StateText | undefined, patch: StatePatch): StateText {
+/** A state with parts of it changed, beginning with a disabled one where there is none. `invalid_argument`. */
+export function applyPatch(current: StateText | undefined, patch: StatePatch): StateText {
   const { unset = [], ...given } = patch;
   const before = (current === undefined ? undefined : stateParts(current)) ?? { enabled: false };
   const { enabled, valueText, rolloutPct } = { ...before, ...given };

@@ -4,12 +4,15 @@ import type { Environment } from '../domain/environment.ts';
 import type { Flag, StoredState } from '../domain/flag.ts';
 import type { Project } from '../domain/project.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
+import type { SearchHit } from '../domain/search.ts';
 import type { ArchivedStates, AuditedOperation, AuditFilter, StoreReader } from '../domain/store.ts';
 import { parseArchivedStates } from './archived-states.ts';
 import { readAudit, readOperation } from './audit-reader.ts';
 import { type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people-reader.ts';
+import { SqlScheduleReader } from './schedule-table.ts';
+import { searchEverywhere } from './search-reader.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
@@ -34,12 +37,14 @@ type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
   readonly people: SqlPeopleReader;
+  readonly schedules: SqlScheduleReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
   constructor(queryable: Queryable) {
     this.#queryable = queryable;
     this.people = new SqlPeopleReader(queryable);
+    this.schedules = new SqlScheduleReader(queryable);
   }
 
   async projects(): Promise<readonly Project[]> {
@@ -125,6 +130,10 @@ export class SqlReader implements StoreReader {
 
   operation(seq: number): Promise<AuditedOperation | undefined> {
     return readOperation(this.#queryable, seq);
+  }
+
+  search(text: string, limit: number): Promise<readonly SearchHit[]> {
+    return searchEverywhere(this.#queryable, text, limit);
   }
 
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {

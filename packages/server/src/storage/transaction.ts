@@ -10,11 +10,13 @@ import { FlagWriter } from './flag-writer.ts';
 import type { Journal } from './journal.ts';
 import { SqlPeopleWriter } from './people-writer.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
+import { SqlScheduleWriter } from './schedule-table.ts';
 import { StateWriter } from './state-writer.ts';
 
 /** The writes of one operation, over one write transaction. What they did is noted in the journal. */
 export class SqlTransaction extends SqlReader implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
+  override readonly schedules: SqlScheduleWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #flags: FlagWriter;
@@ -27,6 +29,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     this.#sql = sql;
     this.#journal = journal;
     this.people = new SqlPeopleWriter(sql, journal);
+    this.schedules = new SqlScheduleWriter(sql, journal);
     this.#now = now;
     this.#flags = new FlagWriter(sql, journal);
     this.#states = new StateWriter(sql, journal, now);
@@ -50,7 +53,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     // In order of ids, as everywhere, so that two operations never wait for each other.
     for (const environment of environments.map((row) => row.id).sort())
       await this.lockEnvironment(environment);
-    for (const table of ['flag_states', 'environments', 'flags', 'project_keys']) {
+    for (const table of ['flag_states', 'environments', 'flags', 'project_keys', 'scheduled_changes']) {
       await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
     }
     const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);

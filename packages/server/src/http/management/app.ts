@@ -16,6 +16,7 @@ import { authenticate } from './authentication.ts';
 import { noteCaller } from './caller.ts';
 import { mountChanges } from './changes.ts';
 import { mountClients } from './clients.ts';
+import { mountCopy } from './copy.ts';
 import { mountDeliveries } from './deliveries.ts';
 import type { ManagementApp, ManagementEnv } from './environment.ts';
 import { mountEnvironments } from './environments.ts';
@@ -31,6 +32,8 @@ import { mountOperators } from './operators.ts';
 import { guardAgainstOtherPages } from './own-page.ts';
 import { mountProjectKeys } from './project-keys.ts';
 import { mountProjects } from './projects.ts';
+import { mountSchedules } from './schedules.ts';
+import { mountSearch } from './search.ts';
 import { mountPassword, mountSession } from './session.ts';
 import { mountSetup } from './setup.ts';
 import { mountStream, type OpenStream } from './stream.ts';
@@ -91,6 +94,9 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountImportExport(app, context);
   mountAudit(app, context);
   mountHistory(app, context);
+  mountCopy(app, context);
+  mountSchedules(app, context);
+  mountSearch(app, context);
   mountAccessTokens(app, context);
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {

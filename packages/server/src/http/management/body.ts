@@ -34,8 +34,8 @@ function sentenceOf(
 ): string {
   const path = [...parents, ...issue.path];
   if (issue.code === 'invalid_union') {
-    // The first member of our unions is the one that people mean; the others are `null`.
-    const [inner] = issue.errors[0] ?? [];
+    // What matched furthest is what people mean; of equals the first.
+    const inner = issue.errors.map(([first]) => first).reduce(deeper, undefined);
     if (inner !== undefined) return sentenceOf(inner, path, what);
   }
   const place = path.length === 0 ? `The ${what}` : subjectOf(path, what);
@@ -46,6 +46,13 @@ function sentenceOf(
     return `${place} is missing: expected ${issue.expected}.`;
   }
   return `${place} is not right: ${issue.message.replace(/^Invalid input: /, '')}.`;
+}
+
+function deeper(
+  best: z.core.$ZodIssue | undefined,
+  issue: z.core.$ZodIssue | undefined,
+): z.core.$ZodIssue | undefined {
+  return (issue?.path.length ?? -1) > (best?.path.length ?? -1) ? issue : best;
 }
 
 function subjectOf(path: readonly PropertyKey[], what: 'body' | 'query'): string {

@@ -1,0 +1,34 @@
+/** What can become of a scheduled change. Only a pending one can still become something else. */
+export const SCHEDULE_STATUSES = ['pending', 'done', 'failed', 'cancelled'] as const;
+
+/** What has become of a scheduled change. */
+export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number];
+
+/** A change of flag states that is made at a later time, by whichever node is there first. */
+export interface Schedule {
+  readonly id: string;
+  readonly projectId: string;
+  readonly environmentId: string;
+  /** JSON text: what to change, as the management interface takes it. */
+  readonly changes: string;
+  readonly note?: string;
+  /** The actor's name, as in the audit log. The change runs with what this actor may do then. */
+  readonly createdBy: string;
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  readonly dueAt: number;
+  readonly status: ScheduleStatus;
+  /** When it ceased to be pending. */
+  readonly settledAt?: number;
+  /** Why it failed, in a sentence. */
+  readonly outcome?: string;
+  /** Of the change it made, once it is done. */
+  readonly seq?: number;
+}
+
+/** How a pending schedule ends. */
+export interface Settlement {
+  readonly status: Exclude<ScheduleStatus, 'pending'>;
+  readonly at: number;
+  readonly outcome?: string;
+}

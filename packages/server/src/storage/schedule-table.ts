@@ -1,0 +1,104 @@
+import { RawJson, writeJson } from '../domain/raw-json.ts';
+import type { Schedule, Settlement } from '../domain/schedule.ts';
+import type { ScheduleFilter, ScheduleReader, ScheduleTransaction } from '../domain/schedule-store.ts';
+import { type NullableColumns, withoutNulls } from './columns.ts';
+import type { Parameter, Queryable, WriteTransaction } from './database.ts';
+import type { Journal } from './journal.ts';
+
+// The change that a schedule made is found through its deed: the number is not known before the commit.
+const SELECT = `SELECT id, project_id AS "projectId", environment_id AS "environmentId", changes, note,
+    created_by AS "createdBy", created_at AS "createdAt", due_at AS "dueAt", status, settled_at AS "settledAt",
+    outcome, (SELECT max(operation_seq) FROM audit_log
+      WHERE audit_log.project_id = scheduled_changes.project_id AND target = scheduled_changes.id
+      AND action = 'schedule.applied') AS seq
+  FROM scheduled_changes`;
+
+const DEEDS = {
+  done: 'schedule.applied',
+  failed: 'schedule.failed',
+  cancelled: 'schedule.cancelled',
+} as const;
+
+/** Reads of scheduled changes over one transaction or snapshot. */
+export class SqlScheduleReader implements ScheduleReader {
+  readonly #queryable: Queryable;
+
+  /** Reads through `queryable`, which decides what is seen. */
+  constructor(queryable: Queryable) {
+    this.#queryable = queryable;
+  }
+
+  async list({ projectId, environmentId, status, settled }: ScheduleFilter): Promise<readonly Schedule[]> {
+    const place = 'WHERE project_id = $1 AND ($2 = $3 OR environment_id = $2)';
+    const parameters = [projectId, environmentId ?? '', ''];
+    const pending =
+      status !== undefined && status !== 'pending'
+        ? []
+        : await this.#read(`${place} AND status = 'pending' ORDER BY due_at, id`, parameters);
+    if (status === 'pending') return pending;
+    const wanted = status === undefined ? `status <> 'pending'` : 'status = $5';
+    const past = await this.#read(`${place} AND ${wanted} ORDER BY settled_at DESC, id DESC LIMIT $4`, [
+      ...parameters,
+      settled,
+      ...(status === undefined ? [] : [status]),
+    ]);
+    return [...pending, ...past];
+  }
+
+  async find(id: string): Promise<Schedule | undefined> {
+    const [schedule] = await this.#read('WHERE id = $1', [id]);
+    return schedule;
+  }
+
+  next(limit: number): Promise<readonly Schedule[]> {
+    return this.#read(`WHERE status = 'pending' ORDER BY due_at, id LIMIT $1`, [limit]);
+  }
+
+  async #read(condition: string, parameters: readonly Parameter[]): Promise<Schedule[]> {
+    const rows = await this.#queryable.query<NullableColumns<Schedule>>(`${SELECT} ${condition}`, parameters);
+    return rows.map(withoutNulls<Schedule>);
+  }
+}
+
+/** Writes of scheduled changes in one write transaction. What they did is noted in the journal. */
+export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTransaction {
+  readonly #sql: WriteTransaction;
+  readonly #journal: Journal;
+
+  /** Writes through `sql` and notes deeds in `journal`. */
+  constructor(sql: WriteTransaction, journal: Journal) {
+    super(sql);
+    this.#sql = sql;
+    this.#journal = journal;
+  }
+
+  async insert(schedule: Schedule): Promise<void> {
+    const { id, projectId, environmentId, changes, note, createdBy, createdAt, dueAt, status } = schedule;
+    await this.#sql.query(
+      `INSERT INTO scheduled_changes
+        (id, project_id, environment_id, changes, note, created_by, created_at, due_at, status)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [id, projectId, environmentId, changes, note ?? null, createdBy, createdAt, dueAt, status],
+    );
+    const after = textOf(schedule);
+    this.#journal.deed({ action: 'schedule.created', projectId, environmentId, target: id, after });
+  }
+
+  async settle(schedule: Schedule, { status, at, outcome }: Settlement): Promise<boolean> {
+    const { id, projectId, environmentId } = schedule;
+    const settled = await this.#sql.query(
+      `UPDATE scheduled_changes SET status = $2, settled_at = $3, outcome = $4
+        WHERE id = $1 AND status = 'pending' RETURNING id`,
+      [id, status, at, outcome ?? null],
+    );
+    if (settled.length === 0) return false;
+    const after = outcome === undefined ? {} : { after: JSON.stringify({ reason: outcome }) };
+    const deed = { action: DEEDS[status], projectId, environmentId, target: id };
+    this.#journal.deed({ ...deed, before: textOf(schedule), ...after });
+    return true;
+  }
+}
+
+function textOf({ dueAt, changes, note }: Schedule): string {
+  return writeJson({ dueAt: new Date(dueAt).toISOString(), changes: new RawJson(changes), note });
+}

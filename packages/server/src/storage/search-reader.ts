@@ -1,0 +1,68 @@
+import { SEARCH_KINDS, type SearchHit } from '../domain/search.ts';
+import { type NullableColumns, withoutNulls } from './columns.ts';
+import type { Queryable } from './database.ts';
+import { likeText } from './like-text.ts';
+
+type HitRow = Omit<NullableColumns<SearchHit>, 'kind'> & { readonly rank: number };
+
+/** Where each kind is looked for; `name` is what it is called, `texts` are what else the words may be in. */
+const SOURCES: Readonly<Record<SearchHit['kind'], { readonly from: string; readonly texts: string[] }>> = {
+  project: {
+    from: `SELECT name AS project, name, NULL AS id, NULL AS description, NULL AS "archivedAt"
+      FROM projects WHERE 1 = 1`,
+    texts: [],
+  },
+  environment: {
+    from: `SELECT projects.name AS project, environments.name AS name, NULL AS id, NULL AS description,
+        NULL AS "archivedAt"
+      FROM environments JOIN projects ON projects.id = environments.project_id WHERE deleted_at IS NULL`,
+    texts: [],
+  },
+  flag: {
+    from: `SELECT projects.name AS project, flags.key AS name, NULL AS id, description,
+        archived_at AS "archivedAt", tags, owner
+      FROM flags JOIN projects ON projects.id = flags.project_id WHERE 1 = 1`,
+    texts: ['description', 'tags', 'owner'],
+  },
+  key: {
+    from: `SELECT projects.name AS project, project_keys.name AS name, project_keys.id AS id,
+        NULL AS description, NULL AS "archivedAt", last_four AS "lastFour"
+      FROM project_keys JOIN projects ON projects.id = project_keys.project_id WHERE revoked_at IS NULL`,
+    texts: ['id', '"lastFour"'],
+  },
+};
+
+/** Finds `text` everywhere: called so, beginning so, so within the name, so elsewhere; at most `limit`. */
+export async function searchEverywhere(
+  queryable: Queryable,
+  text: string,
+  limit: number,
+): Promise<readonly SearchHit[]> {
+  const found: { readonly hit: SearchHit; readonly rank: number }[] = [];
+  for (const kind of SEARCH_KINDS) {
+    for (const { rank, ...row } of await searchOne(queryable, { kind, text, limit })) {
+      found.push({ hit: { kind, ...withoutNulls<Omit<SearchHit, 'kind'>>(row) }, rank });
+    }
+  }
+  return found
+    .sort((a, b) => a.rank - b.rank || a.hit.name.length - b.hit.name.length)
+    .slice(0, limit)
+    .map(({ hit }) => hit);
+}
+
+function searchOne(
+  queryable: Queryable,
+  { kind, text, limit }: { readonly kind: SearchHit['kind']; readonly text: string; readonly limit: number },
+): Promise<HitRow[]> {
+  const { from, texts } = SOURCES[kind];
+  const word = likeText(text.toLowerCase());
+  const isIn = (column: string) => `lower(${column}) LIKE $3 ESCAPE '\\'`;
+  return queryable.query<HitRow>(
+    `SELECT project, name, id, description, "archivedAt",
+        CASE WHEN lower(name) = $1 THEN 0 WHEN lower(name) LIKE $2 ESCAPE '\\' THEN 1
+          WHEN ${isIn('name')} THEN 2 ELSE 3 END AS rank
+      FROM (${from}) AS found WHERE ${['name', ...texts].map(isIn).join(' OR ')}
+      ORDER BY 6, length(name), name, project LIMIT $4`,
+    [text.toLowerCase(), `${word}%`, `%${word}%`, limit],
+  );
+}
