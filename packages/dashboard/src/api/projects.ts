@@ -38,3 +38,8 @@ export function useCreateProject() {
     },
   });
 }
+
+/** Removes a project with everything in it. `confirmed` names its protected environments. */
+export function deleteProject(project: string, confirmed: readonly string[]): Promise<undefined> {
+  return request('DELETE', api`projects/${project}`, { confirmed });
+}

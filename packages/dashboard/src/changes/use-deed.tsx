@@ -1,7 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { ErrorText } from '../components/error-text.tsx';
-import { announce } from '../components/live-region.tsx';
 import { toast } from '../components/toasts.tsx';
 
 /** Something that is done with one click, and needs no form to show what went wrong. */
@@ -29,7 +28,6 @@ export function useDeed(): (deed: Deed) => Promise<boolean> {
         // Also after a refusal: what is on the screen may be why.
         for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
       }
-      announce(done);
       toast({ kind: 'done', title: done });
       return true;
     },

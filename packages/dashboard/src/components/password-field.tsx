@@ -47,7 +47,8 @@ export function PasswordField({
             onKeyUp={watch}
           />
           <IconButton
-            label={isShown ? `Hide: ${label}` : `Show: ${label}`}
+            label={isShown ? 'Hide the characters' : 'Show the characters'}
+            aria-controls={control.id}
             aria-pressed={isShown}
             className="absolute top-0.5 right-0.5"
             onClick={() => setShown(!isShown)}

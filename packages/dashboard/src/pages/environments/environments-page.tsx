@@ -1,6 +1,92 @@
+import Plus from 'lucide-react/icons/plus';
+import { useState } from 'react';
+import { useParams } from 'wouter';
+import { useClients } from '../../api/clients.ts';
+import { useProject } from '../../api/projects.ts';
+import { useCan } from '../../api/session.ts';
+import type { ProjectRecord } from '../../api/types.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Page } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { ReadOnlyNote } from '../../components/read-only-note.tsx';
+import { RecordTable } from '../../components/record-table.tsx';
+import { SkeletonRows } from '../../components/skeleton.tsx';
+import { CreateEnvironmentDialog } from './create-environment-dialog.tsx';
+import { EnvironmentRow } from './environment-row.tsx';
+import { ProjectSection } from './project-section.tsx';
+import { useFlagCounts } from './use-flag-counts.ts';
+import { useMoveEnvironment } from './use-move-environment.ts';
 
-/** The screen "Environments". */
+const COLUMNS = [
+  { label: 'Environment' },
+  { label: 'Protection' },
+  { label: 'Flags' },
+  { label: 'Revision' },
+  { label: 'Open streams' },
+  { label: 'Created' },
+  { label: 'Actions', isSilent: true },
+] as const;
+
+/** The environments of a project in their order, and the project itself. */
 export function EnvironmentsPage() {
-  return <Page title="Environments">This screen is being built.</Page>;
+  const { project: name = '' } = useParams<{ project: string }>();
+  const { data: project, error, refetch } = useProject(name);
+  const canChange = useCan('admin');
+  const [isCreating, setCreating] = useState(false);
+  if (error !== null && project === undefined)
+    return <Problem error={error} onRetry={() => void refetch()} />;
+  const create = canChange && (
+    <Button kind="primary" disabled={project === undefined} onClick={() => setCreating(true)}>
+      <Plus size={15} aria-hidden /> New environment
+    </Button>
+  );
+  return (
+    <Page
+      title={`Environments of ${name}`}
+      heading="Environments"
+      actions={project?.environments.length !== 0 && create}
+      intro="Each flag has a state of its own in every environment. They stand in this order on all screens; changes of a protected one are confirmed first."
+    >
+      <ReadOnlyNote>Changing environments and projects</ReadOnlyNote>
+      {project === undefined ? (
+        <SkeletonRows rows={3} />
+      ) : project.environments.length === 0 ? (
+        <EmptyState title="No environment is left" action={create}>
+          Make one, such as production: flags get their states in it, and keys read them.
+        </EmptyState>
+      ) : (
+        <EnvironmentTable project={project} canChange={canChange} />
+      )}
+      {project !== undefined && <ProjectSection project={project} canChange={canChange} />}
+      {isCreating && project !== undefined && (
+        <CreateEnvironmentDialog project={project} onClose={() => setCreating(false)} />
+      )}
+    </Page>
+  );
+}
+
+function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
+  const { data: clients } = useClients(project.name);
+  const flags = useFlagCounts(project.name);
+  const move = useMoveEnvironment(project);
+  const { environments } = project;
+  return (
+    <RecordTable label="Environments" columns={COLUMNS}>
+      {environments.map((environment, index) => (
+        <EnvironmentRow
+          key={environment.name}
+          project={project.name}
+          environment={environment}
+          streams={clients?.find((each) => each.environment === environment.name)?.streams}
+          flags={flags && (flags.get(environment.name) ?? 0)}
+          canChange={canChange}
+          moves={{
+            up: index > 0 ? () => move(environment, index - 1) : undefined,
+            down: index < environments.length - 1 ? () => move(environment, index + 1) : undefined,
+          }}
+        />
+      ))}
+    </RecordTable>
+  );
 }

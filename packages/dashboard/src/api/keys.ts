@@ -1,0 +1,42 @@
+import { useQuery } from '@tanstack/react-query';
+import { queryKeys } from './query-keys.ts';
+import { api, request } from './request.ts';
+
+/** A project key without the key itself. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly lastFour: string;
+  readonly environments: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+  readonly revokedAt?: string;
+  readonly lastUsedAt?: string;
+  readonly status: 'active' | 'expired' | 'revoked';
+}
+
+/** What a new key is made of. */
+export interface NewKey {
+  readonly name: string;
+  readonly environments: readonly string[];
+  readonly expiresAt?: string;
+}
+
+/** The keys of a project, also revoked and expired ones. */
+export function useKeys(project: string) {
+  return useQuery({
+    queryKey: queryKeys.keys(project),
+    queryFn: async ({ signal }) =>
+      (await request<{ keys: readonly KeyRecord[] }>('GET', api`projects/${project}/keys`, { signal })).keys,
+  });
+}
+
+/** Makes a key. The answer holds the key itself, this once: keep it out of the cache. */
+export function createKey(project: string, key: NewKey): Promise<KeyRecord & { readonly key: string }> {
+  return request('POST', api`projects/${project}/keys`, { body: key });
+}
+
+/** Revokes a key for good. */
+export function revokeKey(id: string): Promise<KeyRecord> {
+  return request('DELETE', api`keys/${id}`);
+}

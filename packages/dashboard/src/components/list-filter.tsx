@@ -1,0 +1,55 @@
+import { useSearchState } from '../api/use-search-state.ts';
+import { Button } from './button.tsx';
+import { SearchField } from './search-field.tsx';
+import { Select } from './select.tsx';
+
+/** A list this short needs no filter. */
+const WORTH_FILTERING = 6;
+
+/** Finds records by text (`q` in the address) and status (`status`). Says how many are found. */
+export function ListFilter({
+  label,
+  statuses,
+  shown,
+  total,
+}: {
+  /** What it finds, as "Find a key by name or environment". */
+  label: string;
+  statuses: readonly string[];
+  shown: number;
+  total: number;
+}) {
+  const [search, setSearch] = useSearchState();
+  const [query, status] = [search.get('q') ?? '', search.get('status') ?? ''];
+  const isFiltered = query !== '' || status !== '';
+  if (total < WORTH_FILTERING && !isFiltered) return null;
+  return (
+    <search className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label={label}
+        className="max-w-80 flex-1 basis-56"
+        value={query}
+        onChange={(text) => setSearch({ q: text })}
+      />
+      <Select label="Status" value={status} onChange={(event) => setSearch({ status: event.target.value })}>
+        <option value="">Any status</option>
+        {statuses.map((each) => (
+          <option key={each} value={each}>
+            {each[0]?.toUpperCase()}
+            {each.slice(1)}
+          </option>
+        ))}
+      </Select>
+      {isFiltered && (
+        <>
+          <span role="status" className="text-ink-2">
+            {shown === 0 ? 'Nothing is found' : `${shown} of ${total}`}
+          </span>
+          <Button kind="quiet" onClick={() => setSearch({ q: '', status: '' })}>
+            Clear
+          </Button>
+        </>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,33 @@
+import { useSession, useSignOut } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
+import { FormError } from '../../components/field.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+
+/** The way out of this browser, and how to end the others. */
+export function SignOutSection() {
+  const { data: session } = useSession();
+  const signOut = useSignOut();
+  return (
+    <>
+      <p className="text-ink-2">
+        {session?.expiresAt !== undefined && (
+          <>
+            This session ends <TimeAgo at={session.expiresAt} /> if you do nothing.{' '}
+          </>
+        )}
+        To sign out in every other browser, change your password.
+      </p>
+      {signOut.error !== null && (
+        <div className="mt-3">
+          <FormError>
+            <ErrorText error={signOut.error} />
+          </FormError>
+        </div>
+      )}
+      <Button className="mt-3" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
+        Sign out here
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import type { KeyRecord } from '../../api/keys.ts';
+import type { ProjectRecord } from '../../api/types.ts';
+import { Button } from '../../components/button.tsx';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { LifeBadge, LifeEnd } from '../../components/life-badge.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/record-table.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { useRevokeKey } from './use-revoke-key.tsx';
+
+/** One key. */
+export function KeyRow({
+  project,
+  record,
+  streams,
+  canChange,
+}: {
+  project: ProjectRecord;
+  record: KeyRecord;
+  /** Open at the moment; `undefined` while it is not known. */
+  streams: number | undefined;
+  canChange: boolean;
+}) {
+  const revoke = useRevokeKey(project.name);
+  const { name, lastFour, status, createdAt, lastUsedAt } = record;
+  return (
+    <RecordRow isOver={status !== 'active'}>
+      <RecordHead>
+        <span className="block font-medium break-words">{name}</span>
+        <span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>
+      </RecordHead>
+      <RecordCell label="Status">
+        <LifeBadge status={status} expiresAt={record.expiresAt} />
+      </RecordCell>
+      <RecordCell label="Environments">
+        <KeyEnvironments project={project} names={record.environments} />
+      </RecordCell>
+      <RecordCell label="Open streams">
+        {streams === undefined ? <span className="text-ink-3">…</span> : streams === 0 ? 'none' : streams}
+      </RecordCell>
+      <RecordCell label="Last used">
+        {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
+      </RecordCell>
+      <RecordCell label="Created">
+        <TimeAgo at={createdAt} />
+      </RecordCell>
+      <RecordCell label="Expires">
+        <LifeEnd {...record} />
+      </RecordCell>
+      <RecordActions>
+        {canChange && status !== 'revoked' && (
+          <Button aria-label={`Revoke ${name}`} onClick={() => void revoke(record)}>
+            Revoke
+          </Button>
+        )}
+      </RecordActions>
+    </RecordRow>
+  );
+}
+
+/** The environments that a key opens; one that is gone is named all the same. */
+function KeyEnvironments({ project, names }: { project: ProjectRecord; names: readonly string[] }) {
+  return (
+    <ul className="flex flex-wrap gap-x-3 gap-y-0.5">
+      {names.map((name) => {
+        const environment = project.environments.find((each) => each.name === name);
+        return (
+          <li key={name} className="max-w-full">
+            {environment === undefined ? (
+              <span className="text-ink-3">{name} (deleted)</span>
+            ) : (
+              <EnvironmentBadge environment={environment} className="max-w-full" />
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

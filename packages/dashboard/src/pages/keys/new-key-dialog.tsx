@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { Field } from '../../components/field.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+
+/** Shows a new key once, with what to paste where. */
+export function NewKeyDialog({
+  name,
+  secret,
+  environments,
+  onClose,
+}: {
+  name: string;
+  secret: string;
+  environments: readonly string[];
+  onClose: () => void;
+}) {
+  const [environment, setEnvironment] = useState(environments[0] ?? '');
+  return (
+    <SecretDialog title={`The key ${name}`} what="key" secret={secret} onClose={onClose}>
+      <div className="mt-4 flex flex-col gap-3">
+        {environments.length > 1 && (
+          <Field label="Examples for">
+            {(control) => (
+              <select
+                {...control}
+                className={`${control.className} sm:max-w-56`}
+                value={environment}
+                onChange={(event) => setEnvironment(event.target.value)}
+              >
+                {environments.map((each) => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        <section>
+          <h3 className="mb-1 font-medium">For your application: .env</h3>
+          <CodeBlock label="Settings for .env" code={dotEnv(secret, environment)} />
+        </section>
+        <section>
+          <h3 className="mb-1 font-medium">To try it: curl</h3>
+          <CodeBlock label="curl command" code={curl(secret, environment)} />
+        </section>
+      </div>
+    </SecretDialog>
+  );
+}
+
+function dotEnv(secret: string, environment: string): string {
+  return `HALYARD_URL=${location.origin}\nHALYARD_KEY=${secret}\nHALYARD_ENVIRONMENT=${environment}`;
+}
+
+function curl(secret: string, environment: string): string {
+  return `curl "${location.origin}/v1/flags?env=${environment}" \\\n  -H "X-Service-Key: ${secret}"`;
+}

@@ -1,0 +1,83 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { changeOperator } from '../../api/operators.ts';
+import { queryKeys } from '../../api/query-keys.ts';
+import { useOperator } from '../../api/session.ts';
+import type { OperatorRecord } from '../../api/types.ts';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import {
+  PermissionFields,
+  type Permissions,
+  permissionMembers,
+} from '../../components/permission-fields.tsx';
+import { toast } from '../../components/toasts.tsx';
+
+/** Changes a person's name and what they may do. */
+export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRecord; onClose: () => void }) {
+  const queries = useQueryClient();
+  const self = useOperator();
+  const [name, setName] = useState(operator.name);
+  const [permissions, setPermissions] = useState<Permissions>(operator);
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const members = permissionMembers(permissions);
+  const isOther =
+    members.role !== operator.role || members.canChangeProtected !== operator.canChangeProtected;
+  const isSelf = self.id === operator.id;
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    if (name.trim() === '') return;
+    setPending(true);
+    setError(undefined);
+    try {
+      await changeOperator(operator.id, { name, ...(isOther ? members : {}) });
+      toast({ kind: 'done', title: `${name.trim()} is changed` });
+      onClose();
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      setPending(false);
+      void queries.invalidateQueries({ queryKey: queryKeys.operators });
+      if (isSelf) void queries.invalidateQueries({ queryKey: queryKeys.session });
+    }
+  }
+
+  return (
+    <Dialog title={`Edit ${operator.name}`} onClose={onClose}>
+      <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
+        <p className="break-all text-ink-2">{operator.email}</p>
+        <Field label="Name" error={name.trim() === '' ? 'Give a name.' : undefined}>
+          {(control) => (
+            <input
+              {...control}
+              data-autofocus
+              autoComplete="off"
+              maxLength={100}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <PermissionFields value={permissions} onChange={setPermissions} />
+        {isOther && (
+          <p className="text-ink-2">
+            {isSelf
+              ? 'You stay signed in here, and are signed out in other browsers.'
+              : 'They are signed out everywhere and sign in again with what they may do then.'}
+          </p>
+        )}
+        <RefusalNote error={error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={isPending}>
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

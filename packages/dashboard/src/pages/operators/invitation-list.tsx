@@ -1,0 +1,103 @@
+import { messageOf } from '../../api/api-error.ts';
+import { type InvitationRecord, withdrawInvitation } from '../../api/operators.ts';
+import { queryKeys } from '../../api/query-keys.ts';
+import { useDeed } from '../../changes/use-deed.tsx';
+import { Button } from '../../components/button.tsx';
+import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import {
+  RecordActions,
+  RecordCell,
+  RecordHead,
+  RecordRow,
+  RecordTable,
+} from '../../components/record-table.tsx';
+import { SkeletonRows } from '../../components/skeleton.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+
+const COLUMNS = [
+  { label: 'For' },
+  { label: 'What' },
+  { label: 'Role' },
+  { label: 'Protected' },
+  { label: 'Made by' },
+  { label: 'Ends' },
+  { label: 'Actions', isSilent: true },
+] as const;
+
+/** The links that still open something. */
+export function InvitationList({
+  invitations,
+  error,
+  canChange,
+}: {
+  invitations: readonly InvitationRecord[] | undefined;
+  error: Error | null;
+  canChange: boolean;
+}) {
+  return (
+    <section className="mt-8">
+      <h2 className="mb-2 text-base font-semibold">Open links</h2>
+      {invitations === undefined ? (
+        error === null ? (
+          <SkeletonRows rows={1} />
+        ) : (
+          <p className="text-danger">{messageOf(error)}</p>
+        )
+      ) : invitations.length === 0 ? (
+        <p className="text-ink-2">
+          None. An invitation or a link for a new password stands here until it is used, withdrawn or too old.
+        </p>
+      ) : (
+        <RecordTable label="Open links" columns={COLUMNS}>
+          {invitations.map((invitation) => (
+            <InvitationRow key={invitation.id} invitation={invitation} canChange={canChange} />
+          ))}
+        </RecordTable>
+      )}
+    </section>
+  );
+}
+
+const KINDS: Readonly<Record<InvitationRecord['kind'], string>> = {
+  setup: 'Set-up',
+  invite: 'Invitation',
+  reset: 'New password',
+};
+
+function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord; canChange: boolean }) {
+  const deed = useDeed();
+  const { id, kind, email = 'the first administrator', role, createdBy, expiresAt } = invitation;
+  return (
+    <RecordRow>
+      <RecordHead>
+        <span className="font-medium break-all">{email}</span>
+      </RecordHead>
+      <RecordCell label="What">{KINDS[kind]}</RecordCell>
+      <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
+      <RecordCell label="Protected">{protectedText(invitation)}</RecordCell>
+      <RecordCell label="Made by">
+        <span className="break-all">{createdBy.replace(/^operator:/, '')}</span>
+      </RecordCell>
+      <RecordCell label="Ends">
+        <TimeAgo at={expiresAt} />
+      </RecordCell>
+      <RecordActions>
+        {canChange && (
+          <Button
+            aria-label={`Withdraw the link for ${email}`}
+            onClick={() =>
+              void deed({
+                run: () => withdrawInvitation(id),
+                done: `The link for ${email} is withdrawn`,
+                failed: `The link for ${email} was not withdrawn`,
+                stale: [queryKeys.invitations],
+              })
+            }
+          >
+            Withdraw
+          </Button>
+        )}
+      </RecordActions>
+    </RecordRow>
+  );
+}
