@@ -1,3 +1,5 @@
+import { StoreOutage } from '../domain/store-outage.ts';
+
 /** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
 export interface Queryable {
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]>;
@@ -15,7 +17,8 @@ export interface Database extends Queryable {
   /**
    * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
    * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
-   * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT. `work` may run
+   * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT, and with
+   * {@link ReadOnlyDatabaseError} on a standby. `work` may run
    * again, in a new transaction, when it met another writer: it must not act on anything outside.
    */
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
@@ -54,3 +57,6 @@ export interface FeedConnection extends Queryable {
 export class CommitUncertainError extends Error {
   override readonly name = 'CommitUncertainError';
 }
+
+/** The database takes no writes for now, as a standby does until it is made the primary. */
+export class ReadOnlyDatabaseError extends StoreOutage {}

@@ -32,6 +32,12 @@ export function isPassing(error: unknown): boolean {
   return error instanceof pg.DatabaseError && PASSING.has(error.code ?? '');
 }
 
+/** Whether the server takes no writes: what a session is told on a standby, at BEGIN and at a statement. */
+export function isReadOnly(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === '25006' || (error.code === '0A000' && /during recovery/.test(error.message));
+}
+
 /**
  * Makes a {@link StoreOutage} of the failure to reach the server: of whatever it did not say itself (refused, reset,
  * silent), and of its own word that it is going or not there yet. Gives any other error back as it is.

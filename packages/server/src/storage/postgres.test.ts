@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type PostgresServer, sharedPostgres, startPostgres, startTcpProxy } from '@halyard/testing';
 import type pg from 'pg';
+import { StoreOutage } from '../domain/store-outage.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { readLog } from './log.ts';
 import { openPostgres } from './postgres.ts';
@@ -324,6 +325,40 @@ describe('a PostgreSQL server of its own', () => {
     expect((await readLog(feed, 2, 10)).map((row) => row.seq)).toEqual([3]);
     const write = new SqlStore(database).commit(ADA, changing(home.environment, ['checkout', OFF]));
     await expect(write).rejects.toThrow(/read-write mode during recovery/);
+    await expect(write).rejects.toBeInstanceOf(StoreOutage);
+    await database.close();
+  });
+
+  test('a standby that is behind an upgrade says so, until its primary has been migrated', async () => {
+    const url = await server.createDatabase();
+    await using standby = await server.startStandby();
+    const database = await openPostgres({ url: standby.url(new URL(url).pathname.slice(1)) });
+    await expect(migrate(database)).rejects.toThrow(
+      /schema version 0, this program needs \d+, .* start a node of this version on the primary/,
+    );
+    await expect(migrate(database)).rejects.toBeInstanceOf(StoreOutage);
+    const primary = await openPostgres({ url });
+    await migrate(primary);
+    const deadline = performance.now() + 30_000;
+    while (
+      !(await migrate(database).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      if (performance.now() > deadline) throw new Error('the standby never had the schema');
+      await Bun.sleep(10);
+    }
+    await Promise.all([database.close(), primary.close()]);
+  });
+
+  test('a database whose sessions are read-only unless they ask is migrated like any other', async () => {
+    const url = await server.createDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const database = await openPostgres({ url });
+    await migrate(database);
+    expect((await loadSnapshot(database)).cursor.seq).toBe(0);
     await database.close();
   });
 });

@@ -1,7 +1,14 @@
 import pg from 'pg';
-import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from './database.ts';
+import {
+  type Database,
+  type FeedConnection,
+  type Parameter,
+  type Queryable,
+  ReadOnlyDatabaseError,
+  type WriteTransaction,
+} from './database.ts';
 import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
-import { isPassing, toOutage } from './postgres-errors.ts';
+import { isPassing, isReadOnly, toOutage } from './postgres-errors.ts';
 import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';
 import { runRead, runWrite } from './postgres-transaction.ts';
 import { StorageError } from './storage-error.ts';
@@ -59,6 +66,7 @@ class PostgresDatabase implements Database {
       try {
         return await this.#use((client) => runWrite(client, work));
       } catch (error) {
+        if (isReadOnly(error)) throw readOnly(error);
         if (attempt === ATTEMPTS || !isPassing(error)) throw error;
         // A random pause, so that two that met do not meet again.
         await Bun.sleep(Math.random() * 20 * attempt);
@@ -104,4 +112,11 @@ class PostgresDatabase implements Database {
       client.release(isDestroyed(client));
     }
   }
+}
+
+function readOnly(cause: unknown): ReadOnlyDatabaseError {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return new ReadOnlyDatabaseError(`this PostgreSQL takes no writes, as a standby does not: ${words}`, {
+    cause,
+  });
 }

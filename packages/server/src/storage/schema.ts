@@ -1,4 +1,4 @@
-import type { Database, Queryable } from './database.ts';
+import { type Database, type Queryable, ReadOnlyDatabaseError, type WriteTransaction } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -16,23 +16,39 @@ export interface MigrateOptions {
 /**
  * Brings the database to {@link SCHEMA_VERSION}, all steps in one transaction under the engine's migration lock, so
  * that many nodes may start together. Writes nothing when the schema is current, so a read-only standby works.
- * Rejects with {@link StorageError} when a newer program has been here.
+ * Rejects with {@link StorageError} when a newer program has been here, and with {@link ReadOnlyDatabaseError} on a
+ * standby of a database that is still to be migrated: trying again helps once the primary has been.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<void> {
-  const { now = Date.now, newId = () => crypto.randomUUID() } = options;
-  if ((await acceptedVersion(database, database)) === SCHEMA_VERSION) return;
-  await database.transaction(async (transaction) => {
-    await transaction.lockForMigration();
-    const from = await acceptedVersion(database, transaction);
-    for (const [index, statements] of MIGRATIONS.entries()) {
-      if (index < from) continue;
-      for (const statement of statements) await transaction.query(statement);
-      const row = [index + 1, now()];
-      await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
-    }
-    const feed = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
-    await transaction.query(feed, [newId()]);
-  });
+  const version = await acceptedVersion(database, database);
+  if (version === SCHEMA_VERSION) return;
+  try {
+    await database.transaction((transaction) => applySteps(database, transaction, options));
+  } catch (cause) {
+    if (!(cause instanceof ReadOnlyDatabaseError)) throw cause;
+    throw new ReadOnlyDatabaseError(
+      `The database has schema version ${version}, this program needs ${SCHEMA_VERSION}, and the database is ` +
+        'read-only, as a standby is: start a node of this version on the primary, which migrates it. This node waits.',
+      { cause },
+    );
+  }
+}
+
+async function applySteps(
+  database: Database,
+  transaction: WriteTransaction,
+  { now = Date.now, newId = () => crypto.randomUUID() }: MigrateOptions,
+): Promise<void> {
+  await transaction.lockForMigration();
+  const from = await acceptedVersion(database, transaction);
+  for (const [index, statements] of MIGRATIONS.entries()) {
+    if (index < from) continue;
+    for (const statement of statements) await transaction.query(statement);
+    const row = [index + 1, now()];
+    await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
+  }
+  const feed = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
+  await transaction.query(feed, [newId()]);
 }
 
 /**
