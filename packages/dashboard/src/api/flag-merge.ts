@@ -12,8 +12,8 @@ export interface Merged {
   readonly flags: readonly FlagRecord[];
   /** The states that are other than before. */
   readonly touched: readonly StateRecord[];
-  /** Whether the change names flags that the list does not have: it must be asked for again. */
-  readonly isIncomplete: boolean;
+  /** Flags that the change names and the list does not have. */
+  readonly unknown: readonly string[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Merged {
 export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): Merged {
   const { environment, revision, changes } = change;
   if (environment === undefined || revision === undefined || changes === undefined)
-    return { flags, touched: [], isIncomplete: change.kind === 'flags.changed' };
+    return { flags, touched: [], unknown: [] };
   const byKey = new Map(changes.map(({ key, state }) => [key, state]));
   const touched: StateRecord[] = [];
   const merged = flags.map((flag) => {
@@ -36,5 +36,9 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     if (record !== undefined) touched.push(record);
     return withState(flag, environment, record);
   });
-  return { flags: merged, touched, isIncomplete: [...byKey.values()].some((state) => state !== null) };
+  return {
+    flags: merged,
+    touched,
+    unknown: [...byKey].flatMap(([key, state]) => (state === null ? [] : [key])),
+  };
 }

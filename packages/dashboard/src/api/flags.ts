@@ -1,5 +1,5 @@
-import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { putFlag } from './flag-cache.ts';
 import { mergeChange } from './flag-merge.ts';
 import { useLiveConnection } from './live.tsx';
 import type { LiveConnection } from './live-connection.ts';
@@ -63,10 +63,6 @@ export function useArchivedFlags(project: string, options: { readonly enabled: b
 export function useFlag(project: string, key: string) {
   const queries = useQueryClient();
   const live = useLiveConnection();
-  useEffect(() => {
-    // The stream does not tell what was committed before it opened.
-    void live?.opened(STREAM_WAIT_MS);
-  }, [live]);
   return useQuery({
     queryKey: queryKeys.flag(project, key),
     queryFn: async ({ signal }) => {
@@ -96,27 +92,4 @@ export function useCreateFlag(project: string) {
       request<FlagRecord>('POST', api`projects/${project}/flags`, { body: flag, confirmed }),
     onSuccess: (flag) => putFlag(queries, project, flag),
   });
-}
-
-/** Puts a record that the API answered into the cache, in the list as well. */
-export function putFlag(queries: QueryClient, project: string, flag: FlagRecord): void {
-  queries.setQueryData(queryKeys.flag(project, flag.key), flag);
-  queries.setQueryData<readonly FlagRecord[]>(queryKeys.flags(project), (list) => {
-    if (list === undefined) return undefined;
-    const others = list.filter(({ key }) => key !== flag.key);
-    return flag.archivedAt === undefined ? [...others, flag] : others;
-  });
-}
-
-/** Replaces one record wherever the cache holds it. */
-export function updateFlagInCache(
-  queries: QueryClient,
-  project: string,
-  key: string,
-  update: (flag: FlagRecord) => FlagRecord,
-): void {
-  queries.setQueryData<FlagRecord>(queryKeys.flag(project, key), (flag) => flag && update(flag));
-  queries.setQueryData<readonly FlagRecord[]>(queryKeys.flags(project), (list) =>
-    list?.map((flag) => (flag.key === key ? update(flag) : flag)),
-  );
 }

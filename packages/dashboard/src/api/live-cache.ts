@@ -1,13 +1,18 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import { putFlag } from './flag-cache.ts';
 import { mergeChange } from './flag-merge.ts';
 import type { LiveConnection } from './live-connection.ts';
 import type { LiveChange } from './live-events.ts';
 import { cellName, isWriting, markMine } from './own-writes.ts';
 import { queryKeys } from './query-keys.ts';
+import { api, request } from './request.ts';
 import type { FlagRecord } from './types.ts';
 
 /** Changes come in bursts; what must be asked for again is asked for once after each. */
 const GATHER_MS = 250;
+
+/** As many new flags are asked for one by one; for more, the whole list is. */
+const WORTH_A_LIST = 5;
 
 /** Keeps the cache as new as the stream: states are merged, everything else is marked to be asked for again. */
 export function connectCache(
@@ -59,9 +64,10 @@ function mergeStates(
   const listKey = queryKeys.flags(project);
   const list = queries.getQueryData<readonly FlagRecord[]>(listKey);
   if (list !== undefined) {
-    const { flags, isIncomplete } = mergeOne(list);
-    queries.setQueryData(listKey, flags);
-    if (isIncomplete) markStale([listKey]);
+    const { flags, unknown } = mergeOne(list);
+    if (flags !== list) queries.setQueryData(listKey, flags);
+    if (change.changes === undefined || unknown.length > WORTH_A_LIST) markStale([listKey]);
+    else for (const key of unknown) void addFlag(queries, project, key);
   }
   for (const { key } of change.changes ?? []) {
     const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
@@ -77,6 +83,19 @@ function mergeStates(
     );
     if (isOwn) merged.touched.forEach(markMine);
     return merged;
+  }
+}
+
+/** Somebody made a flag: it joins the list, which need not be asked for again. */
+async function addFlag(queries: QueryClient, project: string, key: string): Promise<void> {
+  const isMissing = () =>
+    queries.getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))?.every((flag) => flag.key !== key);
+  try {
+    const flag = await request<FlagRecord>('GET', api`projects/${project}/flags/${key}`);
+    if (isMissing()) putFlag(queries, project, flag);
+  } catch {
+    // Gone again, or the server is: the list will tell.
+    void queries.invalidateQueries({ queryKey: queryKeys.flags(project) });
   }
 }
 

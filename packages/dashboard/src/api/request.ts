@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.ts';
+import { parseExactly } from './exact-json.ts';
 
 /** Extras of one request. */
 export interface RequestOptions {
@@ -91,7 +92,7 @@ function toHeader(text: string): string {
 function parse(text: string): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     // Not ours: a proxy's page, perhaps. The status says enough.
     return undefined;

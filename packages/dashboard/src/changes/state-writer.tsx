@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { isRefusal, messageOf } from '../api/api-error.ts';
+import { updateFlagInCache } from '../api/flag-cache.ts';
 import { withState } from '../api/flag-merge.ts';
 import { readState, type StatePlace, type ValueTexts, writeState } from '../api/flag-states.ts';
-import { updateFlagInCache } from '../api/flags.ts';
 import { cellName, clearWriteStatus, markMine, setWriteStatus } from '../api/own-writes.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';

@@ -1,43 +1,64 @@
 import { memo } from 'react';
-import { Link } from 'wouter';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { links } from '../../shell/links.ts';
+import { classNames } from '../../components/class-names.ts';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { lastChange } from './flag-filter.ts';
+import { FlagName } from './flag-name.tsx';
+import { SelectBox } from './select-box.tsx';
 import { StateCell } from './state-cell.tsx';
+
+/** What a row or card of the list is drawn from. */
+export interface FlagItemProps {
+  readonly project: ProjectRecord;
+  readonly flag: FlagRecord;
+  /** Its place among the rows, from 0. */
+  readonly index: number;
+  readonly heightPx: number;
+  readonly isChosen: boolean;
+  /** `undefined` where nothing can be done to many. */
+  readonly onChoose: ((key: string) => void) | undefined;
+}
 
 /** One flag with its states. Drawn again only when its own record changes. */
 export const FlagRow = memo(function FlagRow({
   project,
   flag,
   index,
-}: {
-  project: ProjectRecord;
-  flag: FlagRecord;
-  index: number;
-}) {
+  heightPx,
+  isChosen,
+  onChoose,
+}: FlagItemProps) {
+  const isArchived = flag.archivedAt !== undefined;
   return (
-    <tr className="group h-13 hover:bg-hover" aria-rowindex={index + 2} data-flag={flag.key}>
-      <th scope="row" className="border-b border-line px-4 font-normal">
-        <div className="flex items-center gap-1">
-          <Link
-            href={links.flag(project.name, flag.key)}
-            className="truncate font-mono text-xs hover:underline"
-          >
-            {flag.key}
-          </Link>
-          <CopyButton text={flag.key} label={`Copy the key ${flag.key}`} />
-        </div>
+    <tr
+      className={classNames('group', isChosen ? 'bg-accent-soft' : 'hover:bg-hover')}
+      style={{ height: heightPx }}
+      aria-rowindex={index + 2}
+      data-row={index}
+      data-flag={flag.key}
+    >
+      {onChoose && (
+        <td className="border-b border-line pl-3">
+          <SelectBox label={`Choose ${flag.key}`} isChosen={isChosen} onChange={() => onChoose(flag.key)} />
+        </td>
+      )}
+      <th scope="row" className="max-w-0 border-b border-line px-3 font-normal">
+        <FlagName project={project.name} flag={flag} hasDescription={heightPx > 44} />
       </th>
-      {project.environments.map((environment) => (
-        <td key={environment.name} className="border-b border-line px-3">
+      {project.environments.map((environment, column) => (
+        <td key={environment.name} className="max-w-0 border-b border-line px-3" data-column={column}>
           <StateCell
             project={project.name}
             environment={environment}
             flagKey={flag.key}
             record={flag.environments[environment.name]}
+            isArchived={isArchived}
           />
         </td>
       ))}
+      <td className="border-b border-line px-3 text-right text-xs whitespace-nowrap text-ink-3">
+        <TimeAgo at={flag.archivedAt ?? lastChange(flag)} />
+      </td>
     </tr>
   );
 });

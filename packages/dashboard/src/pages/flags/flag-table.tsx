@@ -1,57 +1,65 @@
-import Plus from 'lucide-react/icons/plus';
-import { useRef, useState } from 'react';
-import { useCan } from '../../api/session.ts';
+import { type RefObject, useRef } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
-import { CreateFlagDialog } from './create-flag-dialog.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { FlagRow } from './flag-row.tsx';
+import { FlagTableHead } from './flag-table-head.tsx';
+import { useRowKeys } from './use-row-keys.ts';
+import type { Selection } from './use-selection.ts';
 import { useWindowedRows } from './use-windowed-rows.ts';
 
-/** The table itself. */
-export function FlagTable({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
+/** What a list of flags is drawn from. */
+export interface FlagListProps {
+  readonly project: ProjectRecord;
+  readonly flags: readonly FlagRecord[];
+  readonly density: 'comfortable' | 'compact';
+  /** `undefined` where nothing can be done to many. */
+  readonly selection: Selection | undefined;
+  readonly scroller?: RefObject<HTMLElement | null>;
+}
+
+const HEAD_PX = 36;
+const ROW_PX = { comfortable: 54, compact: 38 } as const;
+
+/** A row for each flag, a column for each environment. */
+export function FlagTable({ project, flags, density, selection }: FlagListProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useWindowedRows(scroller, { count: flags.length, heightPx: 52, topPx: 40 });
-  const [isCreating, setCreating] = useState(false);
-  const canEdit = useCan('editor');
+  const list = { count: flags.length, heightPx: ROW_PX[density], topPx: HEAD_PX };
+  const rows = useWindowedRows(scroller, list);
+  useRowKeys(scroller, list);
+  const columns = project.environments.length;
   return (
-    <div className="flex h-full flex-col">
-      <div className="flex items-center justify-between gap-3 px-4 py-3">
-        <h1 className="text-lg font-semibold">Flags</h1>
-        {canEdit && (
-          <Button kind="primary" onClick={() => setCreating(true)}>
-            <Plus size={15} aria-hidden /> New flag
-          </Button>
-        )}
-      </div>
-      <div ref={scroller} className="min-h-0 flex-1 overflow-auto border-t border-line bg-surface">
-        <table className="w-full border-separate border-spacing-0 text-left" aria-rowcount={flags.length + 1}>
-          <thead className="sticky top-0 z-10 bg-surface">
-            <tr className="h-10">
-              <th scope="col" className="border-b border-line px-4 text-xs font-medium text-ink-3">
-                Flag
-              </th>
-              {project.environments.map((environment) => (
-                <th
-                  key={environment.name}
-                  scope="col"
-                  className="border-b border-line px-3 text-xs font-medium"
-                >
-                  <EnvironmentBadge environment={environment} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            <tr aria-hidden style={{ height: rows.before }} />
-            {flags.slice(rows.first, rows.end).map((flag, index) => (
-              <FlagRow key={flag.key} project={project} flag={flag} index={rows.first + index} />
-            ))}
-            <tr aria-hidden style={{ height: rows.after }} />
-          </tbody>
-        </table>
-      </div>
-      {isCreating && <CreateFlagDialog project={project} onClose={() => setCreating(false)} />}
+    <div ref={scroller} className="min-h-0 flex-1 overflow-auto border-t border-line bg-surface">
+      <table
+        className="w-full table-fixed border-separate border-spacing-0 text-left"
+        style={{ minWidth: 380 + columns * 170 }}
+        aria-rowcount={flags.length + 1}
+        aria-label={`Flags of ${project.name}`}
+      >
+        <colgroup>
+          {selection && <col style={{ width: 44 }} />}
+          <col style={{ width: columns > 4 ? '260px' : '32%' }} />
+          {project.environments.map(({ name }) => (
+            <col key={name} />
+          ))}
+          <col style={{ width: 110 }} />
+        </colgroup>
+        <FlagTableHead project={project} flags={flags} selection={selection} heightPx={HEAD_PX} />
+        <tbody className={classNames(rows.before > 0 && 'scrolled')}>
+          <tr aria-hidden style={{ height: rows.before }} />
+          {flags.slice(rows.first, rows.end).map((flag, index) => (
+            <FlagRow
+              key={flag.key}
+              project={project}
+              flag={flag}
+              index={rows.first + index}
+              heightPx={list.heightPx}
+              isChosen={selection?.keys.has(flag.key) ?? false}
+              onChoose={selection?.toggle}
+            />
+          ))}
+          <tr aria-hidden style={{ height: rows.after }} />
+        </tbody>
+      </table>
     </div>
   );
 }

@@ -1,17 +1,21 @@
 import { useEffect } from 'react';
-import { useParams } from 'wouter';
-import { useFlags } from '../../api/flags.ts';
+import { useParams, useSearchParams } from 'wouter';
+import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import { Problem } from '../../components/problem.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { writeStored } from '../../shell/stored-choice.ts';
-import { FlagTable } from './flag-table.tsx';
+import { FlagList } from './flag-list.tsx';
 
 /** A project's flags: a row for each, a column for each environment. */
 export function FlagsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
+  const [params] = useSearchParams();
+  const isArchived = params.has('archived');
   const project = useProject(name);
-  const flags = useFlags(name);
+  const active = useFlags(name);
+  const archived = useArchivedFlags(name, { enabled: isArchived });
+  const flags = isArchived ? archived : active;
   useEffect(() => {
     document.title = `Flags of ${name} · Halyard`;
     if (project.data !== undefined) writeStored('project', name);
@@ -22,5 +26,5 @@ export function FlagsPage() {
     return <Problem error={error} onRetry={retry} />;
   }
   if (project.data === undefined || flags.data === undefined) return <SkeletonRows rows={12} />;
-  return <FlagTable project={project.data} flags={flags.data} />;
+  return <FlagList key={name} project={project.data} flags={flags.data} />;
 }

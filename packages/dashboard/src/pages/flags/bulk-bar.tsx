@@ -1,0 +1,75 @@
+import Archive from 'lucide-react/icons/archive';
+import ChevronDown from 'lucide-react/icons/chevron-down';
+import { useState } from 'react';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
+import { Button } from '../../components/button.tsx';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { Menu, MenuItem } from '../../components/menu.tsx';
+import { ArchiveDialog } from './archive-dialog.tsx';
+import { useBulkSwitch } from './use-bulk-switch.ts';
+
+/** What can be done to the chosen flags together. */
+export function BulkBar({
+  project,
+  flags,
+  onDone,
+}: {
+  project: ProjectRecord;
+  flags: readonly FlagRecord[];
+  onDone: () => void;
+}) {
+  const [isArchiving, setArchiving] = useState(false);
+  const switchAll = useBulkSwitch(project.name);
+  const whyNot = useWhyNotChange();
+  const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
+  async function run(environment: ProjectRecord['environments'][number], enabled: boolean): Promise<void> {
+    if (await switchAll({ environment, flags, enabled })) onDone();
+  }
+  return (
+    <section
+      aria-label="Chosen flags"
+      className="flex shrink-0 flex-wrap items-center gap-2 border-t border-line bg-raised px-3 py-2 sm:px-4"
+    >
+      <strong className="mr-2 font-medium">{flags.length} chosen</strong>
+      {!isArchived &&
+        ([true, false] as const).map((enabled) => (
+          <Menu
+            key={String(enabled)}
+            align="start"
+            trigger={
+              <Button>
+                {enabled ? 'Turn on in' : 'Turn off in'} <ChevronDown size={13} aria-hidden />
+              </Button>
+            }
+          >
+            {project.environments.map((environment) => (
+              <MenuItem
+                key={environment.name}
+                disabled={whyNot(environment) !== undefined}
+                onSelect={() => void run(environment, enabled)}
+              >
+                <EnvironmentBadge environment={environment} />
+              </MenuItem>
+            ))}
+          </Menu>
+        ))}
+      {!isArchived && (
+        <Button onClick={() => setArchiving(true)}>
+          <Archive size={14} aria-hidden /> Archive
+        </Button>
+      )}
+      <Button kind="quiet" className="ml-auto" onClick={onDone}>
+        Clear
+      </Button>
+      {isArchiving && (
+        <ArchiveDialog
+          project={project}
+          keys={flags.map(({ key }) => key)}
+          onClose={() => setArchiving(false)}
+          onDone={onDone}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+import { memo } from 'react';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { FlagName } from './flag-name.tsx';
+import type { FlagItemProps } from './flag-row.tsx';
+import { SelectBox } from './select-box.tsx';
+import { StateCell } from './state-cell.tsx';
+
+/** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
+const [HEAD_PX, LINE_PX, GAP_PX] = [60, 36, 12];
+
+/** How high a card is, with the gap below it. */
+export function cardHeight(environments: number): number {
+  return HEAD_PX + LINE_PX * environments + GAP_PX;
+}
+
+/** One flag with its states, on a narrow screen: a line for each environment. */
+export const FlagCard = memo(function FlagCard({
+  project,
+  flag,
+  index,
+  heightPx,
+  isChosen,
+  onChoose,
+}: FlagItemProps) {
+  return (
+    <li style={{ height: heightPx }} data-row={index} data-flag={flag.key} className="group">
+      <article
+        aria-label={flag.key}
+        className="flex flex-col rounded-lg border border-line bg-surface"
+        style={{ height: heightPx - GAP_PX }}
+      >
+        <div className="flex items-center gap-1 px-3" style={{ height: HEAD_PX - 1 }}>
+          <div className="min-w-0 flex-1">
+            <FlagName project={project.name} flag={flag} hasDescription />
+          </div>
+          {onChoose && (
+            <SelectBox label={`Choose ${flag.key}`} isChosen={isChosen} onChange={() => onChoose(flag.key)} />
+          )}
+        </div>
+        {project.environments.map((environment, column) => (
+          <div
+            key={environment.name}
+            className="flex items-center gap-3 border-t border-line px-3"
+            style={{ height: LINE_PX }}
+            data-column={column}
+          >
+            <EnvironmentBadge environment={environment} className="w-28 shrink-0 text-xs text-ink-2" />
+            <StateCell
+              className="flex-1"
+              project={project.name}
+              environment={environment}
+              flagKey={flag.key}
+              record={flag.environments[environment.name]}
+              isArchived={flag.archivedAt !== undefined}
+            />
+          </div>
+        ))}
+      </article>
+    </li>
+  );
+});

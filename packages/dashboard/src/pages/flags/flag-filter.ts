@@ -1,0 +1,111 @@
+import type { FlagRecord } from '../../api/types.ts';
+
+/** How a flag must stand in an environment. */
+export type StateFilter = 'on' | 'off' | 'unset' | 'rollout';
+
+/** What the list can be ordered by. */
+export const SORTS = ['key', '-key', 'changed', '-changed', 'created'] as const;
+
+/** An order; `-` turns it round. `changed` and `created` begin with the newest. */
+export type Sort = (typeof SORTS)[number];
+
+/** The spans of "recently changed", in milliseconds. */
+export const CHANGED_SPANS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+
+/** What is looked for in the list; the address of the screen holds it. */
+export interface FlagFilter {
+  readonly query: string;
+  readonly state: { readonly environment: string; readonly is: StateFilter } | undefined;
+  readonly tag: string;
+  readonly owner: string;
+  readonly changed: keyof typeof CHANGED_SPANS | undefined;
+  readonly isArchived: boolean;
+  readonly sort: Sort;
+}
+
+/** Reads a filter from the address. What it does not know, it leaves out. */
+export function readFilter(params: URLSearchParams): FlagFilter {
+  const [, environment, is] = /^(.+):(on|off|unset|rollout)$/.exec(params.get('state') ?? '') ?? [];
+  const changed = params.get('changed') ?? '';
+  return {
+    query: params.get('q') ?? '',
+    // The pattern lets only these words through.
+    state: environment === undefined ? undefined : { environment, is: is as StateFilter },
+    tag: params.get('tag') ?? '',
+    owner: params.get('owner') ?? '',
+    changed: changed === '1h' || changed === '24h' || changed === '7d' ? changed : undefined,
+    isArchived: params.has('archived'),
+    sort: SORTS.find((sort) => sort === params.get('sort')) ?? 'key',
+  };
+}
+
+/** Whether anything but the order is asked for. */
+export function isFiltering({ query, state, tag, owner, changed }: FlagFilter): boolean {
+  return query.trim() !== '' || state !== undefined || tag !== '' || owner !== '' || changed !== undefined;
+}
+
+/** The flags that a filter lets through, in its order. `now` is epoch milliseconds. */
+export function filterFlags(
+  flags: readonly FlagRecord[],
+  filter: FlagFilter,
+  now: number,
+): readonly FlagRecord[] {
+  const words = filter.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const since = filter.changed === undefined ? undefined : now - CHANGED_SPANS[filter.changed];
+  const found = flags.filter(
+    (flag) =>
+      words.every((word) => textOf(flag).includes(word)) &&
+      (filter.tag === '' || flag.tags.includes(filter.tag)) &&
+      (filter.owner === '' || flag.owner === filter.owner) &&
+      (since === undefined || Date.parse(lastChange(flag)) >= since) &&
+      stands(flag, filter.state),
+  );
+  return filter.sort === 'key' ? found : found.sort(ORDERS[filter.sort]);
+}
+
+function stands(flag: FlagRecord, filter: FlagFilter['state']): boolean {
+  if (filter === undefined) return true;
+  const state = flag.environments[filter.environment]?.state;
+  if (filter.is === 'unset') return state === undefined;
+  if (filter.is === 'rollout') return state?.rolloutPct !== undefined;
+  return state !== undefined && state.enabled === (filter.is === 'on');
+}
+
+/** Records are never changed, so what is made of them is kept beside them. */
+const texts = new WeakMap<FlagRecord, string>();
+const changes = new WeakMap<FlagRecord, string>();
+
+function textOf(flag: FlagRecord): string {
+  let text = texts.get(flag);
+  if (text === undefined) {
+    text = [flag.key, flag.description, flag.owner, ...flag.tags].join('\n').toLowerCase();
+    texts.set(flag, text);
+  }
+  return text;
+}
+
+/** When a flag's states last changed anywhere, or when it was made; ISO 8601. */
+export function lastChange(flag: FlagRecord): string {
+  let last = changes.get(flag);
+  if (last === undefined) {
+    last = flag.createdAt;
+    for (const { updatedAt } of Object.values(flag.environments)) if (updatedAt > last) last = updatedAt;
+    changes.set(flag, last);
+  }
+  return last;
+}
+
+type Order = (one: FlagRecord, other: FlagRecord) => number;
+
+const newestChange: Order = (one, other) => compare(lastChange(other), lastChange(one));
+
+const ORDERS: Readonly<Record<Exclude<Sort, 'key'>, Order>> = {
+  '-key': (one, other) => compare(other.key, one.key),
+  changed: newestChange,
+  '-changed': (one, other) => newestChange(other, one),
+  created: (one, other) => compare(other.createdAt, one.createdAt),
+};
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,90 @@
+import Plus from 'lucide-react/icons/plus';
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCan } from '../../api/session.ts';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useSearchState } from '../../api/use-search-state.ts';
+import { Button } from '../../components/button.tsx';
+import { useMedia } from '../../components/use-media.ts';
+import { useShortcut } from '../../components/use-shortcut.ts';
+import { useStoredChoice } from '../../shell/stored-choice.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { useChoices } from './choices.ts';
+import { CreateFlagDialog } from './create-flag-dialog.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { FlagCards } from './flag-cards.tsx';
+import { filterFlags, isFiltering, readFilter } from './flag-filter.ts';
+import { FlagTable } from './flag-table.tsx';
+import { NoFlags } from './no-flags.tsx';
+import { NoHits } from './no-hits.tsx';
+import { useSelection } from './use-selection.ts';
+
+const DENSITIES = ['comfortable', 'compact'] as const;
+
+/** The list with its search and filters, and what can be done with it. */
+export function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
+  const [params, setParams] = useSearchState();
+  const filter = useMemo(() => readFilter(params), [params]);
+  // Typing comes first; the rows follow as soon as there is time.
+  const shownFilter = useDeferredValue(filter);
+  const shown = useMemo(() => filterFlags(flags, shownFilter, Date.now()), [flags, shownFilter]);
+  const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
+  const [newKey, setNewKey] = useState<string>();
+  const canEdit = useCan('editor');
+  const isNarrow = useMedia('(max-width: 719px)');
+  const selection = useSelection();
+  const choices = useChoices(flags);
+  const create = useCallback(() => setNewKey(''), []);
+  const clear = () => setParams({ q: '', state: '', tag: '', owner: '', changed: '' });
+  useShortcut(
+    'n',
+    useCallback(() => canEdit && setNewKey(''), [canEdit]),
+  );
+  const List = isNarrow ? FlagCards : FlagTable;
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex flex-col gap-3 px-3 py-3 sm:px-4">
+        <div className="flex items-center justify-between gap-3">
+          <h1 className="text-lg font-semibold">
+            {filter.isArchived ? 'Archived flags' : 'Flags'} <Count of={flags.length} shown={shown.length} />
+          </h1>
+          {canEdit && (
+            <Button kind="primary" onClick={create} aria-keyshortcuts="n">
+              <Plus size={15} aria-hidden /> New flag
+            </Button>
+          )}
+        </div>
+        <FilterBar
+          {...{ filter, choices, density }}
+          onChange={setParams}
+          environments={project.environments}
+          onDensity={setDensity}
+        />
+      </div>
+      {shown.length > 0 ? (
+        <List {...{ project, density }} flags={shown} selection={canEdit ? selection : undefined} />
+      ) : isFiltering(filter) || filter.isArchived ? (
+        <NoHits query={filter.query} onClear={clear} onCreate={canEdit ? setNewKey : undefined} />
+      ) : (
+        <NoFlags project={project.name} onCreate={canEdit ? create : undefined} />
+      )}
+      {selection.keys.size > 0 && (
+        <BulkBar
+          project={project}
+          flags={flags.filter(({ key }) => selection.keys.has(key))}
+          onDone={selection.clear}
+        />
+      )}
+      {newKey !== undefined && (
+        <CreateFlagDialog project={project} initialKey={newKey} onClose={() => setNewKey(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function Count({ of, shown }: { of: number; shown: number }) {
+  return (
+    <span className="ml-1 text-sm font-normal text-ink-3" role="status">
+      {shown === of ? of.toLocaleString('en') : `${shown.toLocaleString('en')} of ${of.toLocaleString('en')}`}
+    </span>
+  );
+}

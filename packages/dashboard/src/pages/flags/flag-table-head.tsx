@@ -1,0 +1,45 @@
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { SelectBox } from './select-box.tsx';
+import type { Selection } from './use-selection.ts';
+
+/** The heads of the columns; they stay when the rows scroll. */
+export function FlagTableHead({
+  project,
+  flags,
+  selection,
+  heightPx,
+}: {
+  project: ProjectRecord;
+  flags: readonly FlagRecord[];
+  selection: Selection | undefined;
+  heightPx: number;
+}) {
+  const cell = 'border-b border-line bg-surface px-3 text-xs font-medium';
+  return (
+    <thead className="sticky top-0 z-20">
+      <tr style={{ height: heightPx }} aria-rowindex={1}>
+        {selection && (
+          <td className={`${cell} pr-0`}>
+            <SelectBox
+              label="Choose all that are listed"
+              isChosen={flags.length > 0 && flags.every(({ key }) => selection.keys.has(key))}
+              onChange={() => selection.toggleAll(flags.map(({ key }) => key))}
+            />
+          </td>
+        )}
+        <th scope="col" className={`${cell} text-ink-3`}>
+          Flag
+        </th>
+        {project.environments.map((environment) => (
+          <th key={environment.name} scope="col" className={cell}>
+            <EnvironmentBadge environment={environment} className="max-w-full" />
+          </th>
+        ))}
+        <th scope="col" className={`${cell} text-right text-ink-3`}>
+          Changed
+        </th>
+      </tr>
+    </thead>
+  );
+}

@@ -1,0 +1,75 @@
+import { type RefObject, useCallback } from 'react';
+import { useShortcut } from '../../components/use-shortcut.ts';
+
+/** How many frames a row may take to be drawn after the list was scrolled to it. */
+const PATIENCE_FRAMES = 10;
+
+/** A list whose rows are drawn as they come into view. Rows carry `data-row`, their switches `data-column`. */
+export interface RowKeysOptions {
+  readonly count: number;
+  readonly heightPx: number;
+  /** What stands before the first row inside of the scroller, and over it when it is scrolled. */
+  readonly topPx: number;
+}
+
+/**
+ * Moves through the rows with `j` and `k`, and through a row's switches with `h` and `l`; Space is the switch's own, and
+ * Enter opens the flag. The focus itself moves, so that everything else works with it as well.
+ */
+export function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowKeysOptions): void {
+  const { count, heightPx, topPx } = options;
+  const move = useCallback(
+    (rows: number, columns: number) => {
+      const element = scroller.current;
+      if (element === null || count === 0) return;
+      const { row, column } = placeOfFocus(element);
+      const nextRow = Math.max(0, Math.min(count - 1, row + rows));
+      scrollTo(element, nextRow, heightPx, topPx);
+      focusWhenDrawn(element, nextRow, Math.max(0, column + columns), PATIENCE_FRAMES);
+    },
+    [scroller, count, heightPx, topPx],
+  );
+  useShortcut(
+    'j',
+    useCallback(() => move(1, 0), [move]),
+  );
+  useShortcut(
+    'k',
+    useCallback(() => move(-1, 0), [move]),
+  );
+  useShortcut(
+    'l',
+    useCallback(() => move(0, 1), [move]),
+  );
+  useShortcut(
+    'h',
+    useCallback(() => move(0, -1), [move]),
+  );
+}
+
+function placeOfFocus(element: HTMLElement): { row: number; column: number } {
+  const focused = document.activeElement;
+  const row = focused?.closest<HTMLElement>('[data-row]');
+  if (row === null || row === undefined || !element.contains(row)) return { row: -1, column: 0 };
+  const column = focused?.closest<HTMLElement>('[data-column]')?.dataset.column ?? '0';
+  return { row: Number(row.dataset.row), column: Number(column) };
+}
+
+function scrollTo(element: HTMLElement, row: number, heightPx: number, topPx: number): void {
+  const top = row * heightPx;
+  const bottom = topPx + top + heightPx;
+  if (top < element.scrollTop) element.scrollTop = top;
+  else if (bottom > element.scrollTop + element.clientHeight)
+    element.scrollTop = bottom - element.clientHeight;
+}
+
+function focusWhenDrawn(element: HTMLElement, row: number, column: number, frames: number): void {
+  const drawn = element.querySelector(`[data-row="${row}"]`);
+  if (drawn === null) {
+    if (frames > 0) requestAnimationFrame(() => focusWhenDrawn(element, row, column, frames - 1));
+    return;
+  }
+  const switches = drawn.querySelectorAll<HTMLElement>('input[role="switch"]:not(:disabled)');
+  const target = switches[Math.min(column, switches.length - 1)] ?? drawn.querySelector<HTMLElement>('a');
+  target?.focus({ preventScroll: true });
+}
