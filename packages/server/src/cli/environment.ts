@@ -1,15 +1,23 @@
 import type { Command } from 'commander';
+import { ENVIRONMENT_COLORS } from '../domain/environment.ts';
 import { apiPath } from './api-client.ts';
+import { CliError, EXIT } from './cli-error.ts';
 import { requireYes } from './confirmation.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import { printAnswer, printDone, printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
-/** `halyard environment create|list|delete` */
+interface UpdateOptions extends CommandOptions {
+  readonly protect?: boolean;
+  readonly color?: string;
+  readonly position?: string;
+}
+
+/** `halyard environment create|list|update|delete` */
 export function defineEnvironment(program: Command, shell: Shell): void {
   const environment = program
     .command('environment')
-    .description('Make, list and delete environments of a project.');
+    .description('Make, list, change and delete environments of a project.');
   addConnectionOptions(
     environment
       .command('create <project> <environment>')
@@ -32,13 +40,32 @@ export function defineEnvironment(program: Command, shell: Shell): void {
     });
     printList(shell, options, answer, {
       member: 'environments',
-      headings: ['ENVIRONMENT', 'REVISION', 'CREATED'],
+      headings: ['ENVIRONMENT', 'REVISION', 'PROTECTED', 'CREATED'],
       row: (item) => [
         item.text('name'),
         `${item.number('revision')}`,
+        item.boolean('protected') ? 'yes' : 'no',
         shortTime(item.optionalText('createdAt')),
       ],
       empty: `Project ${project} has no environment. Make one: halyard environment create ${project} <environment>`,
+    });
+  });
+  addConnectionOptions(
+    environment
+      .command('update <project> <environment>')
+      .description('Change whether an environment is protected, and how the dashboard shows it.')
+      .option('--protect', 'changing its flags needs a permission, and a confirmation in the dashboard')
+      .option('--no-protect', 'take that protection away')
+      .option('--color <color>', `one of ${ENVIRONMENT_COLORS.join(', ')}`)
+      .option('--position <n>', 'its place among the others, from 0')
+      .addHelpText('after', '\nExample:\n  halyard environment update shop staging --protect --color violet'),
+  ).action(async (project: string, name: string, options: UpdateOptions) => {
+    const path = apiPath`/projects/${project}/environments/${name}`;
+    const body = updateBody(options);
+    const answer = await connect(shell, options).request({ method: 'PATCH', path, body });
+    printAnswer(shell, options, answer, (fields) => {
+      const guard = fields.boolean('protected') ? 'protected' : 'not protected';
+      return `Environment ${name} of ${project} is ${guard}, ${fields.text('color')}.\n`;
     });
   });
   addConnectionOptions(
@@ -55,4 +82,19 @@ export function defineEnvironment(program: Command, shell: Shell): void {
     await connect(shell, options).request({ method: 'DELETE', path });
     printDone(shell, options, `Environment ${name} of ${project} was deleted.`);
   });
+}
+
+function updateBody({ protect, color, position }: UpdateOptions): string {
+  if (position !== undefined && !/^\d{1,4}$/.test(position)) {
+    throw new CliError(`--position must be a whole number from 0, not "${position}".`, {
+      exitCode: EXIT.usage,
+    });
+  }
+  const place = position === undefined ? undefined : Number(position);
+  if (protect === undefined && color === undefined && place === undefined) {
+    throw new CliError('Nothing to change was given: add --protect, --no-protect, --color or --position.', {
+      exitCode: EXIT.usage,
+    });
+  }
+  return JSON.stringify({ protected: protect, color, position: place });
 }

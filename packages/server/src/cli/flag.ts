@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
+import { defineFlagArchive } from './flag-archive.ts';
+import { defineFlagList } from './flag-list.ts';
 import { conditionHeaders, patchBody, type StateOptions } from './flag-options.ts';
 import { noteHeader } from './note-header.ts';
-import { printAnswer, printDone, printList, shortTime, wantsJson } from './output.ts';
+import { printAnswer, shortTime, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
 import { describeState, describeStep } from './state-text.ts';
 
@@ -18,9 +20,9 @@ interface SetOptions extends FlagOptions, StateOptions {
   readonly expect?: string;
 }
 
-/** `halyard flag set|get|list|delete` */
+/** `halyard flag set|get|list|archive|restore|delete` */
 export function defineFlag(program: Command, shell: Shell): void {
-  const flag = program.command('flag').description('Change and read the flags of an environment.');
+  const flag = program.command('flag').description('Change and read the flags of a project.');
   const add = (usage: string, description: string) =>
     flag
       .command(usage)
@@ -56,35 +58,8 @@ export function defineFlag(program: Command, shell: Shell): void {
       );
     },
   );
-  addConnectionOptions(add('list', 'List the flags of one environment.')).action(
-    async (options: FlagOptions) => {
-      const path = apiPath`/projects/${options.project}/environments/${options.env}/flags`;
-      printList(shell, options, await connect(shell, options).request({ path }), {
-        member: 'flags',
-        headings: ['FLAG', 'STATE', 'REVISION', 'CHANGED'],
-        row: (item) => [
-          item.text('key'),
-          describeState(item.any('state')),
-          `${item.number('revision')}`,
-          shortTime(item.optionalText('updatedAt')),
-        ],
-        empty: `${options.env} of ${options.project} has no flag. Make one: halyard flag set <key> --on …`,
-      });
-    },
-  );
-  addConnectionOptions(
-    add(
-      'delete <key>',
-      'Delete a flag from one environment; elsewhere it stays. Its readers get their defaults.',
-    ).option('--note <why>', 'why; kept in the audit log'),
-  ).action(async (key: string, options: FlagOptions & { readonly note?: string }) => {
-    await connect(shell, options).request({
-      method: 'DELETE',
-      path: flagPath(key, options),
-      headers: noteHeader(options.note),
-    });
-    printDone(shell, options, `${key} was deleted from ${options.env} of ${options.project}.`);
-  });
+  defineFlagList(flag, shell);
+  defineFlagArchive(flag, shell);
 }
 
 const SET_EXAMPLES = `

@@ -74,7 +74,7 @@ describe('environment', () => {
   test('create, list and delete do so', async () => {
     expect(await seen('environment create shop preview')).toBe('Environment preview of shop was made.\n');
     expect(await seen('environment list shop')).toMatch(
-      /^ENVIRONMENT +REVISION +CREATED\n[\s\S]*\npreview +0 /,
+      /^ENVIRONMENT +REVISION +PROTECTED +CREATED\n[\s\S]*\nproduction +0 +yes [\s\S]*\npreview +0 +no /,
     );
     expect(await seen('environment delete shop preview --yes')).toBe(
       'Environment preview of shop was deleted.\n',

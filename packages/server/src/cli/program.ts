@@ -23,12 +23,20 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./project.ts')).defineProject,
   },
   environment: {
-    summary: 'make, list and delete environments of a project',
+    summary: 'make, list, change and delete environments of a project',
     load: async () => (await import('./environment.ts')).defineEnvironment,
   },
   flag: {
-    summary: 'change and read the flags of an environment',
+    summary: 'change, read and archive flags',
     load: async () => (await import('./flag.ts')).defineFlag,
+  },
+  schedule: {
+    summary: 'make a change at a later time; list and cancel such changes',
+    load: async () => (await import('./schedule.ts')).defineSchedule,
+  },
+  copy: {
+    summary: 'copy states of flags from one environment to another',
+    load: async () => (await import('./copy.ts')).defineCopy,
   },
   key: {
     summary: 'make, list and revoke project keys, which applications read flags with',
@@ -53,6 +61,18 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   audit: {
     summary: 'show who changed what',
     load: async () => (await import('./audit.ts')).defineAudit,
+  },
+  clients: {
+    summary: 'show who is connected to a project',
+    load: async () => (await import('./clients.ts')).defineClients,
+  },
+  delivery: {
+    summary: 'show how far a change has got',
+    load: async () => (await import('./delivery.ts')).defineDelivery,
+  },
+  change: {
+    summary: 'show what one change did, or revert it',
+    load: async () => (await import('./change.ts')).defineChange,
   },
   token: {
     summary: 'make, list and revoke access tokens, which people and pipelines manage flags with',

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type NodeProcess, startNode } from '@halyard/testing';
+import { type CliRun, runCaptured } from './captured-shell.ts';
+
+setDefaultTimeout(60_000);
+
+let node: NodeProcess;
+
+beforeAll(async () => {
+  node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0' } });
+  for (const project of ['shop', 'sale', 'copies', 'changes']) await halyard(`project create ${project}`);
+});
+
+afterAll(() => node.stop());
+
+function halyard(line: string | readonly string[], isTerminal = false): Promise<CliRun> {
+  const env = { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken };
+  return runCaptured(typeof line === 'string' ? line.split(' ') : line, { env, isTerminal });
+}
+
+/** Runs as in a pipe, expects success, gives the JSON. */
+async function json(line: string | readonly string[]) {
+  const run = await halyard(line);
+  expect(run).toMatchObject({ exitCode: 0 });
+  return JSON.parse(run.out);
+}
+
+/** Runs as on a terminal, expects success without a word on standard error, gives what a person sees. */
+async function seen(line: string | readonly string[]): Promise<string> {
+  const run = await halyard(line, true);
+  expect(run).toMatchObject({ exitCode: 0, err: '' });
+  return run.out;
+}
+
+describe('flag', () => {
+  test('archive takes it out of use, restore puts it back, and the lists tell', async () => {
+    await halyard('flag set old --project shop --env production --on');
+    await halyard('flag set new --project shop --env staging --off');
+    expect(await seen('flag list --project shop')).toMatch(
+      /^FLAG +DEVELOPMENT +STAGING +PRODUCTION +OWNER +TAGS\nnew +- +off +-\nold +- +- +on\n$/,
+    );
+    expect(await seen('flag archive old --project shop --note done')).toBe('old of shop is archived.\n');
+    expect(await seen('flag list --project shop')).not.toContain('old');
+    expect(await seen('flag list --project shop --archived')).toMatch(
+      /^FLAG +ARCHIVED +OWNER +DESCRIPTION\nold +\d{4}-/,
+    );
+    const refused = await halyard('flag set old --project shop --env production --off');
+    expect(refused).toMatchObject({ exitCode: 4, out: '' });
+    expect(refused.err).toContain('/errors/flag_archived');
+    expect(await seen('flag restore old --project shop')).toBe(
+      'old of shop is in use again, in production.\n',
+    );
+    expect(await halyard('flag list --project shop --env staging --archived')).toMatchObject({ exitCode: 2 });
+    expect(await seen('flag list --project shop --archived')).toBe('shop has no archived flag.\n');
+  });
+
+  test('delete asks first, then archives and deletes it everywhere', async () => {
+    await halyard('flag set doomed --project shop --env production --on');
+    const asked = await halyard('flag delete doomed --project shop');
+    expect(asked).toMatchObject({ exitCode: 2, out: '' });
+    expect(asked.err).toContain('--yes');
+    expect(await seen('flag delete doomed --project shop --yes')).toBe('doomed was deleted from shop.\n');
+    const gone = await halyard('flag delete doomed --project shop --yes');
+    expect(gone).toMatchObject({ exitCode: 3 });
+    const { entries } = await json('audit --project shop --target doomed --limit 2');
+    expect(entries.map((one: { action: string }) => one.action)).toContain('flag.deleted');
+  });
+});
+
+describe('environment', () => {
+  test('update changes protection and looks', async () => {
+    expect(await seen('environment update shop staging --protect --color violet --position 7')).toBe(
+      'Environment staging of shop is protected, violet.\n',
+    );
+    expect(await seen('environment list shop')).toMatch(/production +\d+ +yes[\s\S]*\nstaging +\d+ +yes /);
+    expect(await seen('environment update shop staging --no-protect')).toContain('is not protected');
+    for (const wrong of ['', ' --position x']) {
+      expect(await halyard(`environment update shop staging${wrong}`)).toMatchObject({ exitCode: 2 });
+    }
+    expect(await halyard('environment update shop staging --color mauve')).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('schedule', () => {
+  test('create makes one, list shows it, cancel ends it', async () => {
+    expect(
+      await seen([
+        'schedule',
+        'create',
+        'banner',
+        ...'--project sale --env production --at 12h --on'.split(' '),
+      ]),
+    ).toMatch(
+      /^banner in production of sale will be changed at \d{4}-\d\d-\d\d \d\d:\d\dZ \(schedule [\w-]+\)\.\n$/,
+    );
+    const [{ id, changes }] = (await json('schedule list --project sale')).schedules;
+    expect(changes).toEqual([{ key: 'banner', patch: { enabled: true } }]);
+    expect(await seen('schedule list --project sale')).toMatch(
+      /^ID +DUE +ENVIRONMENT +FLAGS +BY +STATUS +NOTE\n[\w-]+ +\d{4}.* production +banner +token:\w+ +pending\n$/,
+    );
+    expect(await seen(`schedule cancel ${id} --project sale`)).toBe(`Schedule ${id} is cancelled.\n`);
+    expect(await seen('schedule list --project sale')).toStartWith('sale has no scheduled change.');
+    expect(await seen('schedule list --project sale --all')).toContain(' cancelled');
+  });
+
+  test('the node makes the change when it is due', async () => {
+    const at = new Date(Date.now() + 1200).toISOString();
+    await json(['schedule', 'create', 'timed', '--project', 'sale', '--env', 'staging', '--at', at, '--on']);
+    for (;;) {
+      const [{ status, seq }] = (await json('schedule list --project sale --env staging --all')).schedules;
+      if (status !== 'pending') {
+        expect([status, typeof seq]).toEqual(['done', 'number']);
+        break;
+      }
+      await Bun.sleep(100);
+    }
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(at));
+    expect(await seen('flag get timed --project sale --env staging')).toContain('state     on');
+  });
+
+  test('what makes no sense is refused with 2', async () => {
+    const base = 'schedule create a --project sale --env staging';
+    for (const wrong of ['--at 12h', '--at 12h --on --off', '--at soon --on', '--at 12h --remove --on']) {
+      expect(await halyard(`${base} ${wrong}`)).toMatchObject({ exitCode: 2, out: '' });
+    }
+    expect(await halyard('schedule cancel none --project sale')).toMatchObject({ exitCode: 3 });
+    const removal = await json(`${base} --at 12h --remove`);
+    expect(removal.changes).toEqual([{ key: 'a', state: null }]);
+  });
+});
+
+describe('copy', () => {
+  test('shows what is different, copies it, and has nothing more to copy', async () => {
+    const places = '--project copies --from staging --to production';
+    await halyard('flag set a --project copies --env staging --on --rollout 5');
+    await halyard('flag set b --project copies --env staging --on');
+    expect(await seen(`copy ${places} --dry-run`)).toMatch(
+      /^FLAG +PRODUCTION NOW +THEN\na +absent +on, 5 %\nb +absent +on\nNothing was copied yet\.\n$/,
+    );
+    expect(await seen(`copy a ${places}`)).toMatch(
+      /\nCopied from staging to production of copies \(revision 1\)/,
+    );
+    expect((await json(`copy ${places}`)).changed).toEqual(['b']);
+    expect(await seen(`copy ${places}`)).toBe('production has everything that staging has.\n');
+    expect(await halyard('copy --project copies --from moon --to production')).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('change', () => {
+  test('show tells what a change did, revert puts it back', async () => {
+    await halyard('flag set a --project changes --env production --on');
+    const { seq } = await json([
+      'flag',
+      'set',
+      'a',
+      ...'--project changes --env production --off'.split(' '),
+    ]);
+    expect(await seen(`change show ${seq}`)).toMatch(
+      /^Change \d+, .* by token:\w+\nWHAT +WHERE +TARGET +BEFORE +AFTER\nflag\.changed +changes\/production +a +\{"enabled":true\} +\{"enabled":false\}\n$/,
+    );
+    expect(await seen(`change revert ${seq} --dry-run`)).toEndWith('Nothing was done yet.\n');
+    expect(await seen(`change revert ${seq}`)).toMatch(
+      new RegExp(`^WHERE +NOW +BEFORE\na in production +.*\nChange ${seq} was reverted by change \\d+\\.\n$`),
+    );
+    await halyard('flag set a --project changes --env production --rollout 1');
+    const refused = await halyard(`change revert ${seq}`);
+    expect(refused).toMatchObject({ exitCode: 4, out: '' });
+    expect(refused.err).toContain('"force"');
+    expect((await json(`change revert ${seq} --force`)).seq).toBeNumber();
+    expect(await seen(`change revert ${seq} --force`)).toStartWith('Nothing is to be put back');
+    expect(await halyard('change show x')).toMatchObject({ exitCode: 2 });
+    expect(await halyard('change show 999999')).toMatchObject({ exitCode: 3 });
+  });
+});
