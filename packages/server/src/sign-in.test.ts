@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type NodeProcess, type StartNodeOptions, sharedPostgres, startNode } from '@halyard/testing';
+import {
+  type NodeProcess,
+  type StartNodeOptions,
+  sharedPostgres,
+  startNode,
+  startTcpProxy,
+} from '@halyard/testing';
 
 setDefaultTimeout(120_000);
 
@@ -138,4 +144,21 @@ test('the settings can make the first administrator instead, once', async () => 
   expect((await signIn(second)).status).toBe(200);
   for (const node of [first, second]) expect(node.logs()).not.toContain('password');
   await second.stop();
+});
+
+test('a database that comes after the node still brings the link', async () => {
+  const address = new URL(await (await sharedPostgres()).createDatabase());
+  const proxy = await startTcpProxy({ port: Number(address.port) });
+  proxy.refuse();
+  address.port = String(proxy.port);
+  const node = await startNode({ databaseUrl: address.href, until: 'listening' });
+  while (!node.logs().includes('Halyard is running at')) await Bun.sleep(10);
+  expect(setupTokens(node)).toEqual([]);
+  proxy.restore();
+  await node.readiness(200);
+  while (setupTokens(node).length === 0) await Bun.sleep(10);
+  const [token] = setupTokens(node);
+  expect((await ask(node, 'POST', '/api/invitations/inspect', { body: { token } })).status).toBe(200);
+  await node.stop();
+  await proxy.close();
 });

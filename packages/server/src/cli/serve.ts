@@ -33,9 +33,9 @@ export function defineServe(program: Command, shell: Shell): void {
 
 const HELP_FOOTER = `
 Each flag can be given by the environment as well: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. A flag goes before
-the environment. Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE and
-HALYARD_METRICS_TOKEN_FILE. HALYARD_ADMIN_TOKEN and HALYARD_METRICS_TOKEN have no flag, as every user of a machine
-can read its command lines. "off" takes back a setting that is off by default.
+the environment. Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE,
+HALYARD_ADMIN_PASSWORD_FILE and HALYARD_METRICS_TOKEN_FILE. The last three have a flag for the file only, as every
+user of a machine can read its command lines. "off" takes back a setting that is off by default.
 
 Examples:
   halyard serve

@@ -121,7 +121,7 @@ export async function openInvitation(
 export function invitationInvalid(): ServiceError {
   return new ServiceError(
     'invitation_invalid',
-    'This link is unknown, used or too old: ask an administrator for a new one.',
+    'This link was used, was withdrawn or has expired: ask an administrator for a new one.',
   );
 }
 

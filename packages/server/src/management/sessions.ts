@@ -127,7 +127,10 @@ export async function changePassword(
 }
 
 function signInFailed(): ServiceError {
-  return new ServiceError('sign_in_failed', 'The e-mail or the password is wrong: type them again.');
+  return new ServiceError(
+    'sign_in_failed',
+    'The e-mail address and the password do not belong together: check both and try again.',
+  );
 }
 
 function digestOf(id: string): string {

@@ -80,7 +80,10 @@ function invalidToken(): ServiceError {
 }
 
 function notSignedIn(): ServiceError {
-  return new ServiceError('not_signed_in', 'The session is unknown or has ended: sign in again.');
+  return new ServiceError(
+    'not_signed_in',
+    'The session has ended or there was none: sign in, or send an access token.',
+  );
 }
 
 function tokenActor({ name, permissions }: TokenHolder, { ip }: Caller): Actor {
