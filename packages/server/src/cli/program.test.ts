@@ -46,6 +46,8 @@ const COMMANDS = [
   'audit',
   'clients',
   'delivery',
+  'clients',
+  'delivery',
   'errors',
   'openapi',
   'types',

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { Management, type NodeProcess, openSse, startNode } from '@halyard/testing';
+import { runCaptured } from './captured-shell.ts';
+
+setDefaultTimeout(60_000);
+
+let node: NodeProcess;
+
+beforeAll(async () => {
+  node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0' } });
+});
+
+afterAll(async () => {
+  await node.stop();
+});
+
+/** Runs as on a terminal, again and again, until what it prints is as expected. */
+async function seen(line: string, expected: RegExp): Promise<string> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const { out } = await runCaptured(line.split(' '), {
+      isTerminal: true,
+      env: { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken },
+    });
+    if (expected.test(out) || performance.now() > deadline) return out;
+    await Bun.sleep(50);
+  }
+}
+
+test('clients shows who is connected, and delivery how far a change has got', async () => {
+  const management = new Management(node);
+  await management.createProject('shop');
+  const { key } = await management.createKey('shop', ['production'], { name: 'till' });
+  const url = `${node.url}/v1/stream?env=production`;
+  const stream = await openSse(url, { headers: { 'x-service-key': key } });
+  await stream.nextFrame();
+  const clients = /\nproduction +all +1 +1\nproduction +till \(\.\.\.\w{4}\) +1 +1 +\d{4}-.+Z\n/;
+  expect(await seen('clients --project shop', clients)).toMatch(clients);
+  await management.putState('shop', 'production', 'a', { enabled: true });
+  const audit = (await management.request('GET', '/api/audit?target=a&limit=1')) as {
+    readonly entries: readonly { readonly seq: number }[];
+  };
+  const delivery =
+    /^Revision 1 of production of shop: seen by 1 of 1 streams, slowest \d+ ms\.\nNODE .*\n\S+ +1 +1 +\d+ ms\n$/;
+  expect(await seen(`delivery ${audit.entries[0]?.seq}`, delivery)).toMatch(delivery);
+  stream.close();
+});
