@@ -2,13 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type CreatedKey, Management, type NodeProcess, startNode } from '@halyard/testing';
 import { launchBrowser } from '@halyard/testing/browser';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { createElement, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
 import { createClient, type FlagsClient } from '../src/index.ts';
 import { FlagsProvider } from '../src/react.ts';
 import { type BuiltPackage, builtPackage } from './support/built-package.ts';
+
+const CLI = join(import.meta.dir, '../../server/src/main.ts');
 
 let node: NodeProcess;
 let management: Management;
@@ -71,6 +73,31 @@ async function serveApplication(): Promise<Bun.Server<undefined>> {
   });
 }
 
+/** Odd: there is one in the middle, and the last leaves the flag off. */
+const FLIPS = 21;
+
+/** Flips the flag as a person does, and gives the milliseconds from the command's start until the page shows it. */
+async function flipByCli(page: Page, expected: 'old' | 'new'): Promise<number> {
+  const start = performance.now();
+  const shown = page
+    .waitForFunction(
+      `document.querySelector('#checkout')?.textContent === '${expected} checkout'`,
+      undefined,
+      { polling: 'raf' },
+    )
+    .then(() => performance.now());
+  const command = ['flag', 'set', 'new-checkout', '--project', 'shop', '--env', 'production'];
+  const child = Bun.spawn([process.execPath, CLI, ...command, expected === 'new' ? '--on' : '--off'], {
+    env: { ...process.env, HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  expect({ exitCode: await child.exited, said: await new Response(child.stderr).text() }).toMatchObject({
+    exitCode: 0,
+  });
+  return (await shown) - start;
+}
+
 test('a page is rendered on the server, hydrated without a mismatch, and follows a flag within a second', async () => {
   const page = await browser.newPage();
   const complaints: string[] = [];
@@ -89,14 +116,11 @@ test('a page is rendered on the server, hydrated without a mismatch, and follows
   );
   expect(await page.textContent('#checkout')).toBe('new checkout');
 
-  const start = performance.now();
-  await management.putState('shop', 'production', 'new-checkout', { enabled: false });
-  await page.waitForFunction(
-    `document.querySelector('#checkout')?.textContent === 'old checkout'`,
-    undefined,
-    { polling: 'raf' },
-  );
-  expect(performance.now() - start).toBeLessThan(5_000); // about 20 ms on an idle machine
+  const times: number[] = [];
+  for (let flip = 0; flip < FLIPS; flip++) times.push(await flipByCli(page, flip % 2 === 0 ? 'old' : 'new'));
+  // A single flip may meet a busy machine; docs/performance.md has the figures of an idle one.
+  expect(times.toSorted((a, b) => a - b)[(FLIPS - 1) / 2]).toBeLessThan(1_000);
+  expect(Math.max(...times)).toBeLessThan(5_000);
 
   const before = await page.evaluate('renders');
   await management.putState('shop', 'production', 'size', { enabled: true, value: 25 });
