@@ -6,6 +6,7 @@ import type { Bench } from './bench.ts';
 import { milliseconds } from './format.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
+import { within } from './within.ts';
 
 const FLAGS = 1_000;
 const READS = 2_000_000;
@@ -42,7 +43,7 @@ async function disposableNode() {
 
 async function measureReads(baseUrl: string, { key: apiKey }: CreatedKey): Promise<Row[]> {
   await using client = createClient({ apiKey, environment: 'production', baseUrl });
-  await client.ready();
+  await within(client.ready(), 'the first map');
   const keys = Array.from({ length: FLAGS }, (_, i) => `flag-${i}`);
   const plain: Record<string, { readonly enabled: boolean }> = { ...client.all() };
   let sum = 0;
@@ -104,11 +105,11 @@ async function measurePropagation(
   management: Management,
 ): Promise<Row[]> {
   await using client = createClient({ apiKey, environment: 'production', baseUrl });
-  await client.ready();
+  await within(client.ready(), 'the first map');
   const times: number[] = [];
   for (let i = 0; i < 50; i++) {
     const start = performance.now();
-    const seen = until(client, () => client.getValue('moving', -1) === i);
+    const seen = until(client, 'the value written', () => client.getValue('moving', -1) === i);
     await management.putState('bench', 'production', 'moving', { enabled: true, value: i });
     await seen;
     times.push(performance.now() - start);
@@ -132,14 +133,16 @@ async function measureRecovery(baseUrl: string, { key: apiKey }: CreatedKey): Pr
       staleAfterMs: 0,
       logger: false,
     });
-    await client.ready();
-    const lost = until(client, () => client.status !== 'ready');
+    await within(client.ready(), 'the first map');
+    const lost = until(client, 'the end of the stream', () => client.status !== 'ready');
     fault();
-    await lost;
+    // The client is ready with an answer of REST too: then its stream came after the fault, and needs another.
+    const again = setInterval(fault, 1_000);
+    await lost.finally(() => clearInterval(again));
     await Bun.sleep(downMs);
     proxy.restore();
     const start = performance.now();
-    await until(client, () => client.status === 'ready');
+    await until(client, 'the recovery', () => client.status === 'ready');
     return performance.now() - start;
   };
   const resets: number[] = [];
@@ -164,16 +167,19 @@ async function measureRecovery(baseUrl: string, { key: apiKey }: CreatedKey): Pr
   ];
 }
 
-async function until(client: FlagsClient, holds: () => boolean): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const check = () => {
-      if (!holds()) return;
-      for (const stop of stops) stop();
-      resolve();
-    };
-    const stops = [client.onChange(check), client.onStatus(check)];
-    check();
-  });
+/** Resolves once it holds, looked at now and whenever the client tells of news; rejects with `what` after a minute. */
+async function until(client: FlagsClient, what: string, holds: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const check = () => {
+    if (holds()) resolve();
+  };
+  const stops = [client.onChange(check), client.onStatus(check)];
+  check();
+  try {
+    await within(promise, what);
+  } finally {
+    for (const stop of stops) stop();
+  }
 }
 
 async function measureSizes(): Promise<Row[]> {

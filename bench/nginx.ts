@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { guardProcess, temporaryFolder } from '@halyard/testing';
 import { freePort } from './free-port.ts';
 import { type Machine, pin } from './machine.ts';
+import { PATIENCE_MS } from './within.ts';
 
 /** An nginx that answers constant bytes: `/constant` by `return 200`, `/file` from a file. */
 export interface Nginx extends AsyncDisposable {
@@ -73,7 +74,7 @@ http {
 async function answers(url: string): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt++) {
     try {
-      return (await fetch(url)).ok;
+      return (await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })).ok;
     } catch {
       // Not yet.
       await Bun.sleep(10);

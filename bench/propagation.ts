@@ -6,6 +6,7 @@ import { milliseconds, times, verdict } from './format.ts';
 import { openRawStream } from './raw-stream.ts';
 import type { Row } from './row.ts';
 import { percentile } from './statistics.ts';
+import { PATIENCE_MS, within } from './within.ts';
 
 const FLAGS = 26;
 const WARM_UP = 50;
@@ -82,13 +83,13 @@ async function measureChanges(node: NodeProcess): Promise<Change[]> {
     },
     onEnd: (problem) => arrival.reject(new Error(problem)),
   });
-  await opened.promise;
+  await within(opened.promise, 'the first frame');
   const changes: Change[] = [];
   for (let serial = 0; serial < WARM_UP + CHANGES; serial++) {
     arrival = Promise.withResolvers();
     const sentAt = now();
     const answered = sendChange(node, serial);
-    const firstByteAt = await arrival.promise;
+    const firstByteAt = await within(arrival.promise, 'the frame of a change');
     await answered;
     changes.push({ sentAt, firstByteAt });
   }
@@ -107,6 +108,7 @@ async function sendChange(node: NodeProcess, serial: number): Promise<void> {
     method: 'PUT',
     headers: { authorization: `Bearer ${node.adminToken}`, 'content-type': 'application/json' },
     body: JSON.stringify({ enabled: true, value: serial }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   });
   if (!response.ok) throw new Error(`a change was answered ${response.status}`);
   await response.arrayBuffer();

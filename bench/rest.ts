@@ -8,6 +8,7 @@ import { type Nginx, startNginx } from './nginx.ts';
 import { cpuTimeMs } from './process-figures.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
+import { PATIENCE_MS } from './within.ts';
 import { Worker } from './worker.ts';
 import type { BareRestCommands } from './workers/bare-rest.ts';
 
@@ -125,13 +126,19 @@ function place<Name>(figures: Map<Name, Figures>, name: Name): Figures {
 }
 
 async function checkTarget(target: Target): Promise<void> {
-  const { status } = await fetch(target.url, { headers: target.headers });
+  const { status } = await fetch(target.url, {
+    headers: target.headers,
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
   if (status !== target.status)
     throw new Error(`${target.url} answered ${status} instead of ${target.status}`);
 }
 
 async function fetchAnswer(target: Target): Promise<{ body: string; headers: Record<string, string> }> {
-  const response = await fetch(target.url, { headers: { ...target.headers, 'Accept-Encoding': 'identity' } });
+  const response = await fetch(target.url, {
+    headers: { ...target.headers, 'Accept-Encoding': 'identity' },
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
   const headers: Record<string, string> = {};
   // The server adds these two to every answer by itself.
   for (const [name, value] of response.headers) {

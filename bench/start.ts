@@ -102,7 +102,11 @@ async function untilAnswered(
   while (performance.now() < deadline && child.exitCode === null) {
     try {
       // No connection is kept: the next process on that port is another one.
-      const response = await fetch(url, { headers, keepalive: false });
+      const response = await fetch(url, {
+        headers,
+        keepalive: false,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
       await response.arrayBuffer();
       if (response.ok) return;
     } catch {

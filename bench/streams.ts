@@ -6,6 +6,7 @@ import { pin } from './machine.ts';
 import { cpuTimeMs, residentBytes } from './process-figures.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
+import { PATIENCE_MS } from './within.ts';
 import { Worker } from './worker.ts';
 import type { BareStreamsCommands } from './workers/bare-streams.ts';
 import type { ProbeCommands, ProbeResult } from './workers/latency-probe.ts';
@@ -114,7 +115,10 @@ async function bareSide(
 
 async function firstFrame(node: NodeProcess, fixture: Fixture): Promise<string> {
   const { headers } = fixture;
-  const response = await fetch(`${node.url}/v1/flags?env=${ENVIRONMENT}`, { headers });
+  const response = await fetch(`${node.url}/v1/flags?env=${ENVIRONMENT}`, {
+    headers,
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
   const body = await response.text();
   return `data: ${body.slice(body.indexOf('"flags":') + 8, -1)}\n\n`;
 }

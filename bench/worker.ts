@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { guardProcess } from '@halyard/testing';
 import { type Machine, pin, type Role } from './machine.ts';
+import { within } from './within.ts';
 import type { WorkerCommands, WorkerReply, WorkerRequest } from './worker-commands.ts';
-
-/** No command takes this long, in milliseconds; one that does must not hold up the bench for ever. */
-const PATIENCE_MS = 60_000;
 
 /** A process of the bench: a load generator, or a server to compare with. It cannot outlive this one. */
 export class Worker<Commands extends WorkerCommands> implements AsyncDisposable {
@@ -50,13 +48,9 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
     const request: WorkerRequest = { id: ++this.#count, name, argument };
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(request.id, waiting);
-    const timer = setTimeout(
-      () => waiting.reject(new Error(`${name} took longer than a minute`)),
-      PATIENCE_MS,
-    );
     this.#child.send(request);
     // The worker's own commands are typed by the same `Commands`.
-    return waiting.promise.finally(() => clearTimeout(timer)) as Promise<Awaited<ReturnType<Commands[Name]>>>;
+    return within(waiting.promise, `the end of "${name}"`) as Promise<Awaited<ReturnType<Commands[Name]>>>;
   }
 
   /** Ends the process and waits. Safe to call twice. */
