@@ -2,6 +2,7 @@ import { hasValidChecksum, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import { readEvents } from './event-stream.ts';
+import type { Fields } from './fields.ts';
 
 /** What a check found. */
 export interface Finding {
@@ -72,12 +73,22 @@ export async function checkReadiness(url: string): Promise<Finding> {
 export async function checkToken(client: ApiClient): Promise<Finding> {
   try {
     const { fields } = await client.request({ path: apiPath`/whoami` });
-    return { check: 'access token', outcome: 'ok', detail: `belongs to ${fields.text('name')}` };
+    return {
+      check: 'access token',
+      outcome: 'ok',
+      detail: `belongs to ${fields.text('name')}${roleIn(fields)}`,
+    };
   } catch (error) {
     const isElsewhere = error instanceof CliError && error.code === 'not_found';
     const detail = error instanceof Error ? error.message : String(error);
     return { check: 'access token', outcome: 'failed', detail: isElsewhere ? NOT_MANAGED_HERE : detail };
   }
+}
+
+/** Servers from before there were roles do not tell one. */
+function roleIn(fields: Fields): string {
+  const role = fields.optionalText('role');
+  return role === undefined ? '' : `, with the role ${role}`;
 }
 
 const NOT_MANAGED_HERE =

@@ -69,4 +69,43 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     await home.store.people.prune(NOW + 5 + SESSION_LIFETIME.idleMs, LIMIT.windowMs);
     expect(await home.store.read(({ people }) => people.session('d'))).toBeUndefined();
   });
+
+  test('who locks sees what the one before has done', async () => {
+    const count = async (email: string) => {
+      const { result } = await home.store.commit(ADA, async ({ people }) => {
+        await people.lock();
+        const { length } = await people.operators();
+        // Long enough for the other to read the same, were it not waiting.
+        await Bun.sleep(100);
+        await people.insertOperator(operator(email), 'hash');
+        return length;
+      });
+      return result;
+    };
+    const [one, two] = await Promise.all([count('one@example.com'), count('two@example.com')]);
+    expect(Math.abs(one - two)).toBe(1);
+  });
+
+  test('an e-mail is one operator, a link is used once', async () => {
+    const ada = operator('twice@example.com');
+    const insert = () => home.store.commit(ADA, ({ people }) => people.insertOperator(ada, 'hash'));
+    await insert();
+    await expect(insert()).rejects.toMatchObject({ code: 'already_exists' });
+    const rights = { role: 'viewer', canChangeProtected: false } as const;
+    const invitation = {
+      ...({ id: crypto.randomUUID(), kind: 'invite', email: 'new@example.com', ...rights } as const),
+      ...{ createdBy: 'system', createdAt: NOW, expiresAt: NOW + 1 },
+    };
+    await home.store.commit(ADA, ({ people }) => people.insertInvitation(invitation, 'digest'));
+    const use = () =>
+      home.store.commit(ADA, async ({ people }) => {
+        const used = await people.useInvitation(invitation, NOW);
+        if (used) await people.insertOperator(operator('new@example.com'), 'hash');
+        return used;
+      });
+    const uses = await Promise.all([use(), use(), use()]);
+    expect(uses.filter(({ result }) => result)).toHaveLength(1);
+    const found = await home.store.read(({ people }) => people.invitationByDigest('digest'));
+    expect(found).toEqual({ ...invitation, usedAt: NOW });
+  });
 });
