@@ -30,8 +30,10 @@ export interface NewSchedule {
 }
 
 /** A change that is made by itself at its time. */
-export interface ScheduleRecord extends NewSchedule {
+export interface ScheduleRecord extends Omit<NewSchedule, 'environment'> {
   readonly id: string;
+  /** Absent once it is deleted. */
+  readonly environment?: string;
   readonly createdBy: string;
   readonly createdAt: string;
   readonly status: ScheduleStatus;
@@ -39,7 +41,7 @@ export interface ScheduleRecord extends NewSchedule {
   /** The change it made. */
   readonly seq?: number;
   /** Why it failed. */
-  readonly error?: string | { readonly error: string; readonly message: string };
+  readonly error?: string;
 }
 
 /** Every schedule of a project. Asked for again when one falls due, since nothing may announce its failure. */

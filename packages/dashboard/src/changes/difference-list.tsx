@@ -24,10 +24,9 @@ export function DifferenceList({
 }) {
   const [most, setMost] = useState(FIRST);
   return (
-    <div
+    <section
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
-      role="group"
       aria-label={label}
       className="max-h-[40vh] overflow-y-auto rounded-md border border-line"
     >
@@ -54,6 +53,6 @@ export function DifferenceList({
           </Button>
         </div>
       )}
-    </div>
+    </section>
   );
 }

@@ -12,11 +12,14 @@ export function Dialog({
   onClose,
   children,
   className,
+  frame = 'titled',
 }: {
   title: string;
   onClose: () => void;
   children: ReactNode;
   className?: string;
+  /** `bare` shows the content alone; screen readers hear the title all the same. */
+  frame?: 'titled' | 'bare';
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -43,16 +46,29 @@ export function Dialog({
         event.preventDefault();
         onClose();
       }}
+      // A second Escape without a click in between closes it without asking.
+      onClose={onClose}
     >
-      <div className="flex items-center justify-between gap-4 px-5 pt-4">
-        <h2 id={titleId} className="text-lg font-semibold">
-          {title}
-        </h2>
-        <IconButton label="Close" onClick={onClose} className="-mr-1.5">
-          <X size={16} aria-hidden />
-        </IconButton>
-      </div>
-      <div className="px-5 pt-2 pb-5">{children}</div>
+      {frame === 'bare' ? (
+        <>
+          <h2 id={titleId} className="sr-only">
+            {title}
+          </h2>
+          {children}
+        </>
+      ) : (
+        <>
+          <div className="flex items-center justify-between gap-4 px-5 pt-4">
+            <h2 id={titleId} className="text-lg font-semibold">
+              {title}
+            </h2>
+            <IconButton label="Close" onClick={onClose} className="-mr-1.5">
+              <X size={16} aria-hidden />
+            </IconButton>
+          </div>
+          <div className="px-5 pt-2 pb-5">{children}</div>
+        </>
+      )}
     </dialog>
   );
 }

@@ -1,38 +1,27 @@
-import { useCallback, useState } from 'react';
-import { Dialog } from '../components/dialog.tsx';
+import { lazy, Suspense, useCallback, useState } from 'react';
 import { useShortcut } from '../components/use-shortcut.ts';
-import { useOfferedCommands } from './commands.tsx';
+import { useNavigationKeys } from './use-navigation-keys.ts';
 
-/** Everything that can be done, by typing: Ctrl+K or Cmd+K. */
+const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
+const KeyboardHelp = lazy(async () => ({
+  default: (await import('./palette/keyboard-help.tsx')).KeyboardHelp,
+}));
+
+/** Everything that can be done, by typing (Ctrl+K or Cmd+K), and the list of all keys (`?`). */
 export function CommandPalette() {
-  const [isOpen, setOpen] = useState(false);
+  const [open, setOpen] = useState<'palette' | 'help'>();
+  const close = useCallback(() => setOpen(undefined), []);
+  const showHelp = useCallback(() => setOpen('help'), []);
   useShortcut(
     'Mod+k',
-    useCallback(() => setOpen((open) => !open), []),
+    useCallback(() => setOpen((current) => (current === 'palette' ? undefined : 'palette')), []),
   );
-  return isOpen ? <OpenPalette onClose={() => setOpen(false)} /> : null;
-}
-
-function OpenPalette({ onClose }: { onClose: () => void }) {
-  const commands = useOfferedCommands();
+  useShortcut('?', showHelp);
+  useNavigationKeys();
   return (
-    <Dialog title="Commands" onClose={onClose}>
-      <ul>
-        {commands.map(({ id, title, run }) => (
-          <li key={id}>
-            <button
-              type="button"
-              className="min-h-8 w-full rounded px-2 text-left hover:bg-hover"
-              onClick={() => {
-                onClose();
-                run();
-              }}
-            >
-              {title}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </Dialog>
+    <Suspense fallback={null}>
+      {open === 'palette' && <Palette onClose={close} onHelp={showHelp} />}
+      {open === 'help' && <KeyboardHelp onClose={close} />}
+    </Suspense>
   );
 }

@@ -15,13 +15,13 @@ export const links = {
   account: '/account',
 } as const;
 
-/** A project's screens in the order of the navigation. */
+/** A project's screens in the order of the navigation; `g` and then `key` goes there. */
 export const PROJECT_SCREENS = [
-  { name: 'Flags', to: links.flags },
-  { name: 'Compare', to: links.compare },
-  { name: 'Schedules', to: links.schedules },
-  { name: 'History', to: links.history },
-  { name: 'Clients', to: links.clients },
-  { name: 'Keys', to: links.keys },
-  { name: 'Environments', to: links.environments },
+  { name: 'Flags', key: 'f', to: links.flags },
+  { name: 'Compare', key: 'c', to: links.compare },
+  { name: 'Schedules', key: 's', to: links.schedules },
+  { name: 'History', key: 'h', to: links.history },
+  { name: 'Clients', key: 'l', to: links.clients },
+  { name: 'Keys', key: 'k', to: links.keys },
+  { name: 'Environments', key: 'e', to: links.environments },
 ] as const;

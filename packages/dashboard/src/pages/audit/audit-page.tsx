@@ -1,6 +1,20 @@
+import { useMemo } from 'react';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
+import { filterOfAddress } from '../history/filter-of-address.ts';
+import { Timeline } from '../history/timeline.tsx';
 
-/** The screen "Audit log". */
+const NONE: readonly EnvironmentRecord[] = [];
+
+/** The screen "Audit log": everything that was done to all projects, and who was let in. */
 export function AuditPage() {
-  return <Page title="Audit log">This screen is being built.</Page>;
+  const [params] = useSearchState();
+  const filter = useMemo(() => filterOfAddress(params, undefined), [params]);
+  const intro = 'Everything that was done: in all projects, and to the people and tokens that may do it.';
+  return (
+    <Page title="Audit log" intro={intro} className="max-w-4xl">
+      <Timeline filter={filter} environments={NONE} />
+    </Page>
+  );
 }

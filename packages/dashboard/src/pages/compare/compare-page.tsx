@@ -40,21 +40,38 @@ export function ComparePage() {
   );
 }
 
-function Comparing({ project, environments }: { project: string; environments: readonly EnvironmentRecord[] }) {
+function Comparing({
+  project,
+  environments,
+}: {
+  project: string;
+  environments: readonly EnvironmentRecord[];
+}) {
   const [params, setParams] = useSearchState();
   const named = (name: string) => environments.find((each) => each.name === params.get(name));
   // Where nothing is chosen: the step that is taken last, as from staging to production.
-  const from = named('from') ?? environments.findLast((each) => each !== (named('to') ?? environments.at(-1)));
+  const from =
+    named('from') ?? environments.findLast((each) => each !== (named('to') ?? environments.at(-1)));
   const to = named('to') ?? environments.findLast((each) => each !== from);
   if (from === undefined || to === undefined) return null;
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-2">
-        <Choice label="From" environments={environments} chosen={from} onChoose={(name) => setParams({ from: name, to: to.name })} />
+        <Choice
+          label="From"
+          environments={environments}
+          chosen={from}
+          onChoose={(name) => setParams({ from: name, to: to.name })}
+        />
         <IconButton label="Swap the two" onClick={() => setParams({ from: to.name, to: from.name })}>
           <ArrowLeftRight size={15} aria-hidden />
         </IconButton>
-        <Choice label="To" environments={environments} chosen={to} onChoose={(name) => setParams({ from: from.name, to: name })} />
+        <Choice
+          label="To"
+          environments={environments}
+          chosen={to}
+          onChoose={(name) => setParams({ from: from.name, to: name })}
+        />
       </div>
       {from === to ? (
         <EmptyState icon={<Equal size={20} aria-hidden />} title={`This is ${from.name} twice`}>
@@ -83,7 +100,12 @@ function Choice({
       <span aria-hidden className="text-ink-2">
         {label}
       </span>
-      <Select label={label} value={chosen.name} onChange={(event) => onChoose(event.target.value)} className="max-w-44">
+      <Select
+        label={label}
+        value={chosen.name}
+        onChange={(event) => onChoose(event.target.value)}
+        className="max-w-44"
+      >
         {environments.map(({ name }) => (
           <option key={name}>{name}</option>
         ))}

@@ -7,7 +7,7 @@ import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { differingFields, STATE_FIELD_NAMES } from '../../components/state-fields.ts';
 import { StateSummary } from '../../components/state-summary.tsx';
 import { links } from '../../shell/links.ts';
-import { COLUMNS } from './difference-table.tsx';
+import { COLUMNS } from './columns.ts';
 
 /** One flag in both environments. `isChosen` is `undefined` where nothing can be selected. */
 export function DifferenceRow({
@@ -73,7 +73,10 @@ export function DifferenceRow({
 function Cell({ environment, children }: { environment: EnvironmentRecord; children: ReactNode }) {
   return (
     <span className="flex min-w-0 items-center gap-2 max-sm:col-start-2">
-      <EnvironmentBadge environment={environment} className="shrink-0 text-xs text-ink-2 max-sm:w-28 sm:sr-only" />
+      <EnvironmentBadge
+        environment={environment}
+        className="shrink-0 text-xs text-ink-2 max-sm:w-28 sm:sr-only"
+      />
       {children}
     </span>
   );

@@ -4,13 +4,11 @@ import type { EnvironmentRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { COLUMNS } from './columns.ts';
 import { DifferenceRow } from './difference-row.tsx';
 
 /** As many rows are drawn at first, and more on demand: nobody reads ten thousand. */
 const STEP = 200;
-
-/** The columns; on a narrow screen a row is a small block instead. */
-export const COLUMNS = 'sm:grid-cols-[2rem_minmax(9rem,1.2fr)_minmax(7rem,1fr)_minmax(7rem,1fr)_7rem]';
 
 /** The differences, one row each. Without `chosen` nothing can be selected. */
 export function DifferenceTable({

@@ -23,7 +23,10 @@ export function Differences({
   from: EnvironmentRecord;
   to: EnvironmentRecord;
 }) {
-  const { data, error, refetch, isPlaceholderData } = useComparison(project, { from: from.name, to: to.name });
+  const { data, error, refetch, isPlaceholderData } = useComparison(project, {
+    from: from.name,
+    to: to.name,
+  });
   const [params] = useSearchState();
   const canCopy = useCan('editor');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -43,8 +46,8 @@ export function Differences({
     <>
       {data.differences.length === 0 ? (
         <EmptyState icon={<Equal size={20} aria-hidden />} title={`${from.name} and ${to.name} are equal`}>
-          Every flag has the same state in both. Change one in {from.name}, and it stands here, ready to be copied to{' '}
-          {to.name}.
+          Every flag has the same state in both. Change one in {from.name}, and it stands here, ready to be
+          copied to {to.name}.
         </EmptyState>
       ) : (
         <>

@@ -1,6 +1,22 @@
+import { useMemo } from 'react';
+import { useParams } from 'wouter';
+import { useProjectDeliveries } from '../../api/project-deliveries.ts';
+import { useEnvironments } from '../../api/projects.ts';
+import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
+import { filterOfAddress } from './filter-of-address.ts';
+import { Timeline } from './timeline.tsx';
 
-/** The screen "History". */
+/** The screen "History": everything that was done to a project. */
 export function HistoryPage() {
-  return <Page title="History">This screen is being built.</Page>;
+  const { project = '' } = useParams<{ project: string }>();
+  const environments = useEnvironments(project);
+  const { data: deliveries } = useProjectDeliveries(project);
+  const [params] = useSearchState();
+  const filter = useMemo(() => filterOfAddress(params, project), [params, project]);
+  return (
+    <Page title={`History · ${project}`} heading="History" className="max-w-4xl">
+      <Timeline filter={filter} environments={environments} deliveries={deliveries} />
+    </Page>
+  );
 }

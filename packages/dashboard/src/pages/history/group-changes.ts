@@ -1,0 +1,47 @@
+import type { AuditEntryRecord } from '../../api/audit.ts';
+
+/** Everything that one operation did. */
+export interface Change {
+  readonly seq: number;
+  /** Never empty. */
+  readonly entries: readonly AuditEntryRecord[];
+  readonly first: AuditEntryRecord;
+}
+
+/** The changes of one day, newest first. */
+export interface Day {
+  /** In local time, as `2027-01-31`. */
+  readonly day: string;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Entries, newest first, as days of changes. Entries of one operation stand together; sign-ins and the like share
+ * their number with the change before them, and stand alone.
+ */
+export function groupChanges(entries: readonly AuditEntryRecord[]): readonly Day[] {
+  const days: { day: string; changes: Change[] }[] = [];
+  for (const change of changesOf(entries)) {
+    const day = localDay(new Date(change.first.at));
+    const last = days.at(-1);
+    if (last?.day === day) last.changes.push(change);
+    else days.push({ day, changes: [change] });
+  }
+  return days;
+}
+
+function changesOf(entries: readonly AuditEntryRecord[]): readonly Change[] {
+  const changes: { seq: number; first: AuditEntryRecord; entries: AuditEntryRecord[] }[] = [];
+  for (const entry of entries) {
+    const last = changes.at(-1);
+    const isSame = last?.seq === entry.seq && last.first.at === entry.at && last.first.actor === entry.actor;
+    if (isSame) last.entries.push(entry);
+    else changes.push({ seq: entry.seq, first: entry, entries: [entry] });
+  }
+  return changes;
+}
+
+function localDay(date: Date): string {
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}

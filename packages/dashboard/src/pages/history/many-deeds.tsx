@@ -1,0 +1,109 @@
+import Undo2 from 'lucide-react/icons/undo-2';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { AuditEntryRecord } from '../../api/audit.ts';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { actorKind, actorText, deedText, hasVersions } from '../../components/audit/deed-text.ts';
+import { FieldDiff } from '../../components/audit/field-diff.tsx';
+import { Button } from '../../components/button.tsx';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { links } from '../../shell/links.ts';
+import type { Change } from './group-changes.ts';
+
+/** As many deeds of one change are shown before "all". */
+const FEW = 4;
+
+/** A change of several deeds: who, where and why once, then what was done, one below the other. */
+export function ManyDeeds({
+  change: { seq, entries, first },
+  environments,
+  onRevert,
+  children,
+}: {
+  change: Change;
+  environments: readonly EnvironmentRecord[];
+  onRevert: (() => void) | undefined;
+  children?: ReactNode;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const places = [...new Set(entries.map(({ environment }) => environment))].filter(
+    (name) => name !== undefined,
+  );
+  const kind = actorKind(first.actor);
+  return (
+    <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-baseline gap-x-1.5">
+          <span className="font-medium break-all">{actorText(first.actor)}</span>
+          {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}
+          <span className="text-ink-2">{summaryOf(entries)}</span>
+          {places.length === 1 && <Place name={places[0] ?? ''} environments={environments} />}
+          <TimeAgo at={first.at} className="text-xs whitespace-nowrap text-ink-3" />
+        </p>
+        {first.note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{first.note}”</p>}
+        <ul className="mt-1.5 space-y-1.5 border-l-2 border-line pl-3">
+          {(isWhole ? entries : entries.slice(0, FEW)).map((entry) => (
+            <li key={entry.id}>
+              <p className="flex flex-wrap items-baseline gap-x-1.5">
+                <span className="text-xs text-ink-2">{deedText(entry.action, entry)}</span>
+                <Target entry={entry} />
+                {places.length > 1 && entry.environment !== undefined && (
+                  <Place name={entry.environment} environments={environments} />
+                )}
+              </p>
+              {hasVersions(entry.action, entry) && <FieldDiff before={entry.before} after={entry.after} />}
+            </li>
+          ))}
+        </ul>
+        {entries.length > FEW && (
+          <button
+            type="button"
+            aria-expanded={isWhole}
+            className="mt-1 min-h-6 text-xs text-accent hover:underline"
+            onClick={() => setWhole(!isWhole)}
+          >
+            {isWhole ? 'Show fewer' : `Show all ${entries.length}`}
+          </button>
+        )}
+        {children}
+      </div>
+      {onRevert !== undefined && (
+        <Button kind="quiet" className="h-7 px-2" aria-label={`Revert change ${seq}`} onClick={onRevert}>
+          <Undo2 size={14} aria-hidden />
+          <span className="max-sm:sr-only">Revert</span>
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function summaryOf(entries: readonly AuditEntryRecord[]): string {
+  const flags = new Set(
+    entries.filter(({ action }) => action.startsWith('flag.')).map(({ target }) => target),
+  );
+  if (flags.size > 1) return `changed ${flags.size} flags`;
+  return flags.size === 1 ? 'changed a flag' : `made ${entries.length} changes`;
+}
+
+function Target({ entry: { action, project, target } }: { entry: AuditEntryRecord }) {
+  if (!action.startsWith('flag.') || project === undefined)
+    return <span className="font-mono text-xs break-all">{target}</span>;
+  return (
+    <Link
+      href={links.flag(project, target)}
+      className="font-mono text-xs break-all text-accent hover:underline"
+    >
+      {target}
+    </Link>
+  );
+}
+
+function Place({ name, environments }: { name: string; environments: readonly EnvironmentRecord[] }) {
+  const environment = environments.find((each) => each.name === name);
+  return (
+    <span className="inline-flex items-baseline gap-1.5 text-ink-2">
+      in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
+    </span>
+  );
+}

@@ -1,0 +1,9 @@
+import type { ScheduledStep } from '../../api/schedules.ts';
+import type { FlagState } from '../../api/types.ts';
+
+/** What a step makes of a state, as it is now. */
+export function afterStep(before: FlagState | undefined, step: ScheduledStep | undefined): FlagState | null {
+  if (step?.patch === undefined) return step?.state ?? null;
+  const { unset: _, ...members } = step.patch;
+  return { enabled: false, ...before, ...members };
+}

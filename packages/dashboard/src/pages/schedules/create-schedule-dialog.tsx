@@ -1,0 +1,163 @@
+import Plus from 'lucide-react/icons/plus';
+import { type FormEvent, useId, useMemo, useState } from 'react';
+import { useFlags } from '../../api/flags.ts';
+import { useEnvironments } from '../../api/projects.ts';
+import { useCreateSchedule } from '../../api/schedules.ts';
+import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import { useChangeGuards } from '../../changes/change-guards.tsx';
+import { NoteField } from '../../changes/note-field.tsx';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { announce } from '../../components/live-region.tsx';
+import { afterStep } from './after-step.ts';
+import { dueText, localZone } from './due-text.ts';
+import { type Draft, type DraftStep, findProblems, firstTime, scheduleOf } from './schedule-fields.ts';
+import { StepRow } from './step-row.tsx';
+
+const NO_FLAGS: readonly FlagRecord[] = [];
+
+/** As many keys are offered while typing; a browser's list is slow with thousands. */
+const MOST_OFFERED = 500;
+
+/** Asks for a new schedule: where, when, which flags and what they become, and why. */
+export function CreateScheduleDialog({ project, onClose }: { project: string; onClose: () => void }) {
+  const environments = useEnvironments(project);
+  const { data: flags = NO_FLAGS } = useFlags(project);
+  const byKey = useMemo(() => new Map(flags.map((flag) => [flag.key, flag])), [flags]);
+  const [draft, setDraft] = useState<Draft>(() => ({
+    environment: environments[0]?.name ?? '',
+    time: firstTime(new Date()),
+    steps: [newStep(0)],
+    note: '',
+  }));
+  const [isChecked, setChecked] = useState(false);
+  const create = useCreateSchedule(project);
+  const { askConsent } = useChangeGuards();
+  const listId = useId();
+  const environment = environments.find(({ name }) => name === draft.environment) ?? environments[0];
+  const problems = findProblems(draft, { keys: new Set(byKey.keys()), now: Date.now() });
+  const isSound = problems.time === undefined && problems.steps.size === 0;
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    setChecked(true);
+    if (!isSound || environment === undefined) return;
+    if (!(await consent(environment))) return;
+    const schedule = scheduleOf({ ...draft, environment: environment.name });
+    create.mutate(
+      { schedule, confirmed: environment.protected ? environment.name : undefined },
+      {
+        onSuccess: () => {
+          announce(`Scheduled for ${dueText(schedule.dueAt).local}`);
+          onClose();
+        },
+      },
+    );
+  }
+
+  function consent(place: EnvironmentRecord): Promise<boolean> {
+    const steps = draft.steps.map((step) => {
+      const before = byKey.get(step.key)?.environments[place.name]?.state;
+      return {
+        key: step.key,
+        before,
+        after: afterStep(before, scheduleOf({ ...draft, steps: [step] }).changes[0]),
+      };
+    });
+    return askConsent({ project, environment: place, steps });
+  }
+
+  function change(step: DraftStep): void {
+    setDraft({ ...draft, steps: draft.steps.map((each) => (each.id === step.id ? step : each)) });
+  }
+
+  return (
+    <Dialog title="New schedule" onClose={onClose} className="w-[min(42rem,calc(100vw-2rem))]">
+      <form onSubmit={(event) => void submit(event)} className="space-y-4">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Environment">
+            {(control) => (
+              <select
+                {...control}
+                value={environment?.name ?? ''}
+                onChange={(event) => setDraft({ ...draft, environment: event.target.value })}
+              >
+                {environments.map(({ name, protected: isProtected }) => (
+                  <option key={name} value={name}>
+                    {name}
+                    {isProtected ? ' (protected)' : ''}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field
+            label={`When, in ${localZone()}`}
+            hint={problems.time === undefined ? `Is ${dueText(draft.time).utc}` : undefined}
+            error={isChecked ? problems.time : undefined}
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="datetime-local"
+                required
+                value={draft.time}
+                onChange={(event) => setDraft({ ...draft, time: event.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <fieldset>
+          <legend className="mb-1 font-medium">Flags, changed together as one change</legend>
+          <ul className="space-y-2">
+            {draft.steps.map((step, index) => (
+              <StepRow
+                key={step.id}
+                step={step}
+                position={index + 1}
+                list={listId}
+                problem={isChecked ? problems.steps.get(step.id) : undefined}
+                onChange={change}
+                onRemove={
+                  draft.steps.length === 1
+                    ? undefined
+                    : () => setDraft({ ...draft, steps: draft.steps.filter(({ id }) => id !== step.id) })
+                }
+              />
+            ))}
+          </ul>
+          <datalist id={listId}>
+            {flags.slice(0, MOST_OFFERED).map(({ key }) => (
+              <option key={key} value={key} />
+            ))}
+          </datalist>
+          <Button
+            kind="quiet"
+            className="mt-1 -ml-2 px-2"
+            onClick={() => setDraft({ ...draft, steps: [...draft.steps, newStep(nextId(draft.steps))] })}
+          >
+            <Plus size={14} aria-hidden /> Another flag
+          </Button>
+        </fieldset>
+        <NoteField value={draft.note} onChange={(note) => setDraft({ ...draft, note })} />
+        <RefusalNote error={create.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={create.isPending}>
+            {create.isPending ? 'Scheduling…' : 'Schedule'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+function newStep(id: number): DraftStep {
+  return { id, key: '', kind: 'on', text: '' };
+}
+
+function nextId(steps: readonly DraftStep[]): number {
+  return Math.max(...steps.map(({ id }) => id)) + 1;
+}

@@ -1,0 +1,109 @@
+import type { NewSchedule, ScheduledStep } from '../../api/schedules.ts';
+import type { Json } from '../../api/types.ts';
+
+/** What can happen to a flag at its time. */
+export type StepKind = 'on' | 'off' | 'rollout' | 'value' | 'remove';
+
+/** How each is called. */
+export const STEP_NAMES: Readonly<Record<StepKind, string>> = {
+  on: 'turn on',
+  off: 'turn off',
+  rollout: 'roll out to',
+  value: 'set the value',
+  remove: 'remove it there',
+};
+
+/** A step as it is being typed. */
+export interface DraftStep {
+  readonly id: number;
+  readonly key: string;
+  readonly kind: StepKind;
+  /** The percentage or the JSON value. */
+  readonly text: string;
+}
+
+/** A schedule as it is being typed. `time` is local, as a `datetime-local` field has it. */
+export interface Draft {
+  readonly environment: string;
+  readonly time: string;
+  readonly steps: readonly DraftStep[];
+  readonly note: string;
+}
+
+/** What is wrong with a draft, by field; steps by their id. */
+export interface DraftProblems {
+  readonly time?: string;
+  readonly steps: ReadonlyMap<number, string>;
+}
+
+/** Checks a draft. `keys` are the flags there are; `now` in epoch milliseconds. */
+export function findProblems(
+  draft: Draft,
+  { keys, now }: { keys: ReadonlySet<string>; now: number },
+): DraftProblems {
+  const due = Date.parse(draft.time);
+  const time = Number.isNaN(due) ? 'Choose a day and a time' : due <= now ? 'This time is over' : undefined;
+  const steps = new Map<number, string>();
+  const seen = new Set<string>();
+  for (const step of draft.steps) {
+    const problem = seen.has(step.key) ? 'This flag is named twice' : problemOf(step, keys);
+    seen.add(step.key);
+    if (problem !== undefined) steps.set(step.id, problem);
+  }
+  return { ...(time === undefined ? {} : { time }), steps };
+}
+
+function problemOf({ key, kind, text }: DraftStep, keys: ReadonlySet<string>): string | undefined {
+  if (key === '') return 'Choose a flag';
+  if (!keys.has(key)) return 'There is no such flag';
+  if (kind === 'rollout') {
+    const share = Number(text);
+    return text.trim() === '' || !(share >= 0 && share <= 100) ? 'Give a number from 0 to 100' : undefined;
+  }
+  return kind === 'value' && parseValue(text) === undefined
+    ? 'This is not JSON: put text in double quotes'
+    : undefined;
+}
+
+/** The request for a draft without problems. */
+export function scheduleOf(draft: Draft): NewSchedule {
+  const note = draft.note.trim();
+  return {
+    environment: draft.environment,
+    dueAt: new Date(draft.time).toISOString(),
+    changes: draft.steps.map(changeOf),
+    ...(note === '' ? {} : { note }),
+  };
+}
+
+function changeOf({ key, kind, text }: DraftStep): ScheduledStep {
+  switch (kind) {
+    case 'on':
+      return { key, patch: { enabled: true } };
+    case 'off':
+      return { key, patch: { enabled: false } };
+    case 'rollout':
+      return { key, patch: { enabled: true, rolloutPct: Number(text) } };
+    case 'value':
+      return { key, patch: { value: parseValue(text)?.value ?? null } };
+    case 'remove':
+      return { key, state: null };
+  }
+}
+
+function parseValue(text: string): { readonly value: Json } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    // Still being typed.
+    return undefined;
+  }
+}
+
+/** An hour from `now`, at a full five minutes, as a `datetime-local` field has it. */
+export function firstTime(now: Date): string {
+  const step = 5 * 60_000;
+  const due = new Date(Math.ceil((now.getTime() + 3_600_000) / step) * step);
+  const local = new Date(due.getTime() - due.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

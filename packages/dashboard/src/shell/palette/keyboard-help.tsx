@@ -1,0 +1,56 @@
+import { Dialog } from '../../components/dialog.tsx';
+import { Kbd } from '../../components/kbd.tsx';
+import { PROJECT_SCREENS } from '../links.ts';
+
+const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform);
+
+const GROUPS: readonly (readonly [
+  title: string,
+  keys: readonly (readonly [keys: string, what: string])[],
+])[] = [
+  [
+    'Everywhere',
+    [
+      [isApple ? '⌘ K' : 'Ctrl K', 'Find a flag, a screen or a command'],
+      ['?', 'Show these keys'],
+      ['/', 'Search what is listed'],
+      ['n', 'Make a new one: a flag, a schedule'],
+      ['Esc', 'Close, or empty the search'],
+    ],
+  ],
+  [
+    'Flag table',
+    [
+      ['j', 'Next flag'],
+      ['k', 'Previous flag'],
+      ['Space', 'Flip the switch in focus'],
+      ['Enter', 'Open the flag'],
+    ],
+  ],
+  ['Go to', PROJECT_SCREENS.map(({ name, key }) => [`g ${key}`, name] as const)],
+];
+
+/** Every key that does something. */
+export function KeyboardHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} className="w-[min(44rem,calc(100vw-2rem))]">
+      <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+        {GROUPS.map(([title, keys]) => (
+          <section key={title} className="last:sm:col-start-2 last:sm:row-span-2 last:sm:row-start-1">
+            <h3 className="mb-1 text-xs font-medium text-ink-3">{title}</h3>
+            <dl>
+              {keys.map(([combination, what]) => (
+                <div key={combination} className="flex min-h-7 items-center justify-between gap-3">
+                  <dt className="text-ink-2">{what}</dt>
+                  <dd>
+                    <Kbd keys={combination} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

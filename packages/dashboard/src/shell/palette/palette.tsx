@@ -1,0 +1,40 @@
+import { Command } from 'cmdk';
+import { useDeferredValue, useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
+import { PaletteResults } from './palette-results.tsx';
+
+/** The command palette: a field, and below it what matches. */
+export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
+  const [text, setText] = useState('');
+  const query = useDeferredValue(text);
+  return (
+    <Dialog
+      title="Commands"
+      frame="bare"
+      onClose={onClose}
+      className="mt-[12vh] max-h-[70vh] w-[min(40rem,calc(100vw-1.5rem))] overflow-hidden"
+    >
+      <Command shouldFilter={false} loop label="Commands" className="flex max-h-[70vh] flex-col">
+        <Command.Input
+          data-autofocus
+          value={text}
+          onValueChange={setText}
+          placeholder="Find a flag, a screen or a command"
+          className="h-12 w-full shrink-0 border-b border-line bg-transparent px-4 text-base outline-none"
+        />
+        <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label="What matches">
+          <PaletteResults text={query} onClose={onClose} onHelp={onHelp} />
+        </Command.List>
+        <p
+          aria-hidden
+          className="flex shrink-0 gap-4 border-t border-line px-4 py-2 text-xs text-ink-3 max-sm:hidden"
+        >
+          <span>↑ ↓ choose</span>
+          <span>↵ do it</span>
+          <span>Esc close</span>
+          <span className="ml-auto">? all keys</span>
+        </p>
+      </Command>
+    </Dialog>
+  );
+}
