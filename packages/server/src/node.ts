@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import { Activity } from './activity/activity.ts';
@@ -5,7 +6,6 @@ import { newNodeName } from './activity/node-name.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { LiveEnvironment } from './catalog/live-environment.ts';
 import type { Config } from './config.ts';
-import type { DeliveryStore } from './domain/delivery.ts';
 import { ServiceError } from './domain/service-error.ts';
 import { NodeFreshness } from './freshness.ts';
 import { loadBuiltAssets } from './http/dashboard/built-assets.ts';
@@ -102,7 +102,6 @@ class Node implements RunningNode {
   readonly #housekeeping: Housekeeping;
   readonly #schedules: ScheduleRunner;
   readonly #activity: Activity;
-  readonly #deliveries: DeliveryStore;
   readonly #closed = Promise.withResolvers<void>();
   /** Settles when the first attempt to follow the log has succeeded or failed. */
   readonly #firstAttempt = Promise.withResolvers<boolean>();
@@ -174,9 +173,9 @@ class Node implements RunningNode {
       scheduled: (dueAt) => this.#schedules.note(dueAt),
     };
     const database = async () => (await this.#opener.get()).database;
-    this.#deliveries = new SqlDeliveryStore(database);
+    const deliveries = new SqlDeliveryStore(database);
     this.#activity = new Activity({
-      ...{ node: newNodeName(), catalog: this.#catalog, hub: this.#hub, store: this.#deliveries },
+      ...{ node: newNodeName(), catalog: this.#catalog, hub: this.#hub, store: deliveries },
       onDropped: (count) => this.#metrics.receiptsDropped(count),
     });
     this.#schedules = new ScheduleRunner({
@@ -185,7 +184,7 @@ class Node implements RunningNode {
       isReady: () => this.#follower.isLive,
     });
     this.#housekeeping = new Housekeeping({
-      ...{ catalog: this.#catalog, store, database, log, deliveries: this.#deliveries },
+      ...{ catalog: this.#catalog, store, database, log, deliveries },
       openKeys: () => this.#hub.openKeys(),
     });
   }
@@ -248,7 +247,10 @@ class Node implements RunningNode {
       passwords: new PasswordHashes(),
       publicUrl: () => this.dashboardUrl,
     };
-    return prepareFirstOperator(context, this.#config, this.#servers[0]?.port ?? this.#config.port);
+    // Processes that share a port are told apart by their number, which no later start has.
+    const sharer = this.#config.reusePort ? `:${process.pid}` : '';
+    const maker = `node:${hostname()}:${this.#servers[0]?.port}${sharer}`;
+    return prepareFirstOperator(context, this.#config, maker);
   }
 
   /** Follows the log until the node stops. What no retry can mend ends the node. */
@@ -343,7 +345,7 @@ class Node implements RunningNode {
       log: this.#log,
       openStream: (project, environment, request) => this.#openStream(project, environment, request),
       events: this.#activity,
-      deliveries: this.#deliveries,
+      deliveries: this.#activity,
     });
     return (request, server) => {
       const { pathname } = new URL(request.url);

@@ -51,3 +51,12 @@ test('a database URL is not shown', () => {
   expect(banner).toContain('PostgreSQL');
   expect(banner).not.toContain('hunter2');
 });
+
+test('while nobody can sign in, a person and a program are shown where to begin', () => {
+  const setupLink = 'http://127.0.0.1:7070/setup#hin_example';
+  const first = { ...facts({}, 'http://127.0.0.1:7070'), setupLink };
+  expect(longBanner(first)).toContain('  Dashboard       http://127.0.0.1:7070/\n');
+  expect(longBanner(first)).toContain(`\n    ${setupLink}\n`);
+  expect(shortBanner(first)).toContain(`: ${setupLink}\n`);
+  expect(longBanner(facts({}, 'http://127.0.0.1:7070'))).not.toContain('/setup');
+});

@@ -29,7 +29,10 @@ export function defineToken(program: Command, shell: Shell): void {
     )
     .requiredOption('--name <name>', 'what to call it: the person or pipeline that will use it')
     .option('--expires <when>', 'when it stops working: 12h, 30d, 4w, or a date; never by default');
-  addPermissionOptions(create, { role: 'by default admin', protected: 'the default' }).addHelpText(
+  addPermissionOptions(create, {
+    role: 'by default admin',
+    protected: 'the default; administrators always may',
+  }).addHelpText(
     'after',
     '\nExample:\n  halyard token create --name deploy-pipeline --role editor --expires 30d',
   );

@@ -10,6 +10,22 @@ test('a password is known again by its hash, whichever way its letters were comp
   expect(await passwords.verify('', undefined)).toBe(false);
 });
 
+test('an unknown account costs as much as a known one', async () => {
+  const passwords = new PasswordHashes();
+  const real = Bun.password.verify;
+  const verified: unknown[] = [];
+  Bun.password.verify = async (_, hash) => {
+    verified.push(hash);
+    return true;
+  };
+  try {
+    expect(await passwords.verify('whatever it is', undefined)).toBe(false);
+  } finally {
+    Bun.password.verify = real;
+  }
+  expect(verified).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$.{43}\$.{43}$/)]);
+});
+
 test('only two hashes run at once, some wait, and the rest is turned away', async () => {
   const passwords = new PasswordHashes();
   const real = Bun.password.hash;

@@ -1,13 +1,14 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import type { Operator } from '../domain/operator.ts';
+import type { Credentials } from '../domain/people-store.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { type Session, sessionEnd } from '../domain/session.ts';
 import type { StoreTransaction } from '../domain/store.ts';
 import { commit } from './commit.ts';
 import { checkPassword } from './passwords.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
-import { accountBucket, beginAttempt } from './sign-in-limit.ts';
+import { accountBucket, attempt } from './sign-in-limit.ts';
 
 /** What every session id begins with, for secret scanners and the log. */
 const SESSION_PREFIX = 'hss_';
@@ -36,25 +37,24 @@ export interface SignIn {
  * Signs an operator in: a new session with a new id. `sign_in_failed` for a wrong password and an unknown account
  * alike, in about the same time; `rate_limited` after too many failures.
  */
-export async function signIn(context: PeopleContext, input: SignIn, caller: Caller): Promise<StartedSession> {
+export function signIn(context: PeopleContext, input: SignIn, caller: Caller): Promise<StartedSession> {
   const email = normalizeEmail(input.email);
-  const attempt = await beginAttempt(context, { email, ...caller });
+  return attempt(context, { email, ...caller }, async () => {
+    const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
+    return commit(context, operatorActor(operator, caller), async (transaction) => {
+      const now = await transaction.people.credentials(email);
+      // Changed or removed while the hash was computed: what was checked is no longer so.
+      if (now?.passwordHash !== passwordHash) throw signInFailed();
+      return startSession(context, transaction, now.operator);
+    });
+  });
+}
+
+async function verifyPassword(context: PeopleContext, { email, password }: SignIn): Promise<Credentials> {
   const known = await context.store.read(({ people }) => people.credentials(email));
-  const isRight = await context.passwords.verify(input.password, known?.passwordHash).catch(async (error) => {
-    // Nothing was found out, so nothing has failed.
-    await attempt.refund();
-    throw error;
-  });
+  const isRight = await context.passwords.verify(password, known?.passwordHash);
   if (!isRight || known === undefined) throw signInFailed();
-  const { operator } = known;
-  const started = await commit(context, operatorActor(operator, caller), async (transaction) => {
-    const now = await transaction.people.credentials(email);
-    // Changed or removed while the hash was computed: what was checked is no longer so.
-    if (now === undefined || now.passwordHash !== known.passwordHash) throw signInFailed();
-    return startSession(context, transaction, now.operator);
-  });
-  await attempt.refund();
-  return started;
+  return known;
 }
 
 /** Begins a session as part of an operation, and forgets the account's failed attempts. */
@@ -108,22 +108,18 @@ export async function changePassword(
   context: PeopleContext,
   actor: Actor,
   { session, operator: { email } }: ActiveSession,
-  passwords: { readonly current: string; readonly next: string },
+  { current, next }: { readonly current: string; readonly next: string },
 ): Promise<void> {
-  checkPassword(passwords.next, email);
-  const attempt = await beginAttempt(context, { email });
-  const known = await context.store.read(({ people }) => people.credentials(email));
-  const isRight = await context.passwords.verify(passwords.current, known?.passwordHash);
-  if (!isRight || known === undefined) {
-    throw new ServiceError('sign_in_failed', 'The current password is wrong: type it again.');
-  }
-  const hash = await context.passwords.hash(passwords.next);
-  await commit(context, actor, async ({ people }) => {
-    await people.lock();
-    await people.setPassword(known.operator, hash);
-    await people.deleteSessionsOf(known.operator, session.digest);
+  checkPassword(next, email);
+  await attempt(context, { email }, async () => {
+    const { operator } = await verifyPassword(context, { email, password: current });
+    const hash = await context.passwords.hash(next);
+    await commit(context, actor, async ({ people }) => {
+      await people.lock();
+      await people.setPassword(operator, hash);
+      await people.deleteSessionsOf(operator, session.digest);
+    });
   });
-  await attempt.refund();
 }
 
 function signInFailed(): ServiceError {

@@ -5,35 +5,45 @@ import { type Caller, normalizeEmail, type PeopleContext } from './people.ts';
 /** How many failures in which time an account and an address may have. */
 export const SIGN_IN_LIMIT = { failures: 5, windowMs: 900_000 } as const;
 
-/** An attempt that counts as failed until it is taken back. */
-export interface Attempt {
-  /** Takes the attempt back, in every bucket. */
-  refund(): Promise<void>;
-}
-
 /**
- * Counts an attempt before it is made. `rate_limited` when the account or the address has failed too often, whoever
- * asks and whether or not there is such an account.
+ * Makes an attempt that may end with `sign_in_failed`. It is counted before it is made, so that attempts at the same
+ * moment cannot pass the limit together; whatever else comes of it, the count is taken back. `rate_limited` when the
+ * account or the address has failed too often, whoever asks and whether or not there is such an account.
  */
-export async function beginAttempt(
+export async function attempt<T>(
   context: PeopleContext,
   who: Caller & { readonly email: string },
-): Promise<Attempt> {
+  work: () => Promise<T>,
+): Promise<T> {
   const buckets = [accountBucket(who.email), ...(who.ip === undefined ? [] : [addressBucket(who.ip)])];
   const now = context.now();
   const fullUntil = await context.store.people.reserveAttempt(buckets, { now, ...SIGN_IN_LIMIT });
-  if (fullUntil !== undefined) {
-    throw new ServiceError(
-      'rate_limited',
-      `There were too many failed attempts to sign in: try again in ${minutesUntil(fullUntil, now)}.`,
-      { retryAfterSeconds: Math.max(1, Math.ceil((fullUntil - now) / 1000)) },
-    );
+  if (fullUntil !== undefined) throw tooManyFailures(fullUntil - now);
+  let hasFailed = false;
+  try {
+    return await work();
+  } catch (error) {
+    hasFailed = error instanceof ServiceError && error.code === 'sign_in_failed';
+    throw error;
+  } finally {
+    if (!hasFailed) await takeBack(context, buckets);
   }
-  return {
-    refund: async () => {
-      for (const bucket of buckets) await context.store.people.refundAttempt(bucket);
-    },
-  };
+}
+
+async function takeBack(context: PeopleContext, buckets: readonly string[]): Promise<void> {
+  try {
+    for (const bucket of buckets) await context.store.people.refundAttempt(bucket);
+  } catch {
+    // The database went away, and what came of the attempt matters more: the count stays one too high for a while.
+  }
+}
+
+function tooManyFailures(waitMs: number): ServiceError {
+  return new ServiceError(
+    'rate_limited',
+    `There were too many failed attempts to sign in: try again in ${minutes(waitMs)}.`,
+    { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
+  );
 }
 
 /** The bucket of an account. A digest: people type their password where the e-mail goes. */
@@ -56,7 +66,7 @@ function addressBucket(ip: string): string {
   return `address:${network.join(':')}::/64`;
 }
 
-function minutesUntil(at: number, now: number): string {
-  const minutes = Math.max(1, Math.ceil((at - now) / 60_000));
-  return minutes === 1 ? 'a minute' : `${minutes} minutes`;
+function minutes(ms: number): string {
+  const count = Math.max(1, Math.ceil(ms / 60_000));
+  return count === 1 ? 'a minute' : `${count} minutes`;
 }

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Actor } from '../domain/audit.ts';
 import { type Operator, UNLIMITED } from '../domain/operator.ts';
 import { commit } from '../management/commit.ts';
@@ -17,17 +16,17 @@ const SYSTEM: Actor = { name: 'system', note: 'from the settings', permissions: 
 
 /**
  * While there is no operator, makes the administrator of the settings or else a link to set one up, which is given.
- * The link is new at each start and ends the one this node made before; `port` tells nodes of one machine apart.
+ * The link is new at each start and ends those that `maker`, the name of this node, made before.
  * Nodes that start together each have a link of their own, and all end with the first operator.
  */
 export async function prepareFirstOperator(
   context: PeopleContext,
   { adminEmail, adminPassword }: FirstAdmin,
-  port: number,
+  maker: string,
 ): Promise<string | undefined> {
   if (!(await isSetupNeeded(context))) return undefined;
   if (adminEmail === undefined || adminPassword === undefined) {
-    return (await offerSetup(context, `node:${hostname()}:${port}`)).link;
+    return (await offerSetup(context, maker)).link;
   }
   await makeAdmin(context, adminEmail, adminPassword);
   return undefined;
