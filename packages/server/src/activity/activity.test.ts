@@ -22,7 +22,6 @@ class TestNode {
   #seq = 0;
 
   constructor() {
-    const unused = () => Promise.reject(new Error('not used here'));
     const store: DeliveryStore = {
       saveReceipts: async (receipts) => void this.written.receipts.push(...receipts),
       receipts: async (from, to) => this.written.receipts.filter(({ seq }) => seq >= from && seq <= to),
@@ -33,7 +32,11 @@ class TestNode {
       presence: async (since) => this.written.presence.filter(({ seenAt }) => seenAt >= since),
       removePresence: async (node) => void this.written.withdrawn.push(node),
       prune: async () => {},
-      ...{ delivery: unused, deliveries: unused },
+      delivery: async (asked) => {
+        const receipts = this.written.receipts.filter(({ seq }) => seq === asked);
+        return { seq: asked, project: '', environment: '', revision: 1, committedAt: 0, receipts };
+      },
+      deliveries: () => Promise.reject(new Error('not used here')),
     };
     const { catalog, hub } = this;
     this.activity = new Activity({ node: 'here', catalog, hub, store, onDropped: () => {} });
@@ -273,6 +276,22 @@ describe('how far a change has got', () => {
     node.activity.progressed({ ...progress, isSettled: true });
     await node.activity.close();
     expect(node.written.receipts).toMatchObject([{ seq, node: 'here', streams: 2, seen: 1 }]);
+  });
+});
+
+describe('who asks this node', () => {
+  test('hears what it has counted, although that would be written down later', async () => {
+    const environmentId = node.addProject('shop');
+    const { seq } = node.flip(environmentId, [['a', null]]);
+    node.activity.progressed({
+      ...{ seq, environmentId, streams: 1, seen: 1, closed: 0, slowestMs: 1, isSettled: true },
+    });
+    expect((await node.activity.delivery(seq))?.receipts).toMatchObject([{ node: 'here', seen: 1 }]);
+    for (const streams of [2, 3]) {
+      node.hub.turnover++;
+      node.hub.streamsByKey = () => new Map([[environmentId, new Map([['k', streams]])]]);
+      expect(await node.activity.presence(0)).toMatchObject([{ node: 'here', keyId: 'k', streams }]);
+    }
   });
 });
 

@@ -1,6 +1,12 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { LogRow } from '../domain/change.ts';
-import type { DeliveryStore, DeliveryTotals } from '../domain/delivery.ts';
+import type {
+  Delivery,
+  DeliveryReader,
+  DeliveryStore,
+  DeliveryTotals,
+  StreamPresence,
+} from '../domain/delivery.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { DeliveryProgress } from '../streaming/delivery-watch.ts';
 import type { Hub } from '../streaming/hub.ts';
@@ -37,7 +43,7 @@ export interface EventsRequest {
  * What happens on this node: told to screens as it happens, and, as far as other nodes must know of it, written down.
  * None of it is on the way of a read or a frame.
  */
-export class Activity {
+export class Activity implements DeliveryReader {
   readonly #parts: ActivityParts;
   readonly #names = new Names();
   readonly #feed = new EventFeed();
@@ -117,6 +123,24 @@ export class Activity {
     }
     this.#presenceBoard.tellAgain();
     return this.#feed.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));
+  }
+
+  /** As the store has it, with what this node has counted so far. */
+  async delivery(seq: number): Promise<Delivery | undefined> {
+    await this.#receipts.flush();
+    return this.#parts.store.delivery(seq);
+  }
+
+  /** As the store has it, with what this node has counted so far. */
+  async deliveries(projectId: string, limit: number): Promise<readonly Delivery[]> {
+    await this.#receipts.flush();
+    return this.#parts.store.deliveries(projectId, limit);
+  }
+
+  /** As the store has it, with the streams that are open here now. */
+  async presence(since: number): Promise<readonly StreamPresence[]> {
+    if (this.#isLive) await this.#presence.report(0);
+    return this.#parts.store.presence(since);
   }
 
   /** Ends every stream of events, writes down the last receipts and withdraws this node's streams. Safe to call twice. */

@@ -7,6 +7,7 @@ import {
   type SseReader,
   sharedPostgres,
   startNode,
+  startTcpProxy,
   temporaryFolder,
 } from '@halyard/testing';
 
@@ -298,3 +299,29 @@ for (const [engine, create] of Object.entries(PLACES)) {
     });
   });
 }
+
+test('with its listener a node loses its screens, and takes them again when it has caught up', async () => {
+  const target = new URL(await (await sharedPostgres()).createDatabase());
+  const proxy = await startTcpProxy({ port: Number(target.port), host: target.hostname });
+  target.hostname = '127.0.0.1';
+  target.port = String(proxy.port);
+  const node = await startNode({ databaseUrl: target.href, env: ENV });
+  await using installation = new Installation([node]);
+  await installation.project('shop');
+  const events = await installation.events(0);
+  const [, hello] = await events.next();
+  proxy.refuse();
+  expect((await events.reader.ended).how).toBe('closed');
+  const refused = await openSse(`${node.url}/api/events`, {
+    headers: { authorization: `Bearer ${node.adminToken}` },
+  });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([500, '1']);
+  refused.close();
+  proxy.restore();
+  const again = await installation.events(0);
+  expect((await again.next())[1].seq).toBe(hello.seq);
+  await installation.flip('shop', 1);
+  expect(await again.nextOf('change')).toMatchObject({ project: 'shop', changes: [{ key: 'a' }] });
+  await installation[Symbol.asyncDispose]();
+  await proxy.close();
+});

@@ -24,28 +24,40 @@ export class Presence {
   #turnover = -1;
   #writtenAt = Number.NEGATIVE_INFINITY;
   #hasRows = false;
+  #reporting: Promise<void> = Promise.resolve();
 
   constructor(options: PresenceOptions) {
     this.#options = options;
   }
 
-  /** Writes the counts down where it is time to. Rejects when they could not be written; the next call tries again. */
-  async report(): Promise<void> {
-    const { node, hub, store, now } = this.#options;
-    const { turnover } = hub;
-    const since = performance.now() - this.#writtenAt;
-    if (since < (turnover === this.#turnover ? UNCHANGED_MS : CHANGED_MS)) return;
-    const counts = listCounts(hub.streamsByKey());
-    // A node without streams has nothing to say, once it has said so.
-    if (counts.length > 0 || this.#hasRows) await store.savePresence(node, counts, now());
-    this.#hasRows = counts.length > 0;
-    this.#turnover = turnover;
-    this.#writtenAt = performance.now();
+  /**
+   * Writes the counts down where it is time to, changed ones after `leastMs` at the earliest, and waits for a write in
+   * progress. Rejects when they could not be written; the next call tries again.
+   */
+  report(leastMs = CHANGED_MS): Promise<void> {
+    const dueMs = this.#options.hub.turnover === this.#turnover ? UNCHANGED_MS : leastMs;
+    if (performance.now() - this.#writtenAt >= dueMs) this.#reporting = this.#write();
+    return this.#reporting;
   }
 
   /** The streams of all nodes that have been heard of lately. */
   read(): Promise<readonly StreamPresence[]> {
     return this.#options.store.presence(this.#options.now() - PRESENCE_MS);
+  }
+
+  async #write(): Promise<void> {
+    const { node, hub, store, now } = this.#options;
+    const counts = listCounts(hub.streamsByKey());
+    this.#turnover = hub.turnover;
+    this.#writtenAt = performance.now();
+    try {
+      // A node without streams has nothing to say, once it has said so.
+      if (counts.length > 0 || this.#hasRows) await store.savePresence(node, counts, now());
+      this.#hasRows = counts.length > 0;
+    } catch (cause) {
+      this.#writtenAt = Number.NEGATIVE_INFINITY;
+      throw cause;
+    }
   }
 
   /** Takes this node's streams off the list: it stops. */

@@ -41,12 +41,17 @@ export class ReceiptWriter {
     if (this.#timer === undefined) this.#schedule();
   }
 
+  /** Writes what is waiting now: somebody asks for it. Never rejects. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    await this.#write();
+  }
+
   /** Writes what is waiting, and takes no more. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#writing;
-    await this.#write();
+    await this.flush();
   }
 
   #schedule(): void {

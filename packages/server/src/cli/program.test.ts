@@ -46,8 +46,6 @@ const COMMANDS = [
   'audit',
   'clients',
   'delivery',
-  'clients',
-  'delivery',
   'errors',
   'openapi',
   'types',

@@ -74,14 +74,6 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'show what one change did, or revert it',
     load: async () => (await import('./change.ts')).defineChange,
   },
-  clients: {
-    summary: 'show who is connected to a project',
-    load: async () => (await import('./clients.ts')).defineClients,
-  },
-  delivery: {
-    summary: 'show how far a change has got',
-    load: async () => (await import('./delivery.ts')).defineDelivery,
-  },
   token: {
     summary: 'make, list and revoke access tokens, which people and pipelines manage flags with',
     load: async () => (await import('./token.ts')).defineToken,

@@ -70,6 +70,9 @@ export interface DeliveryStore {
   prune(now: number): Promise<void>;
 }
 
+/** What the management side reads of a {@link DeliveryStore}. */
+export type DeliveryReader = Pick<DeliveryStore, 'delivery' | 'deliveries' | 'presence'>;
+
 /** A node that has not been heard of for this long is gone, in milliseconds. */
 export const PRESENCE_MS = 30_000;
 

@@ -1,4 +1,4 @@
-import { type DeliveryStore, PRESENCE_MS, type StreamPresence } from '../domain/delivery.ts';
+import { type DeliveryReader, PRESENCE_MS, type StreamPresence } from '../domain/delivery.ts';
 import type { Environment } from '../domain/environment.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
 import type { ManagementContext } from './context.ts';
@@ -30,7 +30,7 @@ export interface EnvironmentClients extends StreamTotals {
 /** Who is connected to a project, by environment. `project_not_found`. */
 export async function listClients(
   context: ManagementContext,
-  deliveries: Pick<DeliveryStore, 'presence'>,
+  deliveries: DeliveryReader,
   projectName: string,
 ): Promise<readonly EnvironmentClients[]> {
   const { environments, keys } = await context.store.read(async (reader) => {

@@ -1,13 +1,10 @@
-import type { Delivery, DeliveryStore } from '../domain/delivery.ts';
+import type { Delivery, DeliveryReader } from '../domain/delivery.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { ManagementContext } from './context.ts';
 import { findProject } from './lookup.ts';
 
 /** How far a change has got, as the nodes have written down. `not_found`. */
-export async function getDelivery(
-  deliveries: Pick<DeliveryStore, 'delivery'>,
-  seq: number,
-): Promise<Delivery> {
+export async function getDelivery(deliveries: DeliveryReader, seq: number): Promise<Delivery> {
   const delivery = await deliveries.delivery(seq);
   if (delivery !== undefined) return delivery;
   throw new ServiceError(
@@ -19,7 +16,7 @@ export async function getDelivery(
 /** The newest changes of a project that went to streams, newest first. `project_not_found`. */
 export async function listDeliveries(
   context: ManagementContext,
-  deliveries: Pick<DeliveryStore, 'deliveries'>,
+  deliveries: DeliveryReader,
   query: { readonly project: string; readonly limit: number },
 ): Promise<readonly Delivery[]> {
   const { id } = await context.store.read((reader) => findProject(reader, query.project));

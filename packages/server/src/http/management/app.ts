@@ -2,7 +2,7 @@ import { REQUEST_ID_HEADER } from '@halyard/protocol';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
-import type { DeliveryStore } from '../../domain/delivery.ts';
+import type { DeliveryReader } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { PasswordHashes } from '../../management/passwords.ts';
@@ -54,7 +54,7 @@ export interface ManagementAppOptions {
   readonly log: Logger;
   readonly openStream: OpenStream;
   readonly events: ScreenEvents;
-  readonly deliveries: DeliveryStore;
+  readonly deliveries: DeliveryReader;
 }
 
 /** The whole management interface: everything under `/api`. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { DeliveryStore } from '../../domain/delivery.ts';
+import type { DeliveryReader } from '../../domain/delivery.ts';
 import { type KeyClients, listClients } from '../../management/clients.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { isoTimeOr, ok } from './answers.ts';
@@ -32,7 +32,7 @@ const ClientsSchema = z
 export function mountClients(
   app: ManagementApp,
   context: ManagementContext,
-  deliveries: DeliveryStore,
+  deliveries: DeliveryReader,
 ): void {
   mount(
     app,

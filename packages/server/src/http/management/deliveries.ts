@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type Delivery, type DeliveryStore, totalOf } from '../../domain/delivery.ts';
+import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { getDelivery, listDeliveries } from '../../management/deliveries.ts';
@@ -38,7 +38,7 @@ const DeliveryByNodeSchema = DeliverySchema.extend({
 export function mountDeliveries(
   app: ManagementApp,
   context: ManagementContext,
-  deliveries: DeliveryStore,
+  deliveries: DeliveryReader,
 ): void {
   mount(
     app,
