@@ -1,16 +1,13 @@
-import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
-import { INVITATION_LIFETIME, type Invitation, isOpen } from '../domain/invitation.ts';
+import type { Invitation } from '../domain/invitation.ts';
 import type { Role } from '../domain/operator.ts';
-import type { PeopleReader, PeopleTransaction } from '../domain/people-store.ts';
+import type { PeopleTransaction } from '../domain/people-store.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { quote } from '../domain/strict-members.ts';
 import { commit } from './commit.ts';
+import { digestOf, newLink, type OfferedLink } from './one-time-links.ts';
 import { findOperator } from './operators.ts';
 import { checkEmail, type PeopleContext } from './people.ts';
-
-/** What every one-time token begins with, for people, secret scanners and the log. */
-export const INVITATION_PREFIX = 'hin_';
 
 /** What an invited person will be. */
 export interface NewInvitation {
@@ -18,13 +15,6 @@ export interface NewInvitation {
   readonly role: Role;
   /** Default false. */
   readonly canChangeProtected?: boolean;
-}
-
-/** A link's record with the token itself, which is shown this once, and the link that holds it. */
-export interface OfferedLink {
-  readonly record: Invitation;
-  readonly token: string;
-  readonly link: string;
 }
 
 /** The links to somebody that still open something, newest first. */
@@ -97,49 +87,6 @@ export async function offerSetup(context: PeopleContext, maker: string): Promise
   return offered;
 }
 
-/** What a token opens. `invitation_invalid` when it is unknown, used, revoked or too old, without saying which. */
-export function inspectInvitation(context: PeopleContext, token: string): Promise<Invitation> {
-  return context.store.read(({ people }) => openInvitation(context, people, token));
-}
-
-/** As {@link inspectInvitation}, inside an operation. */
-export async function openInvitation(
-  context: PeopleContext,
-  people: PeopleReader,
-  token: string,
-): Promise<Invitation> {
-  const invitation =
-    token.startsWith(INVITATION_PREFIX) && token.length <= 100
-      ? await people.invitationByDigest(digestOf(token))
-      : undefined;
-  if (invitation === undefined || !isOpen(invitation, context.now())) throw invitationInvalid();
-  if (invitation.kind === 'setup' && (await people.hasOperators())) throw invitationInvalid();
-  return invitation;
-}
-
-/** The one answer to every link that opens nothing. */
-export function invitationInvalid(): ServiceError {
-  return new ServiceError(
-    'invitation_invalid',
-    'This link was used, was withdrawn or has expired: ask an administrator for a new one.',
-  );
-}
-
-type LinkFacts = Pick<Invitation, 'kind' | 'email' | 'role' | 'canChangeProtected' | 'createdBy'>;
-
-function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
-  const createdAt = context.now();
-  const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
-  const token = INVITATION_PREFIX + formatSecret(context.randomBytes(32));
-  const page = facts.kind === 'setup' ? 'setup' : 'invitation';
-  return {
-    record: { id: context.newId(), ...facts, createdAt, expiresAt },
-    token,
-    // In the fragment, which browsers keep to themselves: no server log holds it.
-    link: `${context.publicUrl()}/${page}#${token}`,
-  };
-}
-
 /** The newest link of a kind for an e-mail is the only one. */
 async function replaceLinks(
   context: PeopleContext,
@@ -157,8 +104,4 @@ function alreadyOperator(email: string): ServiceError {
     'already_exists',
     `${quote(email)} is an operator already: make a link for a new password instead.`,
   );
-}
-
-function digestOf(token: string): string {
-  return Bun.SHA256.hash(token, 'hex');
 }

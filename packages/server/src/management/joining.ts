@@ -2,7 +2,7 @@ import type { Invitation } from '../domain/invitation.ts';
 import type { Operator } from '../domain/operator.ts';
 import type { StoreTransaction } from '../domain/store.ts';
 import { commit } from './commit.ts';
-import { inspectInvitation, invitationInvalid, openInvitation } from './invitations.ts';
+import { inspectInvitation, invitationInvalid, openInvitation } from './one-time-links.ts';
 import { checkPassword } from './passwords.ts';
 import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
 import { checkLabel } from './rules.ts';

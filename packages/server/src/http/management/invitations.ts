@@ -1,12 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Invitation } from '../../domain/invitation.ts';
-import {
-  invite,
-  listInvitations,
-  type OfferedLink,
-  offerReset,
-  revokeInvitation,
-} from '../../management/invitations.ts';
+import { invite, listInvitations, offerReset, revokeInvitation } from '../../management/invitations.ts';
+import type { OfferedLink } from '../../management/one-time-links.ts';
 import type { PeopleContext } from '../../management/people.ts';
 import { created, isoTime, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { inspectInvitation } from '../../management/invitations.ts';
 import { acceptInvitation, setUp } from '../../management/joining.ts';
+import { inspectInvitation } from '../../management/one-time-links.ts';
 import type { PeopleContext } from '../../management/people.ts';
 import { isoTime, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
