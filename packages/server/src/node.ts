@@ -29,6 +29,8 @@ import {
   serveLast,
 } from './http/listener.ts';
 import { createManagementApp } from './http/management/app.ts';
+import type { ManagementApp } from './http/management/environment.ts';
+import { openApiDocument } from './http/management/openapi.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { isSameSecret, newAccessToken } from './management/access-tokens.ts';
 import type { ManagementContext } from './management/context.ts';
@@ -297,11 +299,16 @@ class Node implements RunningNode {
     const main = listen({ host, port, reusePort });
     this.#servers = [main];
     const evaluation = this.#evaluationContext();
+    const management = this.#managementApp(adminToken, evaluation.docsUrl);
     const parts: ListenerParts = {
       evaluation,
       scrape: (request) => this.#scrape(request),
-      docs: createDocs({ docsUrl: evaluation.docsUrl, log: this.#log }),
-      management: this.#managementFallback(adminToken, evaluation.docsUrl),
+      docs: createDocs({
+        docsUrl: evaluation.docsUrl,
+        log: this.#log,
+        openApi: () => openApiDocument(management, VERSION),
+      }),
+      management: managementFallback(management),
       dashboard: createDashboard({ load: loadBuiltAssets, docsUrl: evaluation.docsUrl, log: this.#log }),
     };
     if (managementPort === undefined) {
@@ -334,8 +341,8 @@ class Node implements RunningNode {
     };
   }
 
-  #managementFallback(adminToken: string, docsUrl: string): Fallback {
-    const app = createManagementApp({
+  #managementApp(adminToken: string, docsUrl: string): ManagementApp {
+    return createManagementApp({
       context: this.#management,
       adminToken,
       publicUrl: () => this.dashboardUrl,
@@ -347,10 +354,6 @@ class Node implements RunningNode {
       events: this.#activity,
       deliveries: this.#activity,
     });
-    return (request, server) => {
-      const { pathname } = new URL(request.url);
-      return pathname === '/api' || pathname.startsWith('/api/') ? app.fetch(request, { server }) : undefined;
-    };
   }
 
   /** The stream of an environment for somebody who manages it: the same frames as on `/v1/stream`. */
@@ -412,6 +415,14 @@ class Node implements RunningNode {
     this.#log.info('stopped');
     this.#closed.resolve();
   }
+}
+
+/** Hands what is the management interface's to it. */
+function managementFallback(app: ManagementApp): Fallback {
+  return (request, server) => {
+    const { pathname } = new URL(request.url);
+    return pathname === '/api' || pathname.startsWith('/api/') ? app.fetch(request, { server }) : undefined;
+  };
 }
 
 /** Where this machine reaches a listener. "Every address" is none that anybody could be sent to. */

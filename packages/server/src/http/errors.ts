@@ -40,7 +40,7 @@ export function errorResponse(error: unknown, context: ErrorContext): Response {
 export function notFound(path: string): ServiceError {
   return new ServiceError(
     'not_found',
-    `There is nothing at ${JSON.stringify(path.slice(0, 200))}: see the documentation.`,
+    `There is nothing at ${JSON.stringify(path.slice(0, 200))}: the API reference, /docs/api, lists what there is.`,
   );
 }
 

@@ -3,14 +3,32 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES, ERROR_STATUS } from '@halyard/protocol';
 import pino from 'pino';
+import { ENGINES } from '../../storage/test-engines.ts';
+import { openTestApp } from '../management/test-app.ts';
 import { createDocs } from './docs.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import { ERROR_PAGES, GUIDES } from './pages.ts';
 
 const ERRORS_FOLDER = join(import.meta.dir, '../../../../../docs/errors');
 const JSON_ONLY = { headers: { Accept: 'application/json' } };
 const BROWSER = { headers: { Accept: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8' } };
 
-const docs = createDocs({ docsUrl: 'https://flags.example.com/docs', log: pino({ enabled: false }) });
+const openApi = await ownDocument();
+const docs = createDocs({
+  docsUrl: 'https://flags.example.com/docs',
+  log: pino({ enabled: false }),
+  openApi: () => openApi,
+});
+
+/** The document of the real management interface. */
+async function ownDocument(): Promise<OpenApiDocument> {
+  const [engine] = ENGINES;
+  if (engine === undefined) throw new Error('the tests have no engine');
+  const app = await openTestApp(engine);
+  const { json } = await app.call('GET', '/api/openapi.json', { token: null });
+  await app.close();
+  return json;
+}
 
 function get(path: string, init: RequestInit = BROWSER): Response {
   const response = docs(new Request(`http://localhost${path}`, init));
@@ -97,10 +115,50 @@ describe('the guides', () => {
   });
 });
 
+describe('the API reference', () => {
+  const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+
+  test('has every operation of the OpenAPI document, with an address of its own', async () => {
+    const html = await get('/docs/api').text();
+    expect(operations.length).toBeGreaterThan(60);
+    for (const { method, path, operation } of operations) {
+      expect(html).toContain(`>${method}</span> <code>${path.replaceAll('/', '/<wbr>')}</code>`);
+      expect(html.split(` id="${operation.operationId}"`)).toHaveLength(2);
+      for (const { name } of operation.parameters ?? []) {
+        expect(html).toContain(`<code class="name">${name}</code>`);
+      }
+    }
+    for (const tag of new Set(operations.map(({ operation }) => operation.tags[0] ?? ''))) {
+      expect(html).toContain(`>${tag}</h2>`);
+    }
+  });
+
+  test('shows examples that mean something, and links the codes of refusals', async () => {
+    const html = await get('/docs/api').text();
+    expect(html).toContain('curl &quot;$HALYARD_URL/v1/flags?env=production&quot;');
+    expect(html).toContain('<a href="./errors/flag_archived"><code>flag_archived</code></a>');
+    expect(html).not.toMatch(/undefined|\[object|NaN/);
+    for (const example of html.matchAll(/-d '([^\n]*)'<\/code>/g)) {
+      const text = (example[1] ?? '')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&amp;', '&')
+        .replaceAll('&#x27;', "'");
+      expect(() => JSON.parse(text)).not.toThrow();
+    }
+  });
+
+  test('gives a program the document itself', async () => {
+    expect(await get('/docs/api', JSON_ONLY).json()).toEqual(JSON.parse(JSON.stringify(openApi)));
+  });
+});
+
 describe('every page', () => {
   const paths = [
     '/docs',
     '/docs/errors',
+    '/docs/api',
     ...[...GUIDES.keys()].map((name) => `/docs/${name}`),
     ...ERROR_CODES.map((code) => `/docs/errors/${code}`),
   ];
@@ -112,6 +170,7 @@ describe('every page', () => {
       for (const [, target = ''] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
         const url = new URL(target.replaceAll('&amp;', '&'), `http://localhost${path}`);
         expect(url.origin).toBe('http://localhost');
+        if (path === '/docs/api' && url.pathname === '/api/openapi.json') continue;
         const linked = get(url.pathname);
         expect({ path, target, status: linked.status }).toEqual({ path, target, status: 200 });
         if (url.hash !== '') expect(await linked.text()).toContain(`id="${url.hash.slice(1)}"`);

@@ -3,9 +3,11 @@ import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/service-error.ts';
 import { errorResponse, methodNotAllowed } from '../errors.ts';
 import { requestIdOf } from '../request-id.ts';
+import { renderApiReference } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
 import { readErrorPage, readTitle } from './error-page.ts';
 import { renderPage } from './html.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import { ERROR_PAGES, GUIDES } from './pages.ts';
 
 /** What the documentation needs to know of the server it is served by. */
@@ -13,14 +15,16 @@ export interface DocsOptions {
   /** Where the documentation is reached from outside, without a slash at its end; goes into error bodies. */
   readonly docsUrl: string;
   readonly log: Logger;
+  /** The OpenAPI document of this server, for the reference page; asked for when the page first is. */
+  readonly openApi: () => OpenApiDocument;
 }
 
 /** Answers a request for a page; `undefined` when the path is not the documentation's. */
 export type DocsHandler = (request: Request) => Response | undefined;
 
-/** A page as it can be answered: Markdown for people, an object for programs. */
+/** A page as it can be answered: HTML for people, an object for programs. */
 interface Page {
-  readonly markdown: string;
+  readonly html: (root: string) => string;
   readonly data: object;
 }
 
@@ -43,8 +47,8 @@ export function createDocs(options: DocsOptions): DocsHandler {
   const rendered = new Map<string, string>();
 
   /** Pages never change while the process runs: each is rendered when it is first asked for. */
-  function html(path: string, markdown: string): string {
-    const document = rendered.get(path) ?? renderPage(markdown, rootFrom(path));
+  function html(path: string, page: Page): string {
+    const document = rendered.get(path) ?? page.html(rootFrom(path));
     rendered.set(path, document);
     return document;
   }
@@ -54,8 +58,8 @@ export function createDocs(options: DocsOptions): DocsHandler {
     if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, options);
     if (path === '/docs/docs.css') return answer(200, 'text/css; charset=utf-8', stylesheet);
-    if (path.endsWith('/') && findPage(path.slice(0, -1))) return withoutSlash(path);
-    const page = findPage(path);
+    if (path.endsWith('/') && findPage(path.slice(0, -1), options)) return withoutSlash(path);
+    const page = findPage(path, options);
     const wantsJson = acceptsOnlyJson(request.headers.get('Accept') ?? '');
     if (page === undefined) {
       if (wantsJson) return errorResponse(missingPage(), contextOf(request, options));
@@ -66,15 +70,17 @@ export function createDocs(options: DocsOptions): DocsHandler {
       );
     }
     if (wantsJson) return json(200, page.data);
-    return answer(200, 'text/html; charset=utf-8', html(path, page.markdown));
+    return answer(200, 'text/html; charset=utf-8', html(path, page));
   };
 }
 
-function findPage(path: string): Page | undefined {
+function findPage(path: string, { openApi }: DocsOptions): Page | undefined {
   if (path === '/docs') return describe(indexText());
-  if (path === '/docs/errors') {
-    return { markdown: errorListText(), data: { errors: ERROR_CODES.map(summarise) } };
+  if (path === '/docs/api') {
+    const document = openApi();
+    return { html: (root) => renderApiReference(document, root), data: document };
   }
+  if (path === '/docs/errors') return written(errorListText(), { errors: ERROR_CODES.map(summarise) });
   const code = /^\/docs\/errors\/([^/]+)$/.exec(path)?.[1];
   if (code !== undefined) return findErrorPage(code);
   const guide = GUIDES.get(path.slice('/docs/'.length));
@@ -83,11 +89,15 @@ function findPage(path: string): Page | undefined {
 
 function findErrorPage(code: string): Page | undefined {
   if (!isErrorCode(code)) return undefined;
-  return { markdown: ERROR_PAGES[code], data: readErrorPage(code, ERROR_PAGES[code]) };
+  return written(ERROR_PAGES[code], readErrorPage(code, ERROR_PAGES[code]));
 }
 
 function describe(markdown: string): Page {
-  return { markdown, data: { title: readTitle(markdown), markdown } };
+  return written(markdown, { title: readTitle(markdown), markdown });
+}
+
+function written(markdown: string, data: object): Page {
+  return { html: (root) => renderPage(markdown, root), data };
 }
 
 function summarise(code: ErrorCode): { error: ErrorCode; status: number; title: string } {
@@ -97,7 +107,7 @@ function summarise(code: ErrorCode): { error: ErrorCode; status: number; title: 
 
 function indexText(): string {
   const guides = [...GUIDES].map(([name, text]) => `- [${readTitle(text)}](docs/${name}.md)`);
-  return `# Documentation\n\n${guides.join('\n')}\n- [Error codes](docs/errors.md)\n`;
+  return `# Documentation\n\n${guides.join('\n')}\n- [API reference](docs/api.md)\n- [Error codes](docs/errors.md)\n`;
 }
 
 function errorListText(): string {

@@ -8,17 +8,29 @@ const HEADINGS = { headings: { ids: true } } as const;
  */
 export function renderPage(markdown: string, root: string): string {
   const body = linkClauses(Bun.markdown.html(linkPages(markdown), HEADINGS));
+  return renderDocument({ title: readTitle(markdown), body, root });
+}
+
+/** A whole HTML document around the inside of a page; `root` as for {@link renderPage}. */
+export function renderDocument(page: {
+  readonly title: string;
+  /** HTML. */
+  readonly body: string;
+  readonly root: string;
+}): string {
+  const { title, body, root } = page;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${Bun.escapeHTML(readTitle(markdown))} · Halyard</title>
+<title>${Bun.escapeHTML(title)} · Halyard</title>
 <link rel="stylesheet" href="${root}docs.css">
 </head>
 <body>
 <header><nav aria-label="Documentation">
 <a href="${root}../docs"><strong>Halyard</strong></a>
+<a href="${root}api">API</a>
 <a href="${root}specification">Specification</a>
 <a href="${root}errors">Errors</a>
 <a href="${root}operations">Operations</a>

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { OpenApiDocument } from '../docs/openapi-document.ts';
 import { describeErrors, SECURITY } from './describe-operation.ts';
 import type { ManagementApp } from './environment.ts';
 import { describeEvaluation, SERVICE_KEY_SCHEME } from './evaluation-operations.ts';
@@ -33,18 +34,23 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   describeEvaluation(app);
   let document: string | undefined;
   app.get(OPENAPI_PATH, (c) => {
-    document ??= JSON.stringify(
-      app.getOpenAPI31Document({
-        openapi: '3.1.0',
-        info: {
-          title: 'Halyard',
-          version,
-          description: 'Reading feature flags (`/v1`) and managing them (`/api`).',
-          license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-        },
-        servers: [{ url: '/' }],
-      }),
-    );
+    document ??= JSON.stringify(openApiDocument(app, version));
     return c.body(document, 200, { 'Content-Type': 'application/json' });
   });
+}
+
+/** The OpenAPI document of everything that is mounted by now, as plain data. */
+export function openApiDocument(app: ManagementApp, version: string): OpenApiDocument {
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Halyard',
+      version,
+      description: 'Reading feature flags (`/v1`) and managing them (`/api`).',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: '/' }],
+  });
+  // `OpenApiDocument`: our own schemas and operations use nothing beyond what that type names.
+  return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
 }
