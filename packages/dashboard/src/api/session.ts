@@ -31,6 +31,8 @@ export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept'
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Input) => request<SessionRecord>('POST', `/api/${path}`, { body }),
+    // It was called with a password: nothing of it is kept.
+    gcTime: 0,
     onSuccess: (session) => queries.setQueryData(queryKeys.session, session),
   });
 }
@@ -62,5 +64,8 @@ export function useInvitation(token: string) {
     queryFn: () => request<InvitationFacts>('POST', api`invitations/inspect`, { body: { token } }),
     enabled: token !== '',
     retry: false,
+    // Once it is used, asking again would only say that it is.
+    staleTime: Infinity,
+    gcTime: 0,
   });
 }

@@ -13,7 +13,7 @@ export function ListFilter({
   shown,
   total,
 }: {
-  /** What it finds, as "Find a key by name or environment". */
+  /** What it finds, as "Find a key". */
   label: string;
   statuses: readonly string[];
   shown: number;

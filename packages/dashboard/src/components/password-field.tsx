@@ -15,6 +15,7 @@ export function PasswordField({
   onChange,
   hint,
   error,
+  errorId,
 }: {
   label: string;
   autoComplete: 'current-password' | 'new-password';
@@ -22,6 +23,8 @@ export function PasswordField({
   onChange: (password: string) => void;
   hint?: ReactNode;
   error?: string | undefined;
+  /** The id of what says that it was refused, where that stands elsewhere. */
+  errorId?: string;
 }) {
   const [isShown, setShown] = useState(false);
   const [hasCapsLock, setCapsLock] = useState(false);
@@ -34,6 +37,8 @@ export function PasswordField({
         <div className="relative">
           <input
             {...control}
+            {...(errorId !== undefined && { 'aria-describedby': errorId, 'aria-invalid': true })}
+            name={autoComplete === 'new-password' ? 'password' : 'current'}
             className={`${control.className} pr-9`}
             type={isShown ? 'text' : 'password'}
             autoComplete={autoComplete}

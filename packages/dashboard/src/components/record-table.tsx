@@ -8,7 +8,7 @@ export interface Column {
   readonly isSilent?: boolean;
 }
 
-/** A table of records that never scrolls sideways: on narrow screens each record is a card of labelled lines. */
+/** A table of records that never scrolls sideways: on narrow screens each record is a card of labelled members. */
 export function RecordTable({
   label,
   columns,
@@ -19,25 +19,24 @@ export function RecordTable({
   children: ReactNode;
 }) {
   return (
-    <table
-      aria-label={label}
-      className="w-full border-separate border-spacing-0 rounded-lg border border-line bg-surface text-left max-lg:block"
-    >
-      <thead className="max-lg:sr-only">
-        <tr>
-          {columns.map((column) => (
-            <th
-              key={column.label}
-              scope="col"
-              className="h-9 px-3 text-xs font-medium whitespace-nowrap text-ink-3 first:pl-4 last:pr-4"
-            >
-              {column.isSilent ? <span className="sr-only">{column.label}</span> : column.label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody className="max-lg:block">{children}</tbody>
-    </table>
+    <div className="overflow-hidden rounded-lg border border-line bg-surface">
+      <table aria-label={label} className="w-full border-separate border-spacing-0 text-left max-lg:block">
+        <thead className="max-lg:sr-only">
+          <tr>
+            {columns.map((column) => (
+              <th
+                key={column.label}
+                scope="col"
+                className="h-9 px-3 text-xs font-medium whitespace-nowrap text-ink-3 first:pl-4 last:pr-4"
+              >
+                {column.isSilent ? <span className="sr-only">{column.label}</span> : column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="max-lg:block">{children}</tbody>
+      </table>
+    </div>
   );
 }
 
@@ -49,7 +48,7 @@ export function RecordRow({
   return (
     <tr
       className={classNames(
-        'group max-lg:block max-lg:py-2 max-lg:not-first:border-t max-lg:border-line',
+        'max-lg:grid max-lg:grid-cols-2 max-lg:gap-x-4 max-lg:gap-y-2.5 max-lg:border-line max-lg:px-4 max-lg:py-3.5 max-lg:not-first:border-t sm:max-lg:grid-cols-3',
         isOver && 'bg-bg text-ink-3',
       )}
       {...rest}
@@ -57,34 +56,43 @@ export function RecordRow({
   );
 }
 
-const CELL = 'px-3 py-2 align-middle first:pl-4 last:pr-4 lg:border-t lg:border-line max-lg:px-4 max-lg:py-1';
+const CELL =
+  'align-middle lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 
 /** What names the record; on narrow screens the card's heading. */
 export function RecordHead({ children }: { children: ReactNode }) {
   return (
-    <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:block max-lg:pb-1.5')}>
+    <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full')}>
       {children}
     </th>
   );
 }
 
 /** A member of a record. `label` is the column's, said again where there are no columns. */
-export function RecordCell({ label, children }: { label: string; children: ReactNode }) {
+export function RecordCell({
+  label,
+  className,
+  children,
+}: {
+  label: string;
+  className?: string;
+  children: ReactNode;
+}) {
   return (
-    <td className={classNames(CELL, 'max-lg:flex max-lg:min-h-7 max-lg:items-center max-lg:gap-3')}>
-      <span aria-hidden className="w-24 shrink-0 self-start pt-0.5 text-xs text-ink-3 lg:hidden">
+    <td className={classNames(CELL, 'min-w-0', className)}>
+      <span aria-hidden className="block text-xs text-ink-3 lg:hidden">
         {label}
       </span>
-      <div className="min-w-0 max-lg:flex-1">{children}</div>
+      {children}
     </td>
   );
 }
 
-/** What can be done with a record. */
+/** What can be done with a record; nothing where it is empty. */
 export function RecordActions({ children }: { children: ReactNode }) {
   return (
-    <td className={CELL}>
-      <div className="flex flex-wrap justify-end gap-1.5 max-lg:justify-start max-lg:pt-1">{children}</div>
+    <td className={classNames(CELL, 'max-lg:col-span-full max-lg:has-[div:empty]:hidden')}>
+      <div className="flex flex-wrap items-center gap-1.5 lg:flex-nowrap lg:justify-end">{children}</div>
     </td>
   );
 }

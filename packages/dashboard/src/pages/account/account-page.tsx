@@ -8,8 +8,8 @@ import { SignOutSection } from './sign-out-section.tsx';
 /** The person who is signed in: who they are, their password, how things look, and the way out. */
 export function AccountPage() {
   return (
-    <Page title="Account" className="max-w-3xl">
-      <div className="flex flex-col gap-4">
+    <Page title="Account">
+      <div className="flex max-w-3xl flex-col gap-4">
         <Section title="You">
           <Profile />
         </Section>

@@ -42,12 +42,10 @@ export function EnvironmentRow({
           <span className="text-ink-3">none</span>
         )}
       </RecordCell>
-      <RecordCell label="Flags">
-        {flags ?? <span title="Shown once the flags have been loaded">–</span>}
-      </RecordCell>
+      {flags !== undefined && <RecordCell label="Flags">{flags}</RecordCell>}
       <RecordCell label="Revision">{revision}</RecordCell>
       <RecordCell label="Open streams">{streams ?? <span className="text-ink-3">…</span>}</RecordCell>
-      <RecordCell label="Created">
+      <RecordCell label="Created" className="lg:whitespace-nowrap">
         <TimeAgo at={createdAt} />
       </RecordCell>
       <RecordActions>

@@ -10,7 +10,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
-import { RecordTable } from '../../components/record-table.tsx';
+import { type Column, RecordTable } from '../../components/record-table.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { CreateEnvironmentDialog } from './create-environment-dialog.tsx';
 import { EnvironmentRow } from './environment-row.tsx';
@@ -26,7 +26,7 @@ const COLUMNS = [
   { label: 'Open streams' },
   { label: 'Created' },
   { label: 'Actions', isSilent: true },
-] as const;
+] as const satisfies readonly Column[];
 
 /** The environments of a project in their order, and the project itself. */
 export function EnvironmentsPage() {
@@ -72,7 +72,10 @@ function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canC
   const move = useMoveEnvironment(project);
   const { environments } = project;
   return (
-    <RecordTable label="Environments" columns={COLUMNS}>
+    <RecordTable
+      label="Environments"
+      columns={flags === undefined ? COLUMNS.filter(({ label }) => label !== 'Flags') : COLUMNS}
+    >
       {environments.map((environment, index) => (
         <EnvironmentRow
           key={environment.name}

@@ -36,7 +36,7 @@ export function KeyList({
   return (
     <>
       <ListFilter
-        label="Find a key by name, last four or environment"
+        label="Find a key"
         statuses={['active', 'expired', 'revoked']}
         shown={found.length}
         total={keys.length}

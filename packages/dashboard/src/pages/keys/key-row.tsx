@@ -37,13 +37,13 @@ export function KeyRow({
       <RecordCell label="Open streams">
         {streams === undefined ? <span className="text-ink-3">…</span> : streams === 0 ? 'none' : streams}
       </RecordCell>
-      <RecordCell label="Last used">
+      <RecordCell label="Last used" className="lg:whitespace-nowrap">
         {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
       </RecordCell>
-      <RecordCell label="Created">
+      <RecordCell label="Created" className="lg:whitespace-nowrap">
         <TimeAgo at={createdAt} />
       </RecordCell>
-      <RecordCell label="Expires">
+      <RecordCell label="Expires" className="lg:whitespace-nowrap">
         <LifeEnd {...record} />
       </RecordCell>
       <RecordActions>

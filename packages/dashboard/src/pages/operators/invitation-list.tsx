@@ -78,7 +78,7 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
       <RecordCell label="Made by">
         <span className="break-all">{createdBy.replace(/^operator:/, '')}</span>
       </RecordCell>
-      <RecordCell label="Ends">
+      <RecordCell label="Ends" className="lg:whitespace-nowrap">
         <TimeAgo at={expiresAt} />
       </RecordCell>
       <RecordActions>

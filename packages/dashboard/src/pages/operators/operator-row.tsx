@@ -36,10 +36,12 @@ export function OperatorRow({
       </RecordHead>
       <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
       <RecordCell label="Protected">{protectedText(operator)}</RecordCell>
-      <RecordCell label="Last seen">
+      <RecordCell label="Last seen" className="lg:whitespace-nowrap">
         {lastSeenAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastSeenAt} />}
       </RecordCell>
-      <RecordCell label="Joined">{createdAt !== undefined && <TimeAgo at={createdAt} />}</RecordCell>
+      <RecordCell label="Joined" className="lg:whitespace-nowrap">
+        {createdAt !== undefined && <TimeAgo at={createdAt} />}
+      </RecordCell>
       <RecordActions>
         {canChange && (
           <>
@@ -47,7 +49,7 @@ export function OperatorRow({
               Edit
             </Button>
             <Button
-              aria-label={`Link for a new password of ${name}`}
+              aria-label={`Password link for ${name}`}
               onClick={() => void offerReset(operator).then((link) => link && onOffered(link))}
             >
               Password link

@@ -1,7 +1,9 @@
 import { useLocation } from 'wouter';
-import { messageOf } from '../../api/api-error.ts';
-import { useEnter, useInvitation } from '../../api/session.ts';
+import { type InvitationFacts, useEnter, useInvitation, useSession } from '../../api/session.ts';
+import type { SessionRecord } from '../../api/types.ts';
+import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { DeadLink } from './dead-link.tsx';
 import { Door } from './door.tsx';
 import { useLinkSecret } from './link-secret.ts';
 import { NewAccountForm } from './new-account-form.tsx';
@@ -10,32 +12,21 @@ import { NewAccountForm } from './new-account-form.tsx';
 export function InvitationPage() {
   const token = useLinkSecret();
   const [, navigate] = useLocation();
-  const { data: facts, error } = useInvitation(token);
+  const { data: session } = useSession();
+  const { data: facts, error, refetch } = useInvitation(token);
   const enter = useEnter<{ token: string; name?: string; password: string }>('invitations/accept');
-  if (token === '' || error !== null) {
-    return (
-      <Door title="This link does not work">
-        <p className="text-ink-2">
-          It may have been used, withdrawn or too old{token === '' ? ', or not copied whole' : ''}. Ask an
-          administrator for a new one.
-        </p>
-      </Door>
-    );
+  if (token === '' || (error !== null && facts === undefined)) {
+    return <DeadLink error={error} onRetry={() => void refetch()} />;
   }
   if (facts === undefined) return <SkeletonRows rows={3} />;
   const isReset = facts.kind === 'reset';
   return (
-    <Door
-      title={isReset ? 'Choose a new password' : 'Join Halyard'}
-      intro={
-        isReset ? 'You are signed out everywhere else.' : `You are invited as ${facts.role ?? 'viewer'}.`
-      }
-    >
+    <Door title={isReset ? 'Choose a new password' : 'Join Halyard'} intro={introOf(facts, session)}>
       <NewAccountForm
         fixed={{ email: facts.email }}
         asksForName={!isReset}
         action={isReset ? 'Set the password' : 'Create the account'}
-        error={enter.error ? messageOf(enter.error) : undefined}
+        error={enter.error}
         isPending={enter.isPending}
         onSubmit={({ name, password }) =>
           enter.mutate(
@@ -46,4 +37,19 @@ export function InvitationPage() {
       />
     </Door>
   );
+}
+
+/** What happens when the link is used; whoever tries it with their own browser signed in learns that as well. */
+function introOf(
+  { kind, email, role = 'viewer' }: InvitationFacts,
+  session: SessionRecord | undefined,
+): string {
+  const what =
+    kind === 'reset'
+      ? 'With the new password, you are signed out in every other browser.'
+      : `You are invited with the role ${ROLE_NAMES[role].toLowerCase()}.`;
+  const other = session?.operator?.email;
+  return other === undefined || other === email
+    ? what
+    : `${what} This browser is signed in as ${other}, and will be ${email}.`;
 }

@@ -1,6 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
-import { Field, FormError } from '../../components/field.tsx';
+import { Field } from '../../components/field.tsx';
+import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 
 /** What a person gives to come in through a link. */
 export interface NewAccount {
@@ -8,9 +10,6 @@ export interface NewAccount {
   readonly name: string;
   readonly password: string;
 }
-
-/** Fewer characters can be guessed; the server holds to the same. */
-const SHORTEST_PASSWORD = 10;
 
 /** Asks for what a new account needs. Members in `fixed` are known already and not asked for. */
 export function NewAccountForm({
@@ -24,25 +23,36 @@ export function NewAccountForm({
   fixed: { readonly email?: string | undefined };
   asksForName: boolean;
   action: string;
-  error: string | undefined;
+  error: unknown;
   isPending: boolean;
   onSubmit: (account: NewAccount) => void;
 }) {
   const [email, setEmail] = useState(fixed.email ?? '');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  function submit(event: FormEvent): void {
+  const [isTried, setTried] = useState(false);
+  const problems = {
+    email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : 'Give an e-mail address, such as ada@example.com.',
+    name: asksForName && name.trim() === '' ? 'Say what you are called.' : undefined,
+    password: passwordProblem(password, email),
+  };
+  function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    onSubmit({ email, name, password });
+    setTried(true);
+    const isComplete = Object.values(problems).every((problem) => problem === undefined);
+    if (isComplete) onSubmit({ email, name, password });
+    else focusFirst(event.currentTarget, problems);
   }
   return (
-    <form className="flex flex-col gap-4" onSubmit={submit}>
-      <Field label="E-mail">
-        {(props) => (
+    <form className="flex flex-col gap-4" noValidate onSubmit={submit}>
+      <Field label="E-mail" error={isTried ? problems.email : undefined}>
+        {(control) => (
           <input
-            {...props}
+            {...control}
+            name="email"
             type="email"
             autoComplete="username"
+            maxLength={254}
             required
             readOnly={fixed.email !== undefined}
             value={email}
@@ -51,10 +61,15 @@ export function NewAccountForm({
         )}
       </Field>
       {asksForName && (
-        <Field label="Your name" hint="Others see it beside your changes.">
-          {(props) => (
+        <Field
+          label="Your name"
+          hint="Others see it beside your changes."
+          error={isTried ? problems.name : undefined}
+        >
+          {(control) => (
             <input
-              {...props}
+              {...control}
+              name="name"
               autoComplete="name"
               required
               maxLength={100}
@@ -64,23 +79,24 @@ export function NewAccountForm({
           )}
         </Field>
       )}
-      <Field label="Password" hint={`At least ${SHORTEST_PASSWORD} characters; a few words are best.`}>
-        {(props) => (
-          <input
-            {...props}
-            type="password"
-            autoComplete="new-password"
-            required
-            minLength={SHORTEST_PASSWORD}
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        )}
-      </Field>
-      {error !== undefined && <FormError>{error}</FormError>}
+      <PasswordField
+        label="Password"
+        autoComplete="new-password"
+        value={password}
+        onChange={setPassword}
+        hint={PASSWORD_RULE}
+        error={isTried ? problems.password : undefined}
+      />
+      <RefusalNote error={error} />
       <Button type="submit" kind="primary" disabled={isPending}>
         {action}
       </Button>
     </form>
   );
+}
+
+/** Leads to the first field that something is wrong with. */
+function focusFirst(form: HTMLFormElement, problems: Readonly<Record<string, string | undefined>>): void {
+  const name = Object.keys(problems).find((each) => problems[each] !== undefined);
+  form.querySelector<HTMLInputElement>(`input[name="${name}"]`)?.focus();
 }

@@ -1,11 +1,15 @@
 import { Door } from './door.tsx';
 
 /** What a visitor sees while there is no account at all. */
-export function SetupNeeded() {
+export function SetupNeeded({ isLinkDead = false }: { isLinkDead?: boolean }) {
   return (
     <Door
       title="Welcome aboard"
-      intro="Nobody can sign in yet. The first administrator comes in through a link that the server printed when it started."
+      intro={
+        isLinkDead
+          ? 'This link is too old: the server has printed another one since. Nobody can sign in yet.'
+          : 'Nobody can sign in yet. The first administrator comes in through a link that the server printed when it started.'
+      }
     >
       <ol className="list-decimal space-y-2 pl-5 text-ink-2">
         <li>Look at the terminal or the log where Halyard was started.</li>

@@ -1,6 +1,8 @@
-import { useLocation } from 'wouter';
-import { messageOf } from '../../api/api-error.ts';
-import { useEnter } from '../../api/session.ts';
+import { Redirect, useLocation } from 'wouter';
+import { isRefusal } from '../../api/api-error.ts';
+import { useEnter, useInvitation, useSession } from '../../api/session.ts';
+import { SkeletonRows } from '../../components/skeleton.tsx';
+import { DeadLink } from './dead-link.tsx';
 import { Door } from './door.tsx';
 import { useLinkSecret } from './link-secret.ts';
 import { type NewAccount, NewAccountForm } from './new-account-form.tsx';
@@ -10,15 +12,26 @@ import { SetupNeeded } from './setup-needed.tsx';
 export function SetupPage() {
   const token = useLinkSecret();
   const [, navigate] = useLocation();
+  const { data: session } = useSession();
+  const { data: facts, error, refetch } = useInvitation(token);
   const enter = useEnter<NewAccount & { token: string }>('setup');
-  if (token === '') return <SetupNeeded />;
+  // Also after coming in: whoever is signed in has nothing to set up.
+  if (session?.setupNeeded === false && facts === undefined && (token === '' || error !== null)) {
+    return <Redirect to="/" replace />;
+  }
+  if (token === '') return session === undefined ? <SkeletonRows rows={3} /> : <SetupNeeded />;
+  if (error !== null) {
+    if (isRefusal(error, 'invitation_invalid')) return <SetupNeeded isLinkDead />;
+    return <DeadLink error={error} onRetry={() => void refetch()} />;
+  }
+  if (facts === undefined) return <SkeletonRows rows={3} />;
   return (
     <Door title="Set up Halyard" intro="You are the first one here: this makes the administrator's account.">
       <NewAccountForm
         fixed={{}}
         asksForName
         action={enter.isPending ? 'Setting up …' : 'Create the account'}
-        error={enter.error ? messageOf(enter.error) : undefined}
+        error={enter.error}
         isPending={enter.isPending}
         onSubmit={(account) =>
           enter.mutate({ ...account, token }, { onSuccess: () => navigate('/', { replace: true }) })

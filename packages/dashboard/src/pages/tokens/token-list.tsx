@@ -28,7 +28,7 @@ export function TokenList({ tokens, canChange }: { tokens: readonly TokenRecord[
   return (
     <>
       <ListFilter
-        label="Find a token by name or role"
+        label="Find a token"
         statuses={['active', 'expired', 'revoked']}
         shown={found.length}
         total={tokens.length}

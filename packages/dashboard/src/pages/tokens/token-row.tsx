@@ -30,13 +30,13 @@ export function TokenRow({
       </RecordCell>
       <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
       <RecordCell label="Protected">{protectedText(token)}</RecordCell>
-      <RecordCell label="Last used">
+      <RecordCell label="Last used" className="lg:whitespace-nowrap">
         {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
       </RecordCell>
-      <RecordCell label="Created">
+      <RecordCell label="Created" className="lg:whitespace-nowrap">
         <TimeAgo at={createdAt} />
       </RecordCell>
-      <RecordCell label="Expires">
+      <RecordCell label="Expires" className="lg:whitespace-nowrap">
         <LifeEnd {...token} />
       </RecordCell>
       <RecordActions>

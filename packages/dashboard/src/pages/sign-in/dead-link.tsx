@@ -1,0 +1,34 @@
+import { isRefusal } from '../../api/api-error.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
+import { Door } from './door.tsx';
+
+/** A link that opens nothing, or whose server does not answer at the moment. Without an error it was not copied whole. */
+export function DeadLink({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  if (error === null || isRefusal(error, 'invitation_invalid') || isRefusal(error, 'invalid_argument')) {
+    return (
+      <Door title="This link does not work">
+        <p className="text-ink-2">
+          It may have been used, withdrawn or too old{error === null ? ', or not copied whole' : ''}. Ask an
+          administrator for a new one.
+        </p>
+        <p className="mt-3">
+          <a href="/sign-in" className="text-accent underline">
+            Sign in
+          </a>{' '}
+          if you have an account.
+        </p>
+      </Door>
+    );
+  }
+  return (
+    <Door title="This link could not be looked at">
+      <p className="text-ink-2">
+        <ErrorText error={error} />
+      </p>
+      <Button className="mt-4" onClick={onRetry}>
+        Try again
+      </Button>
+    </Door>
+  );
+}
