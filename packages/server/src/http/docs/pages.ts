@@ -23,6 +23,7 @@ import revisionConflict from '../../../../../docs/errors/revision_conflict.md' w
 import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
+import performance from '../../../../../docs/performance.md' with { type: 'text' };
 import specification from '../../../../../docs/specification.md' with { type: 'text' };
 
 /** The page of every error code, as Markdown. A code without a page does not compile. (Spec: Errors) */
@@ -54,6 +55,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
 export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['specification', specification],
   ['operations', operations],
+  ['performance', performance],
   ['architecture', architecture],
   ['glossary', glossary],
 ]);
