@@ -1,11 +1,13 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Router } from 'wouter';
 import { createQueryClient } from './api/query-client.ts';
 import { queryKeys } from './api/query-keys.ts';
 import { onSignedOut } from './api/request.ts';
 import { ConfirmProvider } from './components/confirm.tsx';
 import { LiveRegion } from './components/live-region.tsx';
 import { Routes } from './routes.tsx';
+import { leaveCarefully } from './shell/leave-guard.ts';
 
 /** The whole dashboard. */
 export function App() {
@@ -14,7 +16,9 @@ export function App() {
     <QueryClientProvider client={queries}>
       <ConfirmProvider>
         <SessionWatch />
-        <Routes />
+        <Router aroundNav={leaveCarefully}>
+          <Routes />
+        </Router>
       </ConfirmProvider>
       <LiveRegion />
     </QueryClientProvider>

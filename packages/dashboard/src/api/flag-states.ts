@@ -1,6 +1,6 @@
 import { memberText } from './json-members.ts';
 import { api, request, requestText } from './request.ts';
-import type { ChangeStep, ChangeWritten, FlagState, StateRecord, StateWritten } from './types.ts';
+import type { FlagState, StateRecord, StateWritten } from './types.ts';
 
 /** Where a state stands. */
 export interface StatePlace {
@@ -43,11 +43,13 @@ export async function writeState(
   return request<StateWritten>('PATCH', path, { ...options, text });
 }
 
-interface StateWithText extends FlagState {
+/** A state with its value's own text, which goes before the value. */
+export interface StateWithText extends FlagState {
   readonly valueText: string | undefined;
 }
 
-function stateJson({ enabled, valueText, rolloutPct }: StateWithText): string {
+/** A state as JSON text. */
+export function stateJson({ enabled, valueText, rolloutPct }: StateWithText): string {
   return jsonObject([
     ['enabled', String(enabled)],
     ['value', valueText],
@@ -87,14 +89,9 @@ export async function readValueText(place: StatePlace, signal?: AbortSignal): Pr
   return memberText(await requestText('GET', path, { signal }), ['state', 'value']);
 }
 
-/** Writes several states as one change. */
-export function writeStates(
-  place: { readonly project: string; readonly environment: string },
-  changes: readonly ChangeStep[],
-  options: { readonly confirmed?: string | undefined; readonly note?: string | undefined },
-): Promise<ChangeWritten> {
-  const path = api`projects/${place.project}/environments/${place.environment}/changes`;
-  return request('POST', path, { body: { changes }, ...options });
+/** Whether two states have the same value and the same rollout. */
+export function differsInSwitchOnly(one: FlagState, other: FlagState): boolean {
+  return one.rolloutPct === other.rolloutPct && isSameValue(one, other);
 }
 
 function isSameValue(one: FlagState, other: FlagState): boolean {

@@ -67,12 +67,24 @@ function msToNextDue(schedules: readonly ScheduleRecord[], now: number): number 
   return Math.min(LONGEST_MS, Math.max(1_000, Math.min(...dues) - now + 1_000));
 }
 
+/** A schedule to make. */
+interface SchedulePost {
+  readonly schedule: NewSchedule;
+  /** The same as JSON text, where a value's notation must not change. */
+  readonly text?: string | undefined;
+  readonly confirmed?: string | undefined;
+}
+
 /** Makes a schedule. */
 export function useCreateSchedule(project: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ schedule, confirmed }: { schedule: NewSchedule; confirmed?: string | undefined }) =>
-      request<ScheduleRecord>('POST', api`projects/${project}/schedules`, { body: schedule, confirmed }),
+    mutationFn: ({ schedule, text, confirmed }: SchedulePost) =>
+      request<ScheduleRecord>('POST', api`projects/${project}/schedules`, {
+        body: schedule,
+        text,
+        confirmed,
+      }),
     onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.schedules(project) }),
   });
 }

@@ -2,9 +2,15 @@ import type { QueryClient } from '@tanstack/react-query';
 import { isRefusal, messageOf } from '../api/api-error.ts';
 import { updateFlagInCache } from '../api/flag-cache.ts';
 import { withState } from '../api/flag-merge.ts';
-import { readState, type StatePlace, type ValueTexts, writeState } from '../api/flag-states.ts';
+import {
+  differsInSwitchOnly,
+  readState,
+  type StatePlace,
+  type ValueTexts,
+  writeState,
+} from '../api/flag-states.ts';
 import { cellName, clearWriteStatus, markMine, setWriteStatus } from '../api/own-writes.ts';
-import type { EnvironmentRecord, FlagState, StateRecord } from '../api/types.ts';
+import type { EnvironmentRecord, FlagState, StateRecord, StateWritten } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-text.ts';
@@ -24,8 +30,8 @@ export interface StateChange {
   readonly texts?: ValueTexts | undefined;
 }
 
-/** How a change ended. */
-export type ChangeOutcome = 'done' | 'cancelled' | 'failed';
+/** How a change ended; `yielded`: somebody else was faster, and their version was kept. */
+export type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'yielded';
 
 /** What writing a state needs. */
 export interface StateWriterParts {
@@ -52,39 +58,37 @@ export function createStateWriter({
     const shown = after === null ? undefined : guessOf(before, after);
     setWriteStatus(cell, 'saving');
     show(place, before, shown);
+    const confirmed = environment.protected ? environment.name : undefined;
+    let written: StateWritten | undefined;
     try {
-      const confirmed = environment.protected ? environment.name : undefined;
-      const written = await writeState(place, after, { before, confirmed, note, texts });
-      const record = written && {
-        state: written.state,
-        revision: written.revision,
-        updatedAt: written.updatedAt,
-      };
-      if (record !== undefined) markMine(record);
-      settle(place, shown, record);
-      setWriteStatus(cell, 'saved');
-      tellDone(change, record, written?.seq);
-      return 'done';
+      written = await writeState(place, after, { before, confirmed, note, texts });
     } catch (error) {
       settle(place, shown, before);
       if (isRefusal(error, 'revision_conflict')) return settleWith(change, place, cell);
       setWriteStatus(cell, 'failed');
-      toast({
-        kind: 'problem',
-        title: `${key} in ${environment.name} was not changed`,
-        detail: messageOf(error),
-      });
+      tellFailed(change, error);
       return 'failed';
     }
+    const record = written && recordOf(written);
+    if (record !== undefined) markMine(record);
+    settle(place, shown, record);
+    setWriteStatus(cell, 'saved');
+    tellDone(change, record, written?.seq);
+    return 'done';
   }
 
   async function settleWith(change: StateChange, place: StatePlace, cell: string): Promise<ChangeOutcome> {
     clearWriteStatus(cell);
-    const theirs = await readState(place).catch((error: unknown) => {
+    let theirs: StateRecord | undefined;
+    try {
+      theirs = await readState(place);
+    } catch (error) {
       // Removed: that is their version.
-      if (isRefusal(error, 'flag_not_found')) return undefined;
-      throw error;
-    });
+      if (!isRefusal(error, 'flag_not_found')) {
+        tellFailed(change, error);
+        return 'failed';
+      }
+    }
     updateFlagInCache(queries, project, change.key, (flag) => withState(flag, place.environment, theirs));
     const kept = await settleConflict({
       key: change.key,
@@ -92,14 +96,14 @@ export function createStateWriter({
       theirs,
       mine: change.after,
     });
-    if (kept === 'theirs') return 'cancelled';
+    if (kept === 'theirs') return 'yielded';
     // Their text is not known: whether the value is another is told by its meaning.
     return write({ ...change, before: theirs, texts: { after: change.texts?.after } });
   }
 
   function tellDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
     const { key, environment, before, after, texts } = change;
-    const title = `${key} is ${after === null ? 'removed' : stateText(after)} in ${environment.name}`;
+    const title = `${key} is ${outcomeText(before, after)} in ${environment.name}`;
     announce(`Saved: ${title}`);
     toast({
       kind: 'done',
@@ -132,6 +136,22 @@ export function createStateWriter({
       return isNewer ? flag : withState(flag, place.environment, record);
     });
   }
+}
+
+/** What was done, as shortly as it can be told. */
+function outcomeText(before: StateRecord | undefined, after: FlagState | null): string {
+  if (after === null) return 'removed';
+  const isSwitched = before !== undefined && differsInSwitchOnly(before.state, after);
+  return isSwitched ? (after.enabled ? 'on' : 'off') : stateText(after);
+}
+
+function tellFailed({ key, environment }: StateChange, error: unknown): void {
+  const title = `${key} in ${environment.name} was not changed`;
+  toast({ kind: 'problem', title, detail: messageOf(error) });
+}
+
+function recordOf({ state, revision, updatedAt }: StateWritten): StateRecord {
+  return { state, revision, updatedAt };
 }
 
 /** What the record will probably be; its revision is known once it is written. */

@@ -38,7 +38,11 @@ export function AuditEntryRow({
           <span className="font-medium break-all">{actorText(actor)}</span>
           {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}
           <span className="text-ink-2">{deedText(action, entry)}</span>
-          {target === 'link' && <Target entry={entry} />}
+          {target === 'link' ? (
+            <Target entry={entry} />
+          ) : (
+            action === 'flag.changed' && <span className="text-ink-2">it</span>
+          )}
           {entry.environment !== undefined && <Place name={entry.environment} environments={environments} />}
           <TimeAgo at={at} className="text-xs whitespace-nowrap text-ink-3" />
         </p>

@@ -39,7 +39,7 @@ export function deedText(
   action: string,
   versions: { readonly before?: unknown; readonly after?: unknown },
 ): string {
-  if (action === 'flag.changed' && versions.before === undefined) return 'set';
+  if (action === 'flag.changed' && versions.before === undefined) return 'added';
   if (action === 'flag.changed' && versions.after === undefined) return 'removed';
   const [noun = action, deed = 'did'] = action.split('.');
   return DEEDS[action] ?? `${deed.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;

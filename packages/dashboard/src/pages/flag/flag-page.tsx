@@ -1,6 +1,110 @@
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { isRefusal } from '../../api/api-error.ts';
+import { useAudit } from '../../api/audit.ts';
+import { useFlag } from '../../api/flags.ts';
+import { useProject } from '../../api/projects.ts';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Page } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { SkeletonRows } from '../../components/skeleton.tsx';
+import { links } from '../../shell/links.ts';
+import { ArchivedNotice } from './archived-notice.tsx';
+import { CodeSnippets } from './code-snippets.tsx';
+import { EnvironmentCard } from './environment-card.tsx';
+import { EvaluateBox } from './evaluate-box.tsx';
+import { FlagActions } from './flag-actions.tsx';
+import { FlagDetails } from './flag-details.tsx';
+import { FlagHeading } from './flag-heading.tsx';
+import { FlagHistory } from './flag-history.tsx';
+import { lastChanges } from './last-changes.ts';
+import { PendingSchedules } from './pending-schedules.tsx';
+import { ScheduleDialog, type ScheduleStart } from './schedule-dialog.tsx';
 
-/** The screen "Flag". */
+/** One flag: what it is, its state in each environment, who gets it, and what has become of it. */
 export function FlagPage() {
-  return <Page title="Flag">This screen is being built.</Page>;
+  const { project: name = '', key = '' } = useParams();
+  const project = useProject(name);
+  const flag = useFlag(name, key);
+  if (isRefusal(flag.error, 'flag_not_found')) return <NoSuchFlag project={name} flagKey={key} />;
+  const error = flag.error ?? project.error;
+  const isShown = flag.data !== undefined && project.data !== undefined;
+  if (isShown) return <FlagScreen key={key} project={project.data} flag={flag.data} />;
+  return (
+    <Page title={key} heading={<span className="font-mono break-all">{key}</span>}>
+      {error === null ? <SkeletonRows /> : <Problem error={error} onRetry={() => void flag.refetch()} />}
+    </Page>
+  );
+}
+
+function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
+  const history = useAudit({ project: project.name, target: flag.key, action: 'flag' }, { pageSize: 20 });
+  const last = lastChanges(history.data?.pages.flat() ?? []);
+  const [scheduling, setScheduling] = useState<ScheduleStart>();
+  const isArchived = flag.archivedAt !== undefined;
+  return (
+    <Page
+      title={flag.key}
+      heading={<FlagHeading project={project.name} flag={flag} />}
+      actions={<FlagActions project={project} flag={flag} />}
+    >
+      <FlagDetails project={project.name} flag={flag} last={history.data?.pages[0]?.[0]} />
+      <div className="mt-5 grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem] lg:grid-rows-[auto_1fr]">
+        <div className="flex min-w-0 flex-col gap-4">
+          {isArchived ? (
+            <ArchivedNotice project={project} flag={flag} />
+          ) : (
+            project.environments.map((environment) => (
+              <EnvironmentCard
+                key={environment.name}
+                project={project.name}
+                environment={environment}
+                flag={flag}
+                last={last.get(environment.name)}
+                onSchedule={(start) => setScheduling({ environment, ...start })}
+              />
+            ))
+          )}
+        </div>
+        <aside aria-label="About this flag" className="flex min-w-0 flex-col gap-4 lg:row-span-2">
+          {!isArchived && <EvaluateBox project={project} flag={flag} />}
+          <PendingSchedules project={project} flagKey={flag.key} />
+          {!isArchived && <CodeSnippets project={project} flag={flag} />}
+        </aside>
+        <div className="min-w-0">
+          <FlagHistory history={history} project={project} />
+        </div>
+      </div>
+      {scheduling !== undefined && (
+        <ScheduleDialog
+          project={project.name}
+          flag={flag}
+          start={scheduling}
+          onClose={() => setScheduling(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function NoSuchFlag({ project, flagKey }: { project: string; flagKey: string }) {
+  return (
+    <Page title="No such flag" heading={<span className="font-mono break-all">{flagKey}</span>}>
+      <EmptyState
+        title="There is no such flag"
+        action={
+          <Link
+            href={`${links.flags(project)}?q=${encodeURIComponent(flagKey)}`}
+            className="inline-flex h-8 items-center rounded-md bg-accent px-3 font-medium text-accent-ink"
+          >
+            Look for it among the flags
+          </Link>
+        }
+      >
+        The project {project} has no flag with this key. It may have been deleted, or the address may be
+        mistyped.
+      </EmptyState>
+    </Page>
+  );
 }

@@ -1,0 +1,66 @@
+import CalendarClock from 'lucide-react/icons/calendar-clock';
+import Ellipsis from 'lucide-react/icons/ellipsis';
+import X from 'lucide-react/icons/x';
+import type { AuditEntryRecord } from '../../api/audit.ts';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { actorText } from '../../components/audit/deed-text.ts';
+import { IconButton } from '../../components/button.tsx';
+import { SeenBy } from '../../components/delivery/seen-by.tsx';
+import { Menu, MenuItem } from '../../components/menu.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+
+/** The newest change here and how far it has come; what else can be done. */
+export function CardFooter({
+  project,
+  environment: { name },
+  last,
+  isThere,
+  canEdit,
+  onSchedule,
+  onRemove,
+}: {
+  project: string;
+  environment: EnvironmentRecord;
+  last: AuditEntryRecord | undefined;
+  /** Whether the flag has a state here. */
+  isThere: boolean;
+  canEdit: boolean;
+  onSchedule: () => void;
+  onRemove: () => void;
+}) {
+  return (
+    <div className="flex min-h-9 items-center gap-2 border-t border-line py-1 pr-2 pl-4 text-xs text-ink-3">
+      <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-0.5 py-1">
+        {last === undefined ? (
+          'No change is known here.'
+        ) : (
+          <>
+            <span className="min-w-0 break-words">
+              Changed <TimeAgo at={last.at} /> by <span className="break-all">{actorText(last.actor)}</span>
+              {last.note !== undefined && `: “${last.note}”`}
+            </span>
+            <SeenBy project={project} seq={last.seq} />
+          </>
+        )}
+      </p>
+      {canEdit && (
+        <Menu
+          trigger={
+            <IconButton label={`More for ${name}`}>
+              <Ellipsis size={15} aria-hidden />
+            </IconButton>
+          }
+        >
+          <MenuItem onSelect={onSchedule}>
+            <CalendarClock size={14} aria-hidden /> Schedule a change…
+          </MenuItem>
+          {isThere && (
+            <MenuItem isDangerous onSelect={onRemove}>
+              <X size={14} aria-hidden /> Remove from {name}
+            </MenuItem>
+          )}
+        </Menu>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+import { useState } from 'react';
+import type { AuditEntryRecord } from '../../api/audit.ts';
+import { cellName, useWriteStatus } from '../../api/own-writes.ts';
+import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import { useChangeState } from '../../changes/use-change-state.ts';
+import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
+import { classNames } from '../../components/class-names.ts';
+import { ENVIRONMENT_FILL } from '../../components/environment-badge.tsx';
+import { useLeaveGuard } from '../../shell/leave-guard.ts';
+import { useNews } from '../flags/use-news.ts';
+import { CardFooter } from './card-footer.tsx';
+import { CardHead } from './card-head.tsx';
+import { MissingState } from './missing-state.tsx';
+import { OvertakenBanner } from './overtaken-banner.tsx';
+import { RolloutField } from './rollout-field.tsx';
+import { SaveBar } from './save-bar.tsx';
+import type { ScheduleStart } from './schedule-dialog.tsx';
+import { problemsOf, stateOf } from './state-draft.ts';
+import { useStateDraft } from './use-state-draft.ts';
+import { useValueText } from './use-value-text.ts';
+import { ValueField } from './value-field.tsx';
+
+/** A flag's state in one environment: the switch acts at once, value and rollout when they are saved. */
+export function EnvironmentCard({
+  project,
+  environment,
+  flag,
+  last,
+  onSchedule,
+}: {
+  project: string;
+  environment: EnvironmentRecord;
+  flag: FlagRecord;
+  /** The newest change here, where it is known. */
+  last: AuditEntryRecord | undefined;
+  onSchedule: (start: Omit<ScheduleStart, 'environment'>) => void;
+}) {
+  const { key } = flag;
+  const { name } = environment;
+  const record = flag.environments[name];
+  const valueText = useValueText({ project, environment: name, key }, record);
+  const status = useWriteStatus(cellName(project, name, key));
+  const held = useStateDraft({ record, valueText }, status === 'saving');
+  const [note, setNote] = useState('');
+  const changeState = useChangeState(project);
+  const obstacle = useWhyNotChange()(environment);
+  const isNews = useNews(record);
+  const { draft, base, isDirty } = held;
+  const problems = problemsOf(draft);
+  const isSound = problems.value === undefined && problems.rollout === undefined;
+  useLeaveGuard(isDirty, `What you typed for ${key} in ${name} is not saved, and would be lost.`);
+
+  function flip(enabled: boolean): void {
+    // It stays enabled while it is being saved, or it would lose the focus.
+    if (status !== 'saving')
+      void changeState({ key, environment, before: record, after: { ...record?.state, enabled } });
+  }
+
+  async function save(): Promise<void> {
+    if (!isSound || !isDirty || status === 'saving') return;
+    const { state, valueText: after } = stateOf(draft, record?.state.enabled ?? false);
+    const outcome = await changeState({
+      ...{ key, environment, before: base.record, after: state },
+      ...(note.trim() === '' ? {} : { note: note.trim() }),
+      texts: { before: base.valueText, after },
+    });
+    if (outcome === 'yielded') held.reset();
+    if (outcome === 'done') setNote('');
+  }
+
+  return (
+    <section
+      aria-label={name}
+      data-environment={name}
+      data-news={isNews || undefined}
+      className={classNames(
+        'overflow-hidden rounded-lg border border-line bg-surface',
+        isNews && 'animate-flash',
+      )}
+    >
+      <div aria-hidden className={classNames('h-1', ENVIRONMENT_FILL[environment.color])} />
+      <CardHead {...{ environment, flagKey: key, record, status, obstacle }} onFlip={flip} />
+      {record === undefined && !isDirty ? (
+        <MissingState environment={name} canAdd={obstacle === undefined} onAdd={() => flip(false)} />
+      ) : (
+        <div className="grid gap-x-5 gap-y-4 px-4 pb-3 md:grid-cols-[minmax(0,1fr)_17rem]">
+          <ValueField
+            environment={name}
+            draft={draft}
+            served={base.valueText}
+            problem={problems.value}
+            isReadOnly={obstacle !== undefined}
+            onEdit={held.edit}
+            onSubmit={() => void save()}
+          />
+          <RolloutField
+            environment={name}
+            draft={draft}
+            problem={problems.rollout}
+            isReadOnly={obstacle !== undefined}
+            onEdit={held.edit}
+            onSubmit={() => void save()}
+          />
+        </div>
+      )}
+      {held.isOvertaken && (
+        <OvertakenBanner record={record} by={last?.actor} onTake={held.reset} onKeep={held.keep} />
+      )}
+      {isDirty && (
+        <SaveBar
+          {...{ environment, note, isSound }}
+          isSaving={status === 'saving'}
+          onNote={setNote}
+          onSave={() => void save()}
+          onDiscard={held.reset}
+          onSchedule={() => onSchedule({ draft: isSound ? draft : undefined, valueText })}
+        />
+      )}
+      <CardFooter
+        {...{ project, environment, last, canEdit: obstacle === undefined }}
+        isThere={record !== undefined}
+        onSchedule={() => onSchedule({ draft: undefined, valueText })}
+        onRemove={() =>
+          void changeState({ key, environment, before: record, after: null, texts: { before: valueText } })
+        }
+      />
+    </section>
+  );
+}

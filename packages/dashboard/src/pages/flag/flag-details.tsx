@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import type { AuditEntryRecord } from '../../api/audit.ts';
+import { useCan } from '../../api/session.ts';
+import type { FlagRecord } from '../../api/types.ts';
+import { actorText } from '../../components/audit/deed-text.ts';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { EditableText } from './editable-text.tsx';
+import { tagsOf } from './flag-tags.ts';
+import { useUpdateFlag } from './use-update-flag.ts';
+
+/** What people say of a flag, each editable where it stands; when it was made and last changed. */
+export function FlagDetails({
+  project,
+  flag,
+  last,
+}: {
+  project: string;
+  flag: FlagRecord;
+  last: AuditEntryRecord | undefined;
+}) {
+  const update = useUpdateFlag(project, flag.key);
+  const canEdit = useCan('editor');
+  const { description, tags, owner, createdAt } = flag;
+  return (
+    <div className="-mt-1 flex flex-col gap-2">
+      <EditableText
+        label="Description"
+        text={description}
+        empty="Say what this flag is for"
+        longest={2000}
+        isLong
+        canEdit={canEdit}
+        onSave={(text) => update({ description: text })}
+      >
+        <span className="text-ink-2">{description}</span>
+      </EditableText>
+      <dl className="flex flex-wrap items-center gap-x-5 gap-y-1.5 text-xs">
+        <Fact name="Tags">
+          <EditableText
+            label="Tags"
+            text={tags.join(', ')}
+            hint="Separated by commas"
+            empty="none"
+            longest={1100}
+            canEdit={canEdit}
+            onSave={(text) => update({ tags: tagsOf(text) })}
+          >
+            <Tags tags={tags} />
+          </EditableText>
+        </Fact>
+        <Fact name="Owner">
+          <EditableText
+            label="Owner"
+            text={owner}
+            empty="nobody"
+            longest={100}
+            canEdit={canEdit}
+            onSave={(text) => update({ owner: text })}
+          >
+            <span className="break-all">{owner}</span>
+          </EditableText>
+        </Fact>
+        <Fact name="Created">
+          <TimeAgo at={createdAt} />
+        </Fact>
+        {last !== undefined && (
+          <Fact name="Last change">
+            <span>
+              <TimeAgo at={last.at} /> by <span className="break-all">{actorText(last.actor)}</span>
+            </span>
+          </Fact>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-6 min-w-0 items-center gap-1.5">
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="flex min-w-0 items-center">{children}</dd>
+    </div>
+  );
+}
+
+function Tags({ tags }: { tags: readonly string[] }) {
+  return (
+    <span className="flex flex-wrap gap-1">
+      {tags.map((tag) => (
+        <span key={tag} className="rounded bg-hover px-1.5 py-px break-all text-ink-2">
+          {tag}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import type { useAudit } from '../../api/audit.ts';
+import { useCan } from '../../api/session.ts';
+import type { ProjectRecord } from '../../api/types.ts';
+import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
+import { mayBeReverted } from '../../components/audit/deed-text.ts';
+import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
+import { Button } from '../../components/button.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { SkeletonRows } from '../../components/skeleton.tsx';
+
+/** Everything that was done to a flag, newest first, each with the way back. */
+export function FlagHistory({
+  history,
+  project,
+}: {
+  history: ReturnType<typeof useAudit>;
+  project: ProjectRecord;
+}) {
+  const [reverting, setReverting] = useState<number>();
+  const canEdit = useCan('editor');
+  const entries = history.data?.pages.flat();
+  return (
+    <section aria-labelledby="flag-history">
+      <h2 id="flag-history" className="mb-2 text-base font-semibold">
+        History
+      </h2>
+      {history.error !== null && entries === undefined && (
+        <Problem error={history.error} onRetry={() => void history.refetch()} />
+      )}
+      {history.isPending && <SkeletonRows rows={3} />}
+      {entries?.length === 0 && <p className="text-ink-3">Nothing has been done to this flag yet.</p>}
+      {entries !== undefined && entries.length > 0 && (
+        <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+          {entries.map((entry) => (
+            <li key={entry.id}>
+              <AuditEntryRow
+                entry={entry}
+                environments={project.environments}
+                target="hidden"
+                onRevert={canEdit && mayBeReverted(entry.action) ? () => setReverting(entry.seq) : undefined}
+              />
+            </li>
+          ))}
+        </ol>
+      )}
+      {history.hasNextPage && (
+        <Button
+          className="mt-2"
+          disabled={history.isFetchingNextPage}
+          onClick={() => void history.fetchNextPage()}
+        >
+          {history.isFetchingNextPage ? 'Loading…' : 'Older'}
+        </Button>
+      )}
+      {reverting !== undefined && (
+        <RevertDialog
+          key={reverting}
+          seq={reverting}
+          environments={project.environments}
+          onClose={() => setReverting(undefined)}
+        />
+      )}
+    </section>
+  );
+}

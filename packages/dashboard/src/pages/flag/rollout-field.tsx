@@ -1,0 +1,137 @@
+import { type KeyboardEvent, useId } from 'react';
+import { INPUT } from '../../components/field.tsx';
+import { type StateDraft, shareOf } from './state-draft.ts';
+
+/** Shares that people choose most. */
+const MARKS = [1, 5, 10, 25, 50, 100] as const;
+
+/** What the keys of the slider add, in per cent; with Shift a thousandth of it. */
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowUp: 1,
+  ArrowRight: 1,
+  ArrowDown: -1,
+  ArrowLeft: -1,
+  PageUp: 10,
+  PageDown: -10,
+};
+
+/** For how many the flag is on: everyone, or a share that is chosen with a slider or typed. */
+export function RolloutField({
+  environment,
+  draft,
+  problem,
+  isReadOnly,
+  onEdit,
+  onSubmit,
+}: {
+  environment: string;
+  draft: StateDraft;
+  problem: string | undefined;
+  isReadOnly: boolean;
+  onEdit: (change: Partial<StateDraft>) => void;
+  onSubmit: () => void;
+}) {
+  const id = useId();
+  const share = shareOf(draft.pct);
+  const shown = Number.isFinite(share) ? Math.min(100, Math.max(0, share)) : 0;
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = STEPS[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = Math.min(100, Math.max(0, shown + (event.shiftKey ? step / 1000 : step)));
+    onEdit({ pct: thousandths(next) });
+  }
+
+  return (
+    <fieldset className="min-w-0" disabled={isReadOnly}>
+      <legend className="mb-1 font-medium">Rollout</legend>
+      <div className="flex flex-wrap gap-x-4">
+        {[true, false].map((isEveryone) => (
+          <label key={String(isEveryone)} className="flex min-h-7 cursor-pointer items-center gap-2">
+            <input
+              type="radio"
+              name={`${id}-everyone`}
+              className="size-4 accent-accent"
+              checked={draft.isEveryone === isEveryone}
+              onChange={() => onEdit({ isEveryone })}
+            />
+            {isEveryone ? 'Everyone' : 'A share'}
+            <span className="sr-only"> in {environment}</span>
+          </label>
+        ))}
+      </div>
+      {!draft.isEveryone && (
+        <>
+          <div className="mt-1.5 flex items-center gap-3">
+            <input
+              type="range"
+              aria-label={`Rollout in ${environment}`}
+              aria-valuetext={`${thousandths(shown)} %`}
+              aria-describedby={`${id}-hint`}
+              min={0}
+              max={100}
+              step={0.001}
+              className="h-6 min-w-0 flex-1 cursor-pointer accent-accent"
+              value={shown}
+              onKeyDown={onKeyDown}
+              onChange={(event) => onEdit({ pct: thousandths(Math.round(Number(event.target.value))) })}
+            />
+            <span className="flex items-center gap-1">
+              <input
+                type="text"
+                inputMode="decimal"
+                role="spinbutton"
+                aria-label={`Rollout in ${environment}, in per cent`}
+                aria-valuemin={0}
+                aria-valuemax={100}
+                aria-valuenow={shown}
+                aria-invalid={problem === undefined ? undefined : true}
+                aria-describedby={`${id}-hint`}
+                className={`${INPUT} max-w-20 text-right`}
+                value={draft.pct}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter') onSubmit();
+                  const step = { ArrowUp: 0.001, ArrowDown: -0.001 }[event.key];
+                  if (step === undefined) return;
+                  event.preventDefault();
+                  onEdit({ pct: thousandths(Math.min(100, Math.max(0, shown + step))) });
+                }}
+                onChange={(event) => onEdit({ pct: event.target.value })}
+              />
+              <span aria-hidden>%</span>
+            </span>
+          </div>
+          <div className="mt-1.5 flex flex-wrap gap-1">
+            {MARKS.map((mark) => (
+              <button
+                key={mark}
+                type="button"
+                aria-label={`${mark} % in ${environment}`}
+                aria-pressed={share === mark}
+                className="min-h-6 min-w-8 rounded border border-line px-1.5 text-xs text-ink-2 hover:bg-hover aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent"
+                onClick={() => onEdit({ pct: String(mark) })}
+              >
+                {mark}
+              </button>
+            ))}
+          </div>
+        </>
+      )}
+      <p
+        id={`${id}-hint`}
+        className={`mt-1.5 text-xs ${problem === undefined ? 'text-ink-3' : 'text-danger'}`}
+      >
+        {problem ??
+          (draft.isEveryone
+            ? 'On is on for everyone.'
+            : 'Raising it adds people; lowering it removes those added last.')}
+      </p>
+    </fieldset>
+  );
+}
+
+/** A share with at most three decimals, without noughts at its end. */
+function thousandths(share: number): string {
+  return String(Math.round(share * 1000) / 1000);
+}

@@ -1,0 +1,143 @@
+import { type FormEvent, useState } from 'react';
+import { useCreateSchedule } from '../../api/schedules.ts';
+import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import { useChangeGuards } from '../../changes/change-guards.tsx';
+import { NoteField } from '../../changes/note-field.tsx';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { Field } from '../../components/field.tsx';
+import { announce } from '../../components/live-region.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { dueText, localZone } from '../schedules/due-text.ts';
+import { firstTime } from '../schedules/schedule-fields.ts';
+import { stepText } from '../schedules/step-text.ts';
+import { RolloutField } from './rollout-field.tsx';
+import { planOf, type SwitchPlan } from './schedule-plan.ts';
+import { draftOf, problemsOf, type StateDraft } from './state-draft.ts';
+
+/** With what the dialog opens. */
+export interface ScheduleStart {
+  readonly environment: EnvironmentRecord;
+  /** What somebody has been editing; without it, what is there now. */
+  readonly draft: StateDraft | undefined;
+  /** The value's JSON text as it is now. */
+  readonly valueText: string | undefined;
+}
+
+/** Asks when a state is to change, and to what. */
+export function ScheduleDialog({
+  project,
+  flag,
+  start: { environment, draft: begun, valueText },
+  onClose,
+}: {
+  project: string;
+  flag: FlagRecord;
+  start: ScheduleStart;
+  onClose: () => void;
+}) {
+  const { key } = flag;
+  const version = { record: flag.environments[environment.name], valueText };
+  const isOn = version.record?.state.enabled ?? false;
+  const [time, setTime] = useState(() => firstTime(new Date()));
+  const [draft, setDraft] = useState(() => begun ?? draftOf(version));
+  const [plan, setPlan] = useState<SwitchPlan>(begun === undefined ? (isOn ? 'off' : 'on') : 'keep');
+  const [note, setNote] = useState('');
+  const create = useCreateSchedule(project);
+  const { askConsent } = useChangeGuards();
+  const problems = problemsOf(draft);
+  const isSound = problems.value === undefined && problems.rollout === undefined;
+  const planned = isSound ? planOf(version, draft, plan) : undefined;
+  const isFuture = Date.parse(time) > Date.now();
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    if (planned === undefined || !isFuture) return;
+    const steps = [{ key, before: version.record?.state, after: planned.after }];
+    if (!(await askConsent({ project, environment, steps }))) return;
+    const dueAt = new Date(time).toISOString();
+    const schedule = {
+      ...{ environment: environment.name, dueAt, changes: [{ key, patch: planned.patch }] },
+      ...(note.trim() === '' ? {} : { note: note.trim() }),
+    };
+    const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
+    const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
+    create.mutate(
+      { schedule, text, confirmed: environment.protected ? environment.name : undefined },
+      {
+        onSuccess: () => {
+          announce(`Scheduled for ${dueText(dueAt).local}`);
+          toast({ kind: 'done', title: `${key} is scheduled`, detail: dueText(dueAt).local });
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <Dialog title={`Schedule a change of ${key}`} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        <p className="flex items-center gap-1.5 text-ink-2">
+          in <EnvironmentBadge environment={environment} className="font-medium text-ink" />
+        </p>
+        <Field
+          label={`When, in ${localZone()}`}
+          hint={time === '' ? undefined : `Is ${dueText(time).utc}`}
+          error={isFuture ? undefined : time === '' ? 'Choose a day and a time' : 'This time is over'}
+        >
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              required
+              data-autofocus
+              value={time}
+              onChange={(event) => setTime(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Switch">
+          {(control) => (
+            <select
+              {...control}
+              value={plan}
+              // The options are made of these three.
+              onChange={(event) => setPlan(event.target.value as SwitchPlan)}
+            >
+              <option value="on">Turn on{isOn ? ' (it is on now)' : ''}</option>
+              <option value="off">Turn off{isOn ? '' : ' (it is off now)'}</option>
+              <option value="keep">Leave as it is then</option>
+            </select>
+          )}
+        </Field>
+        <RolloutField
+          environment={`${environment.name}, scheduled`}
+          draft={draft}
+          problem={problems.rollout}
+          isReadOnly={false}
+          onEdit={(change) => setDraft({ ...draft, ...change })}
+          onSubmit={() => undefined}
+        />
+        <NoteField value={note} onChange={setNote} />
+        <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
+          {planned === undefined
+            ? 'Nothing would change: choose what becomes of the switch or the rollout.'
+            : `At that time ${key} ${stepText({ key, patch: planned.patch })}. What else changes until then stays.`}
+        </p>
+        <RefusalNote error={create.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            kind="primary"
+            disabled={planned === undefined || !isFuture || create.isPending}
+          >
+            {create.isPending ? 'Scheduling…' : 'Schedule'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

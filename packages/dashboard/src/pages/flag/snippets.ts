@@ -1,0 +1,109 @@
+import type { Json } from '../../api/types.ts';
+
+/** The languages of the snippets, in the order of their tabs. */
+export const SNIPPETS = ['curl', 'JavaScript', 'React', 'OpenFeature'] as const;
+
+/** One of the languages. */
+export type SnippetName = (typeof SNIPPETS)[number];
+
+/** What a snippet reads. */
+export interface SnippetInput {
+  /** Where this server is, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly environment: string;
+  readonly key: string;
+  /** A value of the flag, which tells the kind that code expects; `undefined` for a plain switch. */
+  readonly value: Json | undefined;
+}
+
+/** Code that reads a flag. The project key is never a real one: it comes from the reader's surroundings. */
+export function snippetOf(name: SnippetName, input: SnippetInput): string {
+  return WRITERS[name](input);
+}
+
+const WRITERS: Readonly<Record<SnippetName, (input: SnippetInput) => string>> = {
+  curl: ({ baseUrl, environment, key }) =>
+    [
+      '# HALYARD_KEY: a key of the project',
+      `curl "${baseUrl}/v1/flags/${encodeURIComponent(key)}?env=${encodeURIComponent(environment)}" \\`,
+      '  -H "X-Service-Key: $HALYARD_KEY"',
+    ].join('\n'),
+  JavaScript: ({ baseUrl, environment, key, value }) =>
+    [
+      "import { createClient } from '@halyard/client';",
+      '',
+      'const flags = createClient({',
+      '  apiKey: process.env.HALYARD_KEY,',
+      `  environment: ${quote(environment)},`,
+      `  baseUrl: ${quote(baseUrl)},`,
+      '});',
+      'await flags.ready();',
+      '',
+      ...(isSwitch(value)
+        ? [`if (flags.isEnabled(${quote(key)}, { targetingKey: user.id })) {`, '  // …', '}']
+        : [
+            `const value = flags.getValue(${quote(key)}, ${defaultOf(value)}, {`,
+            '  targetingKey: user.id,',
+            '});',
+          ]),
+    ].join('\n'),
+  React: ({ environment, key, value }) =>
+    [
+      "import { createClient } from '@halyard/client';",
+      `import { FlagsProvider, ${isSwitch(value) ? 'useFlag' : 'useFlagValue'} } from '@halyard/client/react';`,
+      '',
+      '// The project key stays on your server: see "Flags in a page" in the guide.',
+      `const client = createClient({ apiKey: false, environment: ${quote(environment)}, baseUrl: '/flags' });`,
+      '',
+      'function Feature() {',
+      isSwitch(value)
+        ? `  return useFlag(${quote(key)}) ? <New /> : <Old />;`
+        : `  const value = useFlagValue(${quote(key)}, ${defaultOf(value)});`,
+      ...(isSwitch(value) ? [] : ['  return <p>{JSON.stringify(value)}</p>;']),
+      '}',
+      '',
+      '<FlagsProvider client={client}>',
+      '  <Feature />',
+      '</FlagsProvider>;',
+    ].join('\n'),
+  OpenFeature: ({ baseUrl, environment, key, value }) =>
+    [
+      "import { HalyardProvider } from '@halyard/client/openfeature/server';",
+      "import { OpenFeature } from '@openfeature/server-sdk';",
+      '',
+      'await OpenFeature.setProviderAndWait(',
+      '  new HalyardProvider({',
+      '    apiKey: process.env.HALYARD_KEY,',
+      `    environment: ${quote(environment)},`,
+      `    baseUrl: ${quote(baseUrl)},`,
+      '  }),',
+      ');',
+      'const features = OpenFeature.getClient();',
+      `const value = await features.${readerOf(value)}(${quote(key)}, ${defaultOf(value)}, {`,
+      '  targetingKey: user.id,',
+      '});',
+    ].join('\n'),
+};
+
+function isSwitch(value: Json | undefined): boolean {
+  return value === undefined || value === null || typeof value === 'boolean';
+}
+
+/** Which of OpenFeature's readers gives this kind. */
+function readerOf(value: Json | undefined): string {
+  if (isSwitch(value)) return 'getBooleanValue';
+  if (typeof value === 'number') return 'getNumberValue';
+  return typeof value === 'string' ? 'getStringValue' : 'getObjectValue';
+}
+
+/** What code falls back to, of the same kind. */
+function defaultOf(value: Json | undefined): string {
+  if (isSwitch(value)) return 'false';
+  if (typeof value === 'number') return '0';
+  if (typeof value === 'string') return "''";
+  return Array.isArray(value) ? '[]' : '{}';
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
+}

@@ -1,0 +1,97 @@
+import { isRolloutPct } from '@halyard/protocol';
+import { compactText } from '../../api/json-members.ts';
+import type { FlagState, StateRecord } from '../../api/types.ts';
+import { layOutJson } from './json-layout.ts';
+import { findJsonProblem, type JsonProblem } from './json-problem.ts';
+
+/** A state as it stands on the server, its value as text. */
+export interface StateVersion {
+  /** `undefined` where the flag has no state. */
+  readonly record: StateRecord | undefined;
+  /** The value's JSON text; `undefined` for no value. */
+  readonly valueText: string | undefined;
+}
+
+/** A state as somebody is editing it; the switch takes no part, it acts at once. */
+export interface StateDraft {
+  /** As it was typed; blank for no value. */
+  readonly text: string;
+  readonly isEveryone: boolean;
+  /** The share as it was typed, in per cent. */
+  readonly pct: string;
+}
+
+/** The draft that somebody begins with. */
+export function draftOf({ record, valueText }: StateVersion): StateDraft {
+  const pct = record?.state.rolloutPct;
+  const hasText = valueText !== undefined && findJsonProblem(valueText) === undefined;
+  return {
+    text: hasText ? layOutJson(valueText) : (valueText ?? ''),
+    isEveryone: pct === undefined,
+    pct: String(pct ?? 100),
+  };
+}
+
+/** Whether saving the draft would change the version. */
+export function isDirty(draft: StateDraft, version: StateVersion): boolean {
+  return textOf(draft) !== compacted(version.valueText) || !isSameRollout(draft, version);
+}
+
+/** Whether two versions have the same value and the same rollout. */
+export function isSameContent(one: StateVersion, other: StateVersion): boolean {
+  return (
+    (one.record === undefined) === (other.record === undefined) &&
+    compacted(one.valueText) === compacted(other.valueText) &&
+    one.record?.state.rolloutPct === other.record?.state.rolloutPct
+  );
+}
+
+/** What keeps a draft from being saved. */
+export interface DraftProblems {
+  readonly value?: JsonProblem;
+  readonly rollout?: string;
+}
+
+/** Looks a draft through. */
+export function problemsOf(draft: StateDraft): DraftProblems {
+  const value = findJsonProblem(draft.text);
+  const isGoodShare = draft.isEveryone || isRolloutPct(shareOf(draft.pct));
+  return {
+    ...(value === undefined ? {} : { value }),
+    ...(isGoodShare ? {} : { rollout: 'Give a number from 0 to 100 with at most three decimals.' }),
+  };
+}
+
+/** The state that the draft becomes, and its value's text. The draft must have no problems. */
+export function stateOf(
+  draft: StateDraft,
+  enabled: boolean,
+): { readonly state: FlagState; readonly valueText: string | undefined } {
+  const valueText = textOf(draft);
+  const state: FlagState = {
+    enabled,
+    ...(valueText === undefined ? {} : { value: JSON.parse(valueText) }),
+    ...(draft.isEveryone ? {} : { rolloutPct: shareOf(draft.pct) }),
+  };
+  return { state, valueText };
+}
+
+/** A typed share as a number; `NaN` for anything else. A comma counts as the decimal point. */
+export function shareOf(pct: string): number {
+  const text = pct.trim().replace(',', '.');
+  return text === '' ? Number.NaN : Number(text);
+}
+
+function textOf(draft: StateDraft): string | undefined {
+  const text = draft.text.trim();
+  return text === '' ? undefined : compactText(text);
+}
+
+function compacted(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : compactText(text);
+}
+
+function isSameRollout(draft: StateDraft, { record }: StateVersion): boolean {
+  const pct = record?.state.rolloutPct;
+  return draft.isEveryone ? pct === undefined : pct === shareOf(draft.pct);
+}

@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import { draftOf, isDirty, isSameContent, type StateDraft, type StateVersion } from './state-draft.ts';
+
+/** A draft and how it stands to what the server has. */
+export interface HeldDraft {
+  readonly draft: StateDraft;
+  /** The version it began from: a save names its revision. */
+  readonly base: StateVersion;
+  readonly isDirty: boolean;
+  /** Somebody changed the same since: their version is not what is being edited. */
+  readonly isOvertaken: boolean;
+  readonly edit: (change: Partial<StateDraft>) => void;
+  /** Takes the server's version and drops the draft. */
+  readonly reset: () => void;
+  /** Goes on with the draft, over the server's version. */
+  readonly keep: () => void;
+}
+
+/**
+ * Holds what somebody types while the server's version moves on. A draft that says nothing else than the version
+ * follows it; one that does stays, and is told to be overtaken. `isBusy` while a save is under way.
+ */
+export function useStateDraft(current: StateVersion, isBusy: boolean): HeldDraft {
+  const [held, setHeld] = useState(() => ({ base: current, draft: draftOf(current) }));
+  const { base, draft } = held;
+  const isBehind = base.record !== current.record || base.valueText !== current.valueText;
+  let isOvertaken = false;
+  if (isBehind && !isBusy) {
+    const next = follow(held, current);
+    if (next === undefined) isOvertaken = true;
+    // React runs this component again at once, before anything is painted.
+    else setHeld(next);
+  }
+  return {
+    draft,
+    base,
+    isDirty: isDirty(draft, base),
+    isOvertaken,
+    edit: (change) => setHeld({ base, draft: { ...draft, ...change } }),
+    reset: () => setHeld({ base: current, draft: draftOf(current) }),
+    keep: () => setHeld({ base: current, draft }),
+  };
+}
+
+/** What becomes of a draft when there is a newer version; `undefined` when a person has to decide. */
+function follow(
+  { base, draft }: { readonly base: StateVersion; readonly draft: StateDraft },
+  current: StateVersion,
+): { base: StateVersion; draft: StateDraft } | undefined {
+  if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
+  // Only the switch was flipped, or the value's exact text has arrived.
+  const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
+  return isSame ? { base: current, draft } : undefined;
+}

@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
+import { readValueText, type StatePlace } from '../../api/flag-states.ts';
+import type { StateRecord } from '../../api/types.ts';
+
+/**
+ * The value's JSON text as the server keeps it; until it has come, and where the notation cannot differ, what
+ * `JSON.stringify` makes of the value. `undefined` for no value.
+ */
+export function useValueText(place: StatePlace, record: StateRecord | undefined): string | undefined {
+  const { project, environment, key } = place;
+  const value = record?.state.value;
+  const isPlain = value === undefined || value === null || typeof value === 'boolean';
+  const { data } = useQuery({
+    queryKey: ['value-text', project, environment, key, record?.revision],
+    queryFn: async ({ signal }) => (await readValueText(place, signal)) ?? '',
+    enabled: !isPlain,
+    staleTime: Infinity,
+  });
+  if (value === undefined) return undefined;
+  return isPlain || data === undefined || data === '' ? JSON.stringify(value) : data;
+}
