@@ -20,7 +20,6 @@ import { LastAnswers } from './http/last-answers.ts';
 import {
   evaluationOnly,
   everything,
-  type Fallback,
   type ListenerParts,
   listen,
   managementOnly,
@@ -28,9 +27,7 @@ import {
   serve,
   serveLast,
 } from './http/listener.ts';
-import { createManagementApp } from './http/management/app.ts';
-import type { ManagementApp } from './http/management/environment.ts';
-import { openApiDocument } from './http/management/openapi.ts';
+import { LazyManagementApp } from './http/management/lazy-app.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { isSameSecret, newAccessToken } from './management/access-tokens.ts';
 import type { ManagementContext } from './management/context.ts';
@@ -300,15 +297,17 @@ class Node implements RunningNode {
     this.#servers = [main];
     const evaluation = this.#evaluationContext();
     const management = this.#managementApp(adminToken, evaluation.docsUrl);
+    // Nobody is to wait for it later. Should loading fail, the next request for it says so.
+    this.#firstLive.promise.then(() => management.load()).catch(() => {});
     const parts: ListenerParts = {
       evaluation,
       scrape: (request) => this.#scrape(request),
       docs: createDocs({
         docsUrl: evaluation.docsUrl,
         log: this.#log,
-        openApi: () => openApiDocument(management, VERSION),
+        openApi: () => management.openApi(),
       }),
-      management: managementFallback(management),
+      management: management.answer,
       dashboard: createDashboard({ load: loadBuiltAssets, docsUrl: evaluation.docsUrl, log: this.#log }),
     };
     if (managementPort === undefined) {
@@ -341,8 +340,8 @@ class Node implements RunningNode {
     };
   }
 
-  #managementApp(adminToken: string, docsUrl: string): ManagementApp {
-    return createManagementApp({
+  #managementApp(adminToken: string, docsUrl: string): LazyManagementApp {
+    return new LazyManagementApp({
       context: this.#management,
       adminToken,
       publicUrl: () => this.dashboardUrl,
@@ -415,14 +414,6 @@ class Node implements RunningNode {
     this.#log.info('stopped');
     this.#closed.resolve();
   }
-}
-
-/** Hands what is the management interface's to it. */
-function managementFallback(app: ManagementApp): Fallback {
-  return (request, server) => {
-    const { pathname } = new URL(request.url);
-    return pathname === '/api' || pathname.startsWith('/api/') ? app.fetch(request, { server }) : undefined;
-  };
 }
 
 /** Where this machine reaches a listener. "Every address" is none that anybody could be sent to. */

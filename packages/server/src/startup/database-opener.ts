@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Store } from '../domain/store.ts';
 import type { Database } from '../storage/database.ts';
-import { openPostgres } from '../storage/postgres.ts';
+import type { PostgresOptions } from '../storage/postgres.ts';
 import { migrate } from '../storage/schema.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -53,7 +53,7 @@ export class DatabaseOpener {
       const { data, databaseUrl: url, databasePoolSize: poolSize } = this.#options;
       const database = await (url === undefined
         ? openSqlite({ path: join(data, DATABASE_FILE) })
-        : openPostgres({ url, poolSize }));
+        : openPostgresEngine({ url, poolSize }));
       try {
         await migrate(database);
       } catch (error) {
@@ -66,6 +66,12 @@ export class DatabaseOpener {
       throw error;
     }
   }
+}
+
+/** Who runs on the embedded engine does not wait for the code of the other one. */
+async function openPostgresEngine(options: PostgresOptions): Promise<Database> {
+  const { openPostgres } = await import('../storage/postgres.ts');
+  return openPostgres(options);
 }
 
 /** A store that opens its database when it is used, and fails as long as that fails. */

@@ -17,7 +17,7 @@ const openApi = await ownDocument();
 const docs = createDocs({
   docsUrl: 'https://flags.example.com/docs',
   log: pino({ enabled: false }),
-  openApi: () => openApi,
+  openApi: async () => openApi,
 });
 
 /** The document of the real management interface. */
@@ -30,8 +30,8 @@ async function ownDocument(): Promise<OpenApiDocument> {
   return json;
 }
 
-function get(path: string, init: RequestInit = BROWSER): Response {
-  const response = docs(new Request(`http://localhost${path}`, init));
+async function get(path: string, init: RequestInit = BROWSER): Promise<Response> {
+  const response = await docs(new Request(`http://localhost${path}`, init));
   if (response === undefined) throw new Error(`${path} is not the documentation's`);
   return response;
 }
@@ -59,11 +59,11 @@ describe('the pages of the error codes', () => {
     });
 
     test(`${code}: a browser gets HTML, a program gets the sections as JSON`, async () => {
-      const html = get(`/docs/errors/${code}`);
+      const html = await get(`/docs/errors/${code}`);
       expect(html.status).toBe(200);
       expect(html.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
       expect(await html.text()).toContain(`HTTP status ${ERROR_STATUS[code]}`);
-      const json = get(`/docs/errors/${code}`, JSON_ONLY);
+      const json = await get(`/docs/errors/${code}`, JSON_ONLY);
       expect(json.status).toBe(200);
       expect(await json.json()).toEqual({
         error: code,
@@ -79,11 +79,11 @@ describe('the pages of the error codes', () => {
 
   for (const code of ['no_such_code', 'constructor', '__proto__', 'Invalid_Api_Key', '%20', 'a/b']) {
     test(`an unknown code (${code}) is 404 and lists the codes that exist`, async () => {
-      const html = get(`/docs/errors/${code}`);
+      const html = await get(`/docs/errors/${code}`);
       expect(html.status).toBe(404);
       const text = await html.text();
       for (const known of ERROR_CODES) expect(text).toContain(`errors/${known}"`);
-      const json = get(`/docs/errors/${code}`, JSON_ONLY);
+      const json = await get(`/docs/errors/${code}`, JSON_ONLY);
       expect(json.status).toBe(404);
       expect(await json.json()).toEqual({
         error: 'not_found',
@@ -97,8 +97,8 @@ describe('the pages of the error codes', () => {
 describe('the guides', () => {
   test('each is served as HTML and as JSON', async () => {
     for (const [name, markdown] of GUIDES) {
-      expect((await get(`/docs/${name}`).text()).toLowerCase()).toStartWith('<!doctype html>');
-      expect(await get(`/docs/${name}`, JSON_ONLY).json()).toMatchObject({
+      expect((await (await get(`/docs/${name}`)).text()).toLowerCase()).toStartWith('<!doctype html>');
+      expect(await (await get(`/docs/${name}`, JSON_ONLY)).json()).toMatchObject({
         title: expect.any(String),
         markdown,
       });
@@ -106,7 +106,7 @@ describe('the guides', () => {
   });
 
   test('every clause of the specification has an address', async () => {
-    const html = await get('/docs/specification').text();
+    const html = await (await get('/docs/specification')).text();
     const clauses = [...(GUIDES.get('specification') ?? '').matchAll(/\*\*(S\d+\.\d+)\*\*/g)].map(
       ([, id]) => id,
     );
@@ -121,7 +121,7 @@ describe('the API reference', () => {
   );
 
   test('has every operation of the OpenAPI document, with an address of its own', async () => {
-    const html = await get('/docs/api').text();
+    const html = await (await get('/docs/api')).text();
     expect(operations.length).toBeGreaterThan(60);
     for (const { method, path, operation } of operations) {
       expect(html).toContain(`>${method}</span> <code>${path.replaceAll('/', '/<wbr>')}</code>`);
@@ -136,7 +136,7 @@ describe('the API reference', () => {
   });
 
   test('shows examples that mean something, and links the codes of refusals', async () => {
-    const html = await get('/docs/api').text();
+    const html = await (await get('/docs/api')).text();
     expect(html).toContain('curl &quot;$HALYARD_URL/v1/flags?env=production&quot;');
     expect(html).toContain('<a href="./errors/flag_archived"><code>flag_archived</code></a>');
     expect(html).not.toMatch(/undefined|\[object|NaN/);
@@ -150,7 +150,7 @@ describe('the API reference', () => {
   });
 
   test('gives a program the document itself', async () => {
-    expect(await get('/docs/api', JSON_ONLY).json()).toEqual(JSON.parse(JSON.stringify(openApi)));
+    expect(await (await get('/docs/api', JSON_ONLY)).json()).toEqual(JSON.parse(JSON.stringify(openApi)));
   });
 });
 
@@ -165,30 +165,30 @@ describe('every page', () => {
 
   test('links only to pages and places that exist, and loads nothing from elsewhere', async () => {
     for (const path of paths) {
-      const html = await get(path).text();
+      const html = await (await get(path)).text();
       expect(html).not.toMatch(/<(script|img|iframe|style)|style=|url\(/);
       for (const [, target = ''] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
         const url = new URL(target.replaceAll('&amp;', '&'), `http://localhost${path}`);
         expect(url.origin).toBe('http://localhost');
         if (path === '/docs/api' && url.pathname === '/api/openapi.json') continue;
-        const linked = get(url.pathname);
+        const linked = await get(url.pathname);
         expect({ path, target, status: linked.status }).toEqual({ path, target, status: 200 });
         if (url.hash !== '') expect(await linked.text()).toContain(`id="${url.hash.slice(1)}"`);
       }
     }
   });
 
-  test('is served under a policy that lets nothing run and nothing foreign load', () => {
+  test('is served under a policy that lets nothing run and nothing foreign load', async () => {
     for (const path of [...paths, '/docs/docs.css', '/docs/none']) {
-      const policy = get(path).headers.get('Content-Security-Policy');
+      const policy = (await get(path)).headers.get('Content-Security-Policy');
       expect(policy).toStartWith("default-src 'none'; style-src 'self'");
-      expect(get(path).headers.get('X-Content-Type-Options')).toBe('nosniff');
+      expect((await get(path)).headers.get('X-Content-Type-Options')).toBe('nosniff');
     }
   });
 
-  test('is found again when a slash is typed at its end', () => {
+  test('is found again when a slash is typed at its end', async () => {
     for (const path of paths) {
-      const response = get(`${path}/`);
+      const response = await get(`${path}/`);
       expect(response.status).toBe(308);
       const location = new URL(response.headers.get('Location') ?? '', `http://localhost${path}/`);
       expect(location.pathname).toBe(path);
@@ -197,13 +197,13 @@ describe('every page', () => {
 });
 
 test('the stylesheet is served as such', async () => {
-  const response = get('/docs/docs.css');
+  const response = await get('/docs/docs.css');
   expect(response.headers.get('Content-Type')).toBe('text/css; charset=utf-8');
   expect(await response.text()).toContain('prefers-color-scheme: dark');
 });
 
 test('other methods are refused with the methods that work', async () => {
-  const response = get('/docs/errors', { method: 'POST' });
+  const response = await get('/docs/errors', { method: 'POST' });
   expect(response.status).toBe(405);
   expect(response.headers.get('Allow')).toBe('GET, HEAD');
   expect(await response.json()).toMatchObject({ error: 'method_not_allowed' });

@@ -16,11 +16,11 @@ export interface DocsOptions {
   readonly docsUrl: string;
   readonly log: Logger;
   /** The OpenAPI document of this server, for the reference page; asked for when the page first is. */
-  readonly openApi: () => OpenApiDocument;
+  readonly openApi: () => Promise<OpenApiDocument>;
 }
 
 /** Answers a request for a page; `undefined` when the path is not the documentation's. */
-export type DocsHandler = (request: Request) => Response | undefined;
+export type DocsHandler = (request: Request) => Response | Promise<Response> | undefined;
 
 /** A page as it can be answered: HTML for people, an object for programs. */
 interface Page {
@@ -58,8 +58,14 @@ export function createDocs(options: DocsOptions): DocsHandler {
     if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, options);
     if (path === '/docs/docs.css') return answer(200, 'text/css; charset=utf-8', stylesheet);
-    if (path.endsWith('/') && findPage(path.slice(0, -1), options)) return withoutSlash(path);
-    const page = findPage(path, options);
+    if (path === '/docs/api') return referencePage(options).then((page) => show(request, page));
+    if (path.endsWith('/') && (path === '/docs/api/' || findPage(path.slice(0, -1))))
+      return withoutSlash(path);
+    return show(request, findPage(path));
+  };
+
+  function show(request: Request, page: Page | undefined): Response {
+    const path = new URL(request.url).pathname;
     const wantsJson = acceptsOnlyJson(request.headers.get('Accept') ?? '');
     if (page === undefined) {
       if (wantsJson) return errorResponse(missingPage(), contextOf(request, options));
@@ -71,15 +77,16 @@ export function createDocs(options: DocsOptions): DocsHandler {
     }
     if (wantsJson) return json(200, page.data);
     return answer(200, 'text/html; charset=utf-8', html(path, page));
-  };
+  }
 }
 
-function findPage(path: string, { openApi }: DocsOptions): Page | undefined {
+async function referencePage({ openApi }: DocsOptions): Promise<Page> {
+  const document = await openApi();
+  return { html: (root) => renderApiReference(document, root), data: document };
+}
+
+function findPage(path: string): Page | undefined {
   if (path === '/docs') return describe(indexText());
-  if (path === '/docs/api') {
-    const document = openApi();
-    return { html: (root) => renderApiReference(document, root), data: document };
-  }
   if (path === '/docs/errors') return written(errorListText(), { errors: ERROR_CODES.map(summarise) });
   const code = /^\/docs\/errors\/([^/]+)$/.exec(path)?.[1];
   if (code !== undefined) return findErrorPage(code);
