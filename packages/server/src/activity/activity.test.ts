@@ -268,6 +268,27 @@ describe('how far a change has got', () => {
     expect(node.written.receipts.filter((one) => one.node === 'here')).toMatchObject([{ seq, seen: 5 }]);
   });
 
+  test('is told once for each figure, and no more once the environment is deleted', async () => {
+    const [shop, other] = [node.addProject('shop'), node.addProject('other')];
+    const screen = node.watch();
+    const progressOf = (seq: number, environmentId: string) => ({
+      ...{ seq, environmentId, streams: 1, seen: 1, closed: 0, slowestMs: 1, isSettled: true },
+    });
+    const first = progressOf(node.flip(shop, [['a', null]]).seq, shop);
+    const second = progressOf(node.flip(other, [['a', null]]).seq, other);
+    node.activity.progressed(first);
+    node.activity.progressed(first);
+    node.apply('environment.deleted', {}, { projectId: 'id-other', environmentId: other });
+    node.activity.progressed(second);
+    node.apply('records.changed', { actions: [] });
+    const names: string[] = [];
+    for (let event = await screen.next(); event !== undefined; event = await screen.next()) {
+      names.push(event[0]);
+      if (event[1].kind === 'records.changed') break;
+    }
+    expect(names).toEqual(['hello', 'change', 'change', 'delivery', 'change', 'change']);
+  });
+
   test('is written down although nobody watches', async () => {
     const environmentId = node.addProject('shop');
     const { seq } = node.flip(environmentId, [['a', null]]);
