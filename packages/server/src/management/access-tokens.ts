@@ -5,7 +5,7 @@ import type { Actor } from '../domain/audit.ts';
 import { type Permissions, type Role, UNLIMITED } from '../domain/operator.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { quote } from '../domain/strict-members.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { checkExpiry, checkLabel } from './rules.ts';
 
@@ -31,7 +31,7 @@ export interface NewAccessToken {
 
 /** A token's record with the token itself, which is shown this once. */
 export interface CreatedAccessToken {
-  readonly record: AccessToken;
+  readonly record: Written<AccessToken>;
   readonly token: string;
 }
 
@@ -69,7 +69,7 @@ export async function createAccessToken(
   const { role = 'admin', canChangeProtected = true } = input;
   const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
   const token = newAccessToken(context);
-  await commit(context, actor, async (transaction) => {
+  const written = await commitWritten(context, actor, async (transaction) => {
     const others = await transaction.accessTokens();
     if (name === ADMIN_NAME || others.some((other) => other.name === name && other.revokedAt === undefined)) {
       throw new ServiceError(
@@ -78,8 +78,9 @@ export async function createAccessToken(
       );
     }
     await transaction.insertAccessToken(record, digestOf(token));
+    return record;
   });
-  return { record, token };
+  return { record: written, token };
 }
 
 /** Revokes an access token for good; revoking again changes nothing. `not_found`. */

@@ -4,7 +4,7 @@ import type { Role } from '../domain/operator.ts';
 import type { PeopleTransaction } from '../domain/people-store.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { quote } from '../domain/strict-members.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import { digestOf, newLink, type OfferedLink } from './one-time-links.ts';
 import { findOperator } from './operators.ts';
 import { checkEmail, type PeopleContext } from './people.ts';
@@ -27,7 +27,7 @@ export async function invite(
   context: PeopleContext,
   actor: Actor,
   input: NewInvitation,
-): Promise<OfferedLink> {
+): Promise<Written<OfferedLink>> {
   const email = checkEmail(input.email);
   const { role, canChangeProtected = false } = input;
   const offered = newLink(context, {
@@ -37,18 +37,22 @@ export async function invite(
     canChangeProtected,
     createdBy: actor.name,
   });
-  await commit(context, actor, async ({ people }) => {
+  return commitWritten(context, actor, async ({ people }) => {
     await people.lock();
     if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
     await replaceLinks(context, people, offered.record);
     await people.insertInvitation(offered.record, digestOf(offered.token));
+    return offered;
   });
-  return offered;
 }
 
 /** Makes a link for a new password of an operator. Nothing ends until it is used. `not_found`. */
-export function offerReset(context: PeopleContext, actor: Actor, operatorId: string): Promise<OfferedLink> {
-  return commit(context, actor, async ({ people }) => {
+export function offerReset(
+  context: PeopleContext,
+  actor: Actor,
+  operatorId: string,
+): Promise<Written<OfferedLink>> {
+  return commitWritten(context, actor, async ({ people }) => {
     await people.lock();
     const { email, role, canChangeProtected } = await findOperator(people, operatorId);
     const offered = newLink(context, {

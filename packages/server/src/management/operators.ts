@@ -3,7 +3,7 @@ import type { Operator, Role } from '../domain/operator.ts';
 import type { PeopleReader } from '../domain/people-store.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { invalid, quote } from '../domain/strict-members.ts';
-import { commit } from './commit.ts';
+import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { checkLabel } from './rules.ts';
 
@@ -32,10 +32,10 @@ export function changeOperator(
   context: ManagementContext,
   actor: Actor,
   input: { readonly id: string; readonly change: OperatorChange; readonly keep?: string },
-): Promise<Operator> {
+): Promise<Written<Operator>> {
   const { id, change, keep } = input;
   const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
-  return commit(context, actor, async ({ people }) => {
+  return commitWritten(context, actor, async ({ people }) => {
     await people.lock();
     const known = await findOperator(people, id);
     const operator: Operator = { ...known, ...change, ...label };

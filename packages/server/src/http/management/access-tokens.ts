@@ -5,7 +5,7 @@ import type { ManagementContext } from '../../management/context.ts';
 import { created, isoTime, isoTimeOr, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { TimeSchema } from './schemas.ts';
+import { seqMember, TimeSchema } from './schemas.ts';
 import { permissionMembers, TokenRecordSchema } from './schemas-people.ts';
 
 const tag = 'Access tokens';
@@ -58,7 +58,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       answer: {
         status: 201,
         description: 'The token with its value.',
-        schema: TokenRecordSchema.extend({ token: z.string() }).openapi('CreatedAccessToken'),
+        schema: TokenRecordSchema.extend({ token: z.string(), ...seqMember }).openapi('CreatedAccessToken'),
       },
     },
     async ({ body: { name, role, canChangeProtected, expiresAt }, actor }) => {
@@ -68,7 +68,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
         ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
         ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
       });
-      return created({ ...tokenRecord(made.record), token: made.token });
+      return created({ ...tokenRecord(made.record), token: made.token, seq: made.record.seq });
     },
   );
   mount(

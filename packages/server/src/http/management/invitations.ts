@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Invitation } from '../../domain/invitation.ts';
+import type { Written } from '../../management/commit.ts';
 import { invite, listInvitations, offerReset, revokeInvitation } from '../../management/invitations.ts';
 import type { OfferedLink } from '../../management/one-time-links.ts';
 import type { PeopleContext } from '../../management/people.ts';
@@ -91,8 +92,8 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
   );
 }
 
-function offeredLink({ record, token, link }: OfferedLink): Response {
-  return created({ ...invitationRecord(record), token, link });
+function offeredLink({ record, token, link, seq }: Written<OfferedLink>): Response {
+  return created({ ...invitationRecord(record), token, link, seq });
 }
 
 function invitationRecord(invitation: Invitation) {

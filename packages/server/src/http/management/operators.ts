@@ -5,6 +5,7 @@ import type { PeopleContext } from '../../management/people.ts';
 import { isoTime, isoTimeOr, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
+import { seqMember } from './schemas.ts';
 import { OperatorRecordSchema, permissionMembers } from './schemas-people.ts';
 
 const tag = 'Operators';
@@ -38,7 +39,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
           canChangeProtected: permissionMembers.canChangeProtected.optional(),
         }),
       },
-      answer: { status: 200, description: 'The operator.', schema: OperatorRecordSchema },
+      answer: { status: 200, description: 'The operator.', schema: OperatorRecordSchema.extend(seqMember) },
     },
     async ({ params, body: { name, role, canChangeProtected }, actor, session }) => {
       const change = {
@@ -47,7 +48,8 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
         ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
       };
       const keep = session === undefined ? {} : { keep: session.session.digest };
-      return ok(operatorRecord(await changeOperator(context, actor, { id: params.id, change, ...keep })));
+      const operator = await changeOperator(context, actor, { id: params.id, change, ...keep });
+      return ok({ ...operatorRecord(operator), seq: operator.seq });
     },
   );
   mount(

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { INVITATION_KINDS } from '../../domain/invitation.ts';
 import { ROLES } from '../../domain/operator.ts';
 import { MAX_TEXT } from '../../management/rules.ts';
-import { lifetimeMembers, TimeSchema } from './schemas.ts';
+import { lifetimeMembers, seqMember, TimeSchema } from './schemas.ts';
 
 /** What somebody may do. */
 export const RoleSchema = z.enum(ROLES).openapi('Role');
@@ -74,6 +74,7 @@ export const OfferedLinkSchema = InvitationRecordSchema.extend({
   link: z
     .string()
     .openapi({ description: 'To hand over; the secret stands behind the `#`, which no server sees.' }),
+  ...seqMember,
 }).openapi('OfferedLink');
 
 /** An access token without the token itself. */
