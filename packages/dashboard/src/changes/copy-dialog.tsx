@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { isRefusal } from '../api/api-error.ts';
 import { type Copied, copyStates, previewCopy } from '../api/compare.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
@@ -25,6 +25,7 @@ export function CopyDialog({
   from,
   to,
   keys,
+  places,
   onClose,
   onCopied,
 }: {
@@ -32,6 +33,8 @@ export function CopyDialog({
   from: EnvironmentRecord;
   to: EnvironmentRecord;
   keys: readonly string[];
+  /** Stands at the top instead of the names of both, where they can be chosen. */
+  places?: ReactNode;
   onClose: () => void;
   /** Called when it is done, before `onClose`. */
   onCopied?: () => void;
@@ -86,11 +89,12 @@ export function CopyDialog({
   const isConflict = isRefusal(error, 'revision_conflict');
   return (
     <Dialog title={`Copy to ${to.name}`} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
-      <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
-        From <EnvironmentBadge environment={from} className="font-medium text-ink" /> to
-        <EnvironmentBadge environment={to} className="font-medium text-ink" /> as one change. This is what it
-        does now:
-      </p>
+      {places ?? (
+        <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
+          From <EnvironmentBadge environment={from} className="font-medium text-ink" /> to
+          <EnvironmentBadge environment={to} className="font-medium text-ink" />, as one change:
+        </p>
+      )}
       <div className="mt-3 space-y-3">
         {isConflict ? (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">

@@ -7,7 +7,7 @@ import { links } from '../../shell/links.ts';
 import { Button } from '../button.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
 import { TimeAgo } from '../time-ago.tsx';
-import { actorKind, actorText, deedText, hasVersions } from './deed-text.ts';
+import { actorKind, actorText, deedText, hasVersions, targetText } from './deed-text.ts';
 import { FieldDiff } from './field-diff.tsx';
 
 /**
@@ -64,7 +64,8 @@ export function AuditEntryRow({
   );
 }
 
-function Target({ entry: { action, project, target } }: { entry: AuditEntryRecord }) {
+function Target({ entry }: { entry: AuditEntryRecord }) {
+  const { action, project, target } = entry;
   if (action.startsWith('flag.') && project !== undefined) {
     return (
       <Link
@@ -75,7 +76,7 @@ function Target({ entry: { action, project, target } }: { entry: AuditEntryRecor
       </Link>
     );
   }
-  return <span className="font-mono text-xs break-all">{target}</span>;
+  return <span className="font-mono text-xs break-all">{targetText(entry)}</span>;
 }
 
 function Place({ name, environments }: { name: string; environments: readonly EnvironmentRecord[] }) {

@@ -1,3 +1,5 @@
+import type { Json } from '../../api/types.ts';
+
 /** What was done, as the middle of a sentence: `ada@example.com` … `new-checkout`. */
 const DEEDS: Readonly<Record<string, string>> = {
   'flag.changed': 'changed',
@@ -49,6 +51,37 @@ export function deedText(
 export function hasVersions(action: string, versions: { before?: unknown; after?: unknown }): boolean {
   if (HAS_NO_VERSIONS.has(action)) return false;
   return versions.before !== undefined || versions.after !== undefined;
+}
+
+/** What was acted on, by a name where the log has one; nothing where the person is the whole story. */
+export function targetText({ action, target, before, after }: Subject): string {
+  if (action.startsWith('session.')) return '';
+  const known = { ...membersOf(before), ...membersOf(after) };
+  if (action.startsWith('key.') && typeof known.name === 'string') return known.name;
+  if (action.startsWith('schedule.') && Array.isArray(known.changes))
+    return keysOf(known.changes).join(', ') || target;
+  return target;
+}
+
+/** What {@link targetText} reads of an entry. */
+interface Subject {
+  readonly action: string;
+  readonly target: string;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+function keysOf(changes: readonly Json[]): readonly string[] {
+  return changes.flatMap((change) => {
+    const { key } = membersOf(change);
+    return typeof key === 'string' ? [key] : [];
+  });
+}
+
+function membersOf(version: Json | undefined): { readonly [name: string]: Json | undefined } {
+  const isObject = typeof version === 'object' && version !== null && !Array.isArray(version);
+  // `isArray` does not narrow readonly arrays away.
+  return isObject ? (version as { readonly [name: string]: Json }) : {};
 }
 
 /** Who did something, without the kind: `operator:ada@example.com` is `ada@example.com`. */

@@ -13,7 +13,7 @@ export function AuditPage() {
   const filter = useMemo(() => filterOfAddress(params, undefined), [params]);
   const intro = 'Everything that was done: in all projects, and to the people and tokens that may do it.';
   return (
-    <Page title="Audit log" intro={intro} className="max-w-4xl">
+    <Page title="Audit log" intro={intro}>
       <Timeline filter={filter} environments={NONE} />
     </Page>
   );

@@ -15,7 +15,7 @@ export function DeliveryTable({
   environments: readonly EnvironmentRecord[];
 }) {
   return (
-    <Table label="Recent deliveries">
+    <Table label="Changes and how far they came">
       <thead>
         <tr>
           <Th className="text-right">Change</Th>

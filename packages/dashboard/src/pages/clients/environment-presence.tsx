@@ -31,15 +31,17 @@ export function EnvironmentPresence({
               key={key.id}
               className="flex flex-wrap items-baseline gap-x-3 px-4 py-2 not-first:border-t not-first:border-line"
             >
-              <span className="min-w-0 flex-1">
-                <span className="break-words">{key.name}</span>{' '}
-                {key.lastFour !== '' && <code className="font-mono text-xs text-ink-3">…{key.lastFour}</code>}
+              <span className="min-w-0 flex-1 break-words">
+                {key.name}{' '}
+                {key.lastFour !== '' && (
+                  <code className="font-mono text-xs whitespace-nowrap text-ink-3">…{key.lastFour}</code>
+                )}
               </span>
               <span className="text-xs text-ink-3">
                 {key.streams > 0 ? 'connected' : key.lastSeenAt === undefined ? 'never seen' : 'last seen '}
                 {key.streams === 0 && key.lastSeenAt !== undefined && <TimeAgo at={key.lastSeenAt} />}
               </span>
-              <span className="w-28 text-right text-ink-2">
+              <span className="min-w-16 text-right text-ink-2">
                 {key.streams} {key.streams === 1 ? 'stream' : 'streams'}
                 {key.nodes > 1 && `, ${nodesText(key.nodes)}`}
               </span>

@@ -61,7 +61,7 @@ export function DifferenceRow({
         <StateSummary state={toState} />
       </Cell>
       <span className="text-xs text-ink-2 max-sm:col-start-2">
-        <span className="sr-only">Differs in: </span>
+        <span className="sm:sr-only">Differs in: </span>
         {differingFields(fromState, toState)
           .map((field) => STATE_FIELD_NAMES[field])
           .join(', ')}

@@ -1,10 +1,10 @@
 import Equal from 'lucide-react/icons/equal';
 import { useCallback, useMemo, useState } from 'react';
 import { useComparison } from '../../api/compare.ts';
-import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
+import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
@@ -28,7 +28,7 @@ export function Differences({
     to: to.name,
   });
   const [params] = useSearchState();
-  const canCopy = useCan('editor');
+  const whyNot = useWhyNotChange()(to);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [copied, setCopied] = useState<readonly string[]>();
   const [q, field] = [params.get('q') ?? '', params.get('field') ?? ''];
@@ -52,12 +52,13 @@ export function Differences({
       ) : (
         <>
           <ComparisonFilters shown={shown.length} all={data.differences.length} />
+          {whyNot !== undefined && <p className="mb-3 text-ink-2">{whyNot}</p>}
           <DifferenceTable
             differences={shown}
             from={from}
             to={to}
             project={project}
-            chosen={canCopy ? chosen : undefined}
+            chosen={whyNot === undefined ? chosen : undefined}
             onChoose={setChosen}
           />
         </>

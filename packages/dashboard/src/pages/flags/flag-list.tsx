@@ -1,5 +1,5 @@
 import Plus from 'lucide-react/icons/plus';
-import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
@@ -34,6 +34,13 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
   const selection = useSelection();
   const choices = useChoices(flags);
   const create = useCallback(() => setNewKey(''), []);
+  const asked = params.get('new');
+  useEffect(() => {
+    // From the command palette: the address says it once.
+    if (asked === null || !canEdit) return;
+    setNewKey(asked);
+    setParams({ new: '' });
+  }, [asked, canEdit, setParams]);
   const clear = () => setParams({ q: '', state: '', tag: '', owner: '', changed: '' });
   useShortcut(
     'n',
@@ -75,7 +82,12 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
         />
       )}
       {newKey !== undefined && (
-        <CreateFlagDialog project={project} initialKey={newKey} onClose={() => setNewKey(undefined)} />
+        <CreateFlagDialog
+          project={project}
+          flags={flags}
+          initialKey={newKey}
+          onClose={() => setNewKey(undefined)}
+        />
       )}
     </div>
   );

@@ -15,10 +15,7 @@ export interface Day {
   readonly changes: readonly Change[];
 }
 
-/**
- * Entries, newest first, as days of changes. Entries of one operation stand together; sign-ins and the like share
- * their number with the change before them, and stand alone.
- */
+/** Entries, newest first, as days of changes. Entries of one operation stand together. */
 export function groupChanges(entries: readonly AuditEntryRecord[]): readonly Day[] {
   const days: { day: string; changes: Change[] }[] = [];
   for (const change of changesOf(entries)) {
@@ -34,11 +31,20 @@ function changesOf(entries: readonly AuditEntryRecord[]): readonly Change[] {
   const changes: { seq: number; first: AuditEntryRecord; entries: AuditEntryRecord[] }[] = [];
   for (const entry of entries) {
     const last = changes.at(-1);
-    const isSame = last?.seq === entry.seq && last.first.at === entry.at && last.first.actor === entry.actor;
-    if (isSame) last.entries.push(entry);
+    if (last !== undefined && isOneOperation(last.entries.at(-1) ?? last.first, entry))
+      last.entries.push(entry);
     else changes.push({ seq: entry.seq, first: entry, entries: [entry] });
   }
   return changes;
+}
+
+/**
+ * An operation has one number for each environment that it touches, one after the other, and one time: what the revert
+ * of any of them puts back is all of it.
+ */
+function isOneOperation(newer: AuditEntryRecord, older: AuditEntryRecord): boolean {
+  const isSameDeed = newer.at === older.at && newer.actor === older.actor && newer.note === older.note;
+  return isSameDeed && newer.seq - older.seq <= 1;
 }
 
 function localDay(date: Date): string {

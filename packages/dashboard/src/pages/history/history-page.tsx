@@ -15,7 +15,7 @@ export function HistoryPage() {
   const [params] = useSearchState();
   const filter = useMemo(() => filterOfAddress(params, project), [params, project]);
   return (
-    <Page title={`History · ${project}`} heading="History" className="max-w-4xl">
+    <Page title={`History · ${project}`} heading="History">
       <Timeline filter={filter} environments={environments} deliveries={deliveries} />
     </Page>
   );

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { actorKind, actorText, deedText, hasVersions } from '../../components/audit/deed-text.ts';
+import { actorKind, actorText, deedText, hasVersions, targetText } from '../../components/audit/deed-text.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { Button } from '../../components/button.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
@@ -83,12 +83,15 @@ function summaryOf(entries: readonly AuditEntryRecord[]): string {
     entries.filter(({ action }) => action.startsWith('flag.')).map(({ target }) => target),
   );
   if (flags.size > 1) return `changed ${flags.size} flags`;
-  return flags.size === 1 ? 'changed a flag' : `made ${entries.length} changes`;
+  if (flags.size === 0) return `made ${entries.length} changes`;
+  const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
+  return lead === undefined ? 'changed a flag' : deedText(lead.action, lead);
 }
 
-function Target({ entry: { action, project, target } }: { entry: AuditEntryRecord }) {
+function Target({ entry }: { entry: AuditEntryRecord }) {
+  const { action, project, target } = entry;
   if (!action.startsWith('flag.') || project === undefined)
-    return <span className="font-mono text-xs break-all">{target}</span>;
+    return <span className="font-mono text-xs break-all">{targetText(entry)}</span>;
   return (
     <Link
       href={links.flag(project, target)}

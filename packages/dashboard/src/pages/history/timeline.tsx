@@ -10,6 +10,7 @@ import { Problem } from '../../components/problem.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { ChangeItem } from './change-item.tsx';
 import { DayHeading } from './day-heading.tsx';
+import { deliveryOf } from './delivery-of.ts';
 import { type Change, groupChanges } from './group-changes.ts';
 import { HistoryFilters } from './history-filters.tsx';
 import { ProjectRevert } from './project-revert.tsx';
@@ -56,7 +57,7 @@ export function Timeline({
                   key={change.first.id}
                   change={change}
                   environments={environments}
-                  delivery={bySeq.get(change.seq)}
+                  delivery={deliveryOf(change, bySeq)}
                   isFresh={isFresh(change.seq)}
                   showsProject={filter.project === undefined}
                   onRevert={canRevert ? setReverted : undefined}

@@ -95,7 +95,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
           </Field>
           <Field
             label={`When, in ${localZone()}`}
-            hint={problems.time === undefined ? `Is ${dueText(draft.time).utc}` : undefined}
+            hint={problems.time === undefined ? `That is ${dueText(draft.time).utc}` : undefined}
             error={isChecked ? problems.time : undefined}
           >
             {(control) => (

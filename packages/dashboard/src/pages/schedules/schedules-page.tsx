@@ -38,7 +38,6 @@ export function SchedulesPage() {
       title={`Schedules · ${project}`}
       heading="Schedules"
       intro="Changes that are made by themselves at their time, once, also when a server is restarted meanwhile."
-      className="max-w-4xl"
       actions={
         canSchedule && (
           <Button kind="primary" onClick={create}>

@@ -1,4 +1,7 @@
 import { Command } from 'cmdk';
+import ArrowDown from 'lucide-react/icons/arrow-down';
+import ArrowUp from 'lucide-react/icons/arrow-up';
+import CornerDownLeft from 'lucide-react/icons/corner-down-left';
 import { useDeferredValue, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { PaletteResults } from './palette-results.tsx';
@@ -29,8 +32,13 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
           aria-hidden
           className="flex shrink-0 gap-4 border-t border-line px-4 py-2 text-xs text-ink-3 max-sm:hidden"
         >
-          <span>↑ ↓ choose</span>
-          <span>↵ do it</span>
+          <span className="flex items-center gap-1">
+            <ArrowUp size={12} />
+            <ArrowDown size={12} /> choose
+          </span>
+          <span className="flex items-center gap-1">
+            <CornerDownLeft size={12} /> do it
+          </span>
           <span>Esc close</span>
           <span className="ml-auto">? all keys</span>
         </p>

@@ -5,6 +5,7 @@ import { useEnvironments } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/use-change-state.ts';
+import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
 import { copyText } from '../../components/copy-button.tsx';
 import { toast } from '../../components/toasts.tsx';
 import type { Command } from '../commands.tsx';
@@ -23,6 +24,7 @@ export function useFlagCommands(project: string, text: string): readonly Command
   const [, navigate] = useLocation();
   const canEdit = useCan('editor');
   const changeState = useChangeState(project);
+  const whyNot = useWhyNotChange();
   return useMemo(() => {
     if (text.trim() === '') return [];
     const names = environments.map(({ name }) => name);
@@ -42,7 +44,8 @@ export function useFlagCommands(project: string, text: string): readonly Command
     }
 
     function deedsOf(flag: FlagRecord): Command[] {
-      const switches = canEdit ? environments.map((environment) => toggle(flag, environment)) : [];
+      const changeable = environments.filter((environment) => whyNot(environment) === undefined);
+      const switches = changeable.map((environment) => toggle(flag, environment));
       return [...switches, copy(flag)];
     }
 
@@ -76,5 +79,5 @@ export function useFlagCommands(project: string, text: string): readonly Command
         run: () => navigate(`${links.flags(project)}?new=${encodeURIComponent(key)}`),
       };
     }
-  }, [project, text, flags, environments, canEdit, changeState, navigate]);
+  }, [project, text, flags, environments, canEdit, changeState, navigate, whyNot]);
 }

@@ -18,6 +18,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   const [, navigate] = useLocation();
   const [, setTheme] = useTheme();
   const isAdmin = useCan('admin');
+  const canEdit = useCan('editor');
   const { data: projects } = useProjects();
   return useMemo(() => {
     const go = (id: string, title: string, to: string): Command => ({
@@ -32,6 +33,14 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
             ...go(name, name, to(project)),
             shortcut: `g ${key}`,
           }))),
+      ...(project === undefined || !canEdit
+        ? []
+        : [
+            {
+              ...{ id: 'flag.new', title: 'New flag', group: 'Create', keywords: ['create', 'add'] },
+              run: () => navigate(`${links.flags(project)}?new=`),
+            },
+          ]),
       ...(projects ?? [])
         .filter(({ name }) => name !== project)
         .map(({ name }) => ({ ...go(`project.${name}`, name, links.flags(name)), group: 'Projects' })),
@@ -55,5 +64,5 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
         run: onHelp,
       },
     ];
-  }, [offered, project, projects, isAdmin, navigate, setTheme, onHelp]);
+  }, [offered, project, projects, isAdmin, canEdit, navigate, setTheme, onHelp]);
 }
