@@ -1,7 +1,9 @@
 import Archive from 'lucide-react/icons/archive';
 import ChevronDown from 'lucide-react/icons/chevron-down';
+import CopyPlus from 'lucide-react/icons/copy-plus';
 import { useState } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { CopyBetweenDialog } from '../../changes/copy-between-dialog.tsx';
 import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
 import { Button } from '../../components/button.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
@@ -20,6 +22,7 @@ export function BulkBar({
   onDone: () => void;
 }) {
   const [isArchiving, setArchiving] = useState(false);
+  const [isCopying, setCopying] = useState(false);
   const switchAll = useBulkSwitch(project.name);
   const whyNot = useWhyNotChange();
   const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
@@ -29,6 +32,7 @@ export function BulkBar({
   return (
     <section
       aria-label="Chosen flags"
+      data-bottom-bar
       className="flex shrink-0 flex-wrap items-center gap-2 border-t border-line bg-raised px-3 py-2 sm:px-4"
     >
       <strong className="mr-2 font-medium">{flags.length} chosen</strong>
@@ -54,6 +58,11 @@ export function BulkBar({
             ))}
           </Menu>
         ))}
+      {!isArchived && project.environments.length > 1 && (
+        <Button onClick={() => setCopying(true)}>
+          <CopyPlus size={14} aria-hidden /> Copy to…
+        </Button>
+      )}
       {!isArchived && (
         <Button onClick={() => setArchiving(true)}>
           <Archive size={14} aria-hidden /> Archive
@@ -62,6 +71,14 @@ export function BulkBar({
       <Button kind="quiet" className="ml-auto" onClick={onDone}>
         Clear
       </Button>
+      {isCopying && (
+        <CopyBetweenDialog
+          project={project}
+          keys={flags.map(({ key }) => key)}
+          onClose={() => setCopying(false)}
+          onCopied={onDone}
+        />
+      )}
       {isArchiving && (
         <ArchiveDialog
           project={project}
