@@ -26,7 +26,7 @@ test.each([
     ['http://127.0.0.2:7071', 'http://10.0.0.1:7070'],
   ],
   [{ HALYARD_URL: 'http://a:1', HALYARD_MANAGEMENT_PORT: '7071' }, ['http://a:1', 'http://a:1']],
-])('a server on this machine is found by its own settings: %p', (env, addresses) => {
+])('a server on this machine is found by its own settings: %j', (env, addresses) => {
   const { url, readUrl } = resolveConnection({}, env);
   expect([url, readUrl]).toEqual(addresses);
 });
