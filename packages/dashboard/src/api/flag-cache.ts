@@ -12,6 +12,14 @@ export function putFlag(queries: QueryClient, project: string, flag: FlagRecord)
   });
 }
 
+/** Takes flags out of the list that are archived or gone. */
+export function dropFlags(queries: QueryClient, project: string, keys: readonly string[]): void {
+  const gone = new Set(keys);
+  queries.setQueryData<readonly FlagRecord[]>(queryKeys.flags(project), (list) =>
+    list?.filter(({ key }) => !gone.has(key)),
+  );
+}
+
 /** Replaces one record wherever the cache holds it. */
 export function updateFlagInCache(
   queries: QueryClient,

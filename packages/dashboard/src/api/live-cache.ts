@@ -1,17 +1,19 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
-import { putFlag } from './flag-cache.ts';
+import { isRefusal } from './api-error.ts';
+import { dropFlags, putFlag } from './flag-cache.ts';
 import { mergeChange } from './flag-merge.ts';
 import type { LiveConnection } from './live-connection.ts';
 import type { LiveChange } from './live-events.ts';
 import { cellName, isWriting, markMine } from './own-writes.ts';
 import { queryKeys } from './query-keys.ts';
+import { noteDelivery } from './recent-deliveries.ts';
 import { api, request } from './request.ts';
 import type { FlagRecord } from './types.ts';
 
 /** Changes come in bursts; what must be asked for again is asked for once after each. */
 const GATHER_MS = 250;
 
-/** As many new flags are asked for one by one; for more, the whole list is. */
+/** As many flags are asked for one by one; for more, the whole list is. */
 const WORTH_A_LIST = 5;
 
 /** Keeps the cache as new as the stream: states are merged, everything else is marked to be asked for again. */
@@ -41,6 +43,7 @@ export function connectCache(
       if (greeted) void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
       greeted = true;
     }),
+    live.on('delivery', noteDelivery),
     live.on('change', (change) => {
       if (change.project === project && project !== undefined)
         mergeStates(queries, project, change, markStale);
@@ -66,8 +69,11 @@ function mergeStates(
   if (list !== undefined) {
     const { flags, unknown } = mergeOne(list);
     if (flags !== list) queries.setQueryData(listKey, flags);
-    if (change.changes === undefined || unknown.length > WORTH_A_LIST) markStale([listKey]);
-    else for (const key of unknown) void addFlag(queries, project, key);
+    // A state that goes away may be all that is told of a flag that was archived.
+    const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
+    const unclear = [...unknown, ...removed];
+    if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
+    else for (const key of unclear) void refreshFlag(queries, project, key);
   }
   for (const { key } of change.changes ?? []) {
     const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
@@ -86,16 +92,13 @@ function mergeStates(
   }
 }
 
-/** Somebody made a flag: it joins the list, which need not be asked for again. */
-async function addFlag(queries: QueryClient, project: string, key: string): Promise<void> {
-  const isMissing = () =>
-    queries.getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))?.every((flag) => flag.key !== key);
+/** Somebody made a flag or put it away: one record is asked for, not the whole list. */
+async function refreshFlag(queries: QueryClient, project: string, key: string): Promise<void> {
   try {
-    const flag = await request<FlagRecord>('GET', api`projects/${project}/flags/${key}`);
-    if (isMissing()) putFlag(queries, project, flag);
-  } catch {
-    // Gone again, or the server is: the list will tell.
-    void queries.invalidateQueries({ queryKey: queryKeys.flags(project) });
+    putFlag(queries, project, await request<FlagRecord>('GET', api`projects/${project}/flags/${key}`));
+  } catch (error) {
+    if (isRefusal(error, 'flag_not_found')) dropFlags(queries, project, [key]);
+    else void queries.invalidateQueries({ queryKey: queryKeys.flags(project) });
   }
 }
 

@@ -1,4 +1,3 @@
-import { parseExactly } from './exact-json.ts';
 import { LIVE_EVENTS, type LiveEvents } from './live-events.ts';
 
 /** `paused`: the tab has been hidden for a while, and others may have the connection. */
@@ -77,7 +76,7 @@ export class LiveConnection {
     for (const name of LIVE_EVENTS) {
       source.addEventListener(name, (event: MessageEvent<string>) => {
         // The server's own events: their shape is the API's contract.
-        this.#dispatch(name, parseExactly(event.data) as never);
+        this.#dispatch(name, JSON.parse(event.data) as never);
       });
     }
   }

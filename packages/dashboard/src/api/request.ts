@@ -1,5 +1,4 @@
 import { ApiError } from './api-error.ts';
-import { parseExactly } from './exact-json.ts';
 
 /** Extras of one request. */
 export interface RequestOptions {
@@ -92,7 +91,7 @@ function toHeader(text: string): string {
 function parse(text: string): unknown {
   if (text === '') return undefined;
   try {
-    return parseExactly(text);
+    return JSON.parse(text);
   } catch {
     // Not ours: a proxy's page, perhaps. The status says enough.
     return undefined;

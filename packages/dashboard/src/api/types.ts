@@ -85,13 +85,6 @@ export interface StateWritten extends StateRecord {
   readonly seq?: number;
 }
 
-/** One step of a multi-flag change. */
-export interface ChangeStep {
-  readonly key: string;
-  /** `null` removes the state. */
-  readonly state: FlagState | null;
-}
-
 /** What a multi-flag change answers. */
 export interface ChangeWritten {
   readonly environment: string;

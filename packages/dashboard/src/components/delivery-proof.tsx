@@ -1,4 +1,4 @@
-import { useLiveDelivery } from '../api/deliveries.ts';
+import { useLiveDelivery } from '../api/recent-deliveries.ts';
 import type { DeliveryRecord } from '../api/types.ts';
 
 /** How far a change has come, as it happens: "seen by 212 of 214 streams, slowest 38 ms". */

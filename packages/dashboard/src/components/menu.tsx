@@ -1,3 +1,4 @@
+import Check from 'lucide-react/icons/check';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactElement, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
@@ -75,7 +76,9 @@ export function MenuChoice({
       className="flex min-h-7 cursor-pointer items-center gap-2 rounded px-2 py-1 outline-none select-none data-[highlighted]:bg-hover"
     >
       <span className="w-3.5 text-accent">
-        <DropdownMenu.ItemIndicator>✓</DropdownMenu.ItemIndicator>
+        <DropdownMenu.ItemIndicator>
+          <Check size={14} aria-hidden />
+        </DropdownMenu.ItemIndicator>
       </span>
       {children}
     </DropdownMenu.CheckboxItem>

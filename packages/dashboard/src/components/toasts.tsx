@@ -63,7 +63,7 @@ export function Toasts() {
     <section
       aria-label="Messages"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-3 bottom-3 z-50 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
+      className="pointer-events-none fixed inset-x-3 bottom-[calc(0.75rem+var(--bottom-bar))] z-50 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
     >
       {list.map((each) => (
         <ToastCard key={each.id} toast={each} />

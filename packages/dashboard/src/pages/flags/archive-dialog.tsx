@@ -1,6 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { messageOf } from '../../api/api-error.ts';
 import { type ArchiveResult, archiveFlags } from '../../api/flag-archive.ts';
+import { dropFlags } from '../../api/flag-cache.ts';
+import { queryKeys } from '../../api/query-keys.ts';
 import type { ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
@@ -20,6 +23,7 @@ export function ArchiveDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
+  const queries = useQueryClient();
   const [results, setResults] = useState<readonly ArchiveResult[]>([]);
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -34,11 +38,18 @@ export function ArchiveDialog({
       for await (const some of archiveFlags(project.name, keys, confirmed)) {
         all.push(...some);
         setResults([...all]);
+        const archived = some.filter(({ error }) => error === undefined);
+        dropFlags(
+          queries,
+          project.name,
+          archived.map(({ key }) => key),
+        );
       }
     } catch (error) {
       setProblem(messageOf(error));
     }
     setRunning(false);
+    void queries.invalidateQueries({ queryKey: queryKeys.archivedFlags(project.name) });
     const done = all.filter(({ error }) => error === undefined).length;
     announce(`${done} of ${keys.length} archived`);
     if (done < keys.length) return;

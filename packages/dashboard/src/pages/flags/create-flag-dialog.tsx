@@ -1,24 +1,25 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../../api/api-error.ts';
-import { useCreateFlag } from '../../api/flags.ts';
-import type { FlagState, ProjectRecord } from '../../api/types.ts';
-import { useChangeGuards } from '../../changes/change-guards.tsx';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { Field, FormError, INPUT } from '../../components/field.tsx';
-import { Switch } from '../../components/switch.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { FirstStates } from './first-states.tsx';
+import { useCreateGuarded } from './use-create-guarded.ts';
 
 /** Asks for what a new flag needs: its key, what it is for, and where it is on at first. */
 export function CreateFlagDialog({
   project,
-  initialKey = '',
+  flags,
+  initialKey,
   onClose,
 }: {
   project: ProjectRecord;
-  initialKey?: string;
+  /** Those that are there: a key that is taken is told while it is typed. */
+  flags: readonly FlagRecord[];
+  initialKey: string;
   onClose: () => void;
 }) {
   const [key, setKey] = useState(initialKey);
@@ -26,55 +27,36 @@ export function CreateFlagDialog({
   const [tags, setTags] = useState('');
   const [owner, setOwner] = useState('');
   const [enabledIn, setEnabledIn] = useState<ReadonlySet<string>>(new Set());
-  const create = useCreateFlag(project.name);
-  const { askConsent } = useChangeGuards();
-  const isAcceptable = FLAG_KEY_PATTERN.test(key);
+  const [refusal, setRefusal] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const create = useCreateGuarded(project);
+  const fault = key === '' ? undefined : faultOf(key, flags);
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
-    if (!isAcceptable) return;
-    const states: Record<string, FlagState> = {};
-    for (const { name } of project.environments) states[name] = { enabled: enabledIn.has(name) };
-    const confirmed = project.environments.filter((environment) => environment.protected);
-    for (const environment of confirmed.filter(({ name }) => enabledIn.has(name))) {
-      const steps = [{ key, before: undefined, after: { enabled: true } }];
-      if (!(await askConsent({ project: project.name, environment, steps }))) return;
+    if (key === '' || fault !== undefined || isBusy) return;
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      const texts = { description: description.trim(), tags: tagsOf(tags), owner: owner.trim() };
+      if ((await create({ key, enabledIn, ...texts })) !== undefined) {
+        toast({ kind: 'done', title: `${key} was created` });
+        onClose();
+      }
+    } catch (error) {
+      setRefusal(messageOf(error));
+    } finally {
+      setBusy(false);
     }
-    create.mutate(
-      {
-        flag: {
-          key,
-          states,
-          ...(description.trim() === '' ? {} : { description: description.trim() }),
-          ...(owner.trim() === '' ? {} : { owner: owner.trim() }),
-          ...(tags.trim() === '' ? {} : { tags: tagsOf(tags) }),
-        },
-        confirmed: confirmed.map(({ name }) => name),
-      },
-      {
-        onSuccess: () => {
-          toast({ kind: 'done', title: `${key} was created` });
-          onClose();
-        },
-      },
-    );
   }
 
   return (
     <Dialog title="New flag" onClose={onClose}>
       <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <Field
-          label="Key"
-          hint="What code asks for. It cannot be changed later."
-          error={
-            key !== '' && !isAcceptable
-              ? 'Use letters, digits, ".", "_" and "-", beginning with a letter or digit.'
-              : undefined
-          }
-        >
-          {(props) => (
+        <Field label="Key" hint="What your code asks for. It cannot be changed later." error={fault}>
+          {(control) => (
             <input
-              {...props}
+              {...control}
               className={`${INPUT} font-mono text-xs`}
               data-autofocus
               autoComplete="off"
@@ -86,10 +68,10 @@ export function CreateFlagDialog({
             />
           )}
         </Field>
-        <Field label="Description">
-          {(props) => (
+        <Field label="Description" hint="What it is for, and when it can go again.">
+          {(control) => (
             <textarea
-              {...props}
+              {...control}
               className={`${INPUT} h-16 py-1.5`}
               maxLength={2000}
               value={description}
@@ -99,12 +81,14 @@ export function CreateFlagDialog({
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Tags" hint="Separated by commas.">
-            {(props) => <input {...props} value={tags} onChange={(event) => setTags(event.target.value)} />}
+            {(control) => (
+              <input {...control} value={tags} onChange={(event) => setTags(event.target.value)} />
+            )}
           </Field>
           <Field label="Owner" hint="Who looks after it.">
-            {(props) => (
+            {(control) => (
               <input
-                {...props}
+                {...control}
                 maxLength={100}
                 value={owner}
                 onChange={(event) => setOwner(event.target.value)}
@@ -112,39 +96,24 @@ export function CreateFlagDialog({
             )}
           </Field>
         </div>
-        <fieldset>
-          <legend className="mb-1 font-medium">On at first in</legend>
-          <ul className="divide-y divide-line rounded-md border border-line">
-            {project.environments.map((environment) => {
-              const { name } = environment;
-              return (
-                <li key={name} className="flex h-10 items-center justify-between px-3">
-                  <EnvironmentBadge environment={environment} />
-                  <Switch
-                    label={`On at first in ${name}`}
-                    checked={enabledIn.has(name)}
-                    onChange={(event) => {
-                      const next = new Set(enabledIn);
-                      if (event.target.checked) next.add(name);
-                      else next.delete(name);
-                      setEnabledIn(next);
-                    }}
-                  />
-                </li>
-              );
-            })}
-          </ul>
-        </fieldset>
-        {create.error && <FormError>{messageOf(create.error)}</FormError>}
+        <FirstStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
+        {refusal !== undefined && <FormError>{refusal}</FormError>}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={!isAcceptable || create.isPending}>
+          <Button type="submit" kind="primary" disabled={key === '' || fault !== undefined || isBusy}>
             Create the flag
           </Button>
         </DialogActions>
       </form>
     </Dialog>
   );
+}
+
+/** What is wrong with a key; `undefined` when nothing is. */
+function faultOf(key: string, flags: readonly FlagRecord[]): string | undefined {
+  if (!FLAG_KEY_PATTERN.test(key))
+    return 'Use letters, digits, ".", "_" and "-", beginning with a letter or digit.';
+  return flags.some((flag) => flag.key === key) ? 'There is a flag with this key already.' : undefined;
 }
 
 /** The tags of a comma-separated text, each once. */

@@ -13,8 +13,10 @@ export function FilterSelect({
       aria-label={label}
       title={label}
       className={classNames(
-        'h-8 max-w-44 min-w-0 rounded-md border bg-surface px-2 pr-1',
-        isSet ? 'border-accent text-ink' : 'border-line text-ink-2',
+        'h-8 max-w-44 min-w-0 rounded-md border px-1.5 [field-sizing:content]',
+        isSet
+          ? 'border-accent bg-accent-soft text-ink'
+          : 'border-transparent bg-bg text-ink-2 hover:bg-hover hover:text-ink',
         className,
       )}
       {...rest}

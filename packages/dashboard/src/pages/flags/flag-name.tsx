@@ -27,11 +27,6 @@ export function FlagName({
         >
           <span className="truncate">{key}</span>
         </Link>
-        <CopyButton
-          text={key}
-          label={`Copy the key ${key}`}
-          className="size-6 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 [@media(hover:none)]:opacity-100"
-        />
         {tags.slice(0, MOST_TAGS).map((tag) => (
           <span
             key={tag}
@@ -45,6 +40,11 @@ export function FlagName({
             +{tags.length - MOST_TAGS}
           </span>
         )}
+        <CopyButton
+          text={key}
+          label={`Copy the key ${key}`}
+          className="size-6 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 [@media(hover:none)]:opacity-100"
+        />
       </div>
       {hasDescription && description !== '' && (
         <p className="truncate text-xs font-normal text-ink-3" title={description}>

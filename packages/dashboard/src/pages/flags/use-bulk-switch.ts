@@ -1,6 +1,7 @@
 import { useCallback } from 'react';
 import { messageOf } from '../../api/api-error.ts';
-import { writeStates } from '../../api/flag-states.ts';
+import { switchStates } from '../../api/bulk-switch.ts';
+
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
@@ -39,8 +40,14 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
       for (const cell of cells) setWriteStatus(cell, 'saving');
       try {
         const confirmed = environment.protected ? environment.name : undefined;
-        const changes = steps.map(({ key, after }) => ({ key, state: after }));
-        const { seq } = await writeStates({ project, environment: environment.name }, changes, { confirmed });
+        const keys = steps.map(({ key }) => key);
+        const { seq } = await switchStates({
+          project,
+          environment: environment.name,
+          keys,
+          enabled,
+          confirmed,
+        });
         for (const cell of cells) setWriteStatus(cell, 'saved');
         const title = `${steps.length} ${steps.length === 1 ? 'flag is' : 'flags are'} ${where}`;
         announce(`Saved: ${title}`);
