@@ -3,6 +3,9 @@ import { useCallback } from 'react';
 import { ErrorText } from '../components/error-text.tsx';
 import { toast } from '../components/toasts.tsx';
 
+/** There is nothing to undo, and on a telephone the message stands before buttons. */
+const DONE_MS = 4_000;
+
 /** Something that is done with one click, and needs no form to show what went wrong. */
 export interface Deed {
   readonly run: () => Promise<unknown>;
@@ -28,7 +31,7 @@ export function useDeed(): (deed: Deed) => Promise<boolean> {
         // Also after a refusal: what is on the screen may be why.
         for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
       }
-      toast({ kind: 'done', title: done });
+      toast({ kind: 'done', title: done, durationMs: DONE_MS });
       return true;
     },
     [queries],

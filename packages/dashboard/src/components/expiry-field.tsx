@@ -22,7 +22,16 @@ export type Expiry =
   | { readonly kind: 'unusable' };
 
 /** Asks when something ends: never, after a while, or at the end of a day. Starts with never. */
-export function ExpiryField({ hint, onChange }: { hint?: string; onChange: (expiry: Expiry) => void }) {
+export function ExpiryField({
+  hint,
+  isTried,
+  onChange,
+}: {
+  hint?: string;
+  /** The form was sent: say what is missing. */
+  isTried: boolean;
+  onChange: (expiry: Expiry) => void;
+}) {
   const [days, setDays] = useState(0);
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' });
   const [day, setDay] = useState('');
@@ -36,10 +45,10 @@ export function ExpiryField({ hint, onChange }: { hint?: string; onChange: (expi
     else if (chosen === -1) set(endOfDay(day));
     else set({ kind: 'at', at: new Date(Date.now() + chosen * DAY_MS) });
   }
-  const isGone = days === -1 && day !== '' && expiry.kind === 'unusable';
-  const note = expiry.kind === 'at' ? fullTime(expiry.at) : hint;
+  const isUnusable = expiry.kind === 'unusable' && (isTried || day !== '');
+  const note = expiry.kind === 'never' ? hint : expiry.kind === 'at' ? fullTime(expiry.at) : undefined;
   return (
-    <Field label="Expires" hint={note} error={isGone ? 'Choose a day that is not over.' : undefined}>
+    <Field label="Expires" hint={note} error={isUnusable ? 'Choose a day that is not over.' : undefined}>
       {(control) => (
         <div className="flex flex-wrap gap-2">
           <select

@@ -23,7 +23,7 @@ export function Page({
     document.title = `${title} · Halyard`;
   }, [title]);
   return (
-    <div className={classNames('mx-auto w-full max-w-6xl px-4 py-5 sm:px-6', className)}>
+    <div className={classNames('mx-auto w-full max-w-6xl px-4 pt-5 pb-24 sm:px-6 sm:pb-5', className)}>
       <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <h1 className="text-xl font-semibold">{heading ?? title}</h1>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

@@ -36,7 +36,8 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         {project !== undefined && <ProjectNavigation project={project} />}
       </header>
-      <main id="screen" tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto outline-none">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus */}
+      <main id="screen" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {children}
       </main>
       <CommandPalette />

@@ -40,6 +40,7 @@ export async function startWorld({ databaseUrl, admin = 'ready' }: WorldOptions 
     startNode({ env, ...(databaseUrl === undefined ? {} : { databaseUrl }) }),
     launchBrowser(),
   ]);
+  if (admin === 'ready') await adminReady(node);
   const opened: OpenedPage[] = [];
   return {
     node,
@@ -57,4 +58,16 @@ export async function startWorld({ databaseUrl, admin = 'ready' }: WorldOptions 
       if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
     },
   };
+}
+
+/** Waits until the administrator of the settings is made: the node answers readers before that. Polls: nothing tells. */
+async function adminReady({ url }: NodeProcess): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    // As in the API's contract; another shape fails at once.
+    const session = (await (await fetch(`${url}/api/session`)).json()) as { setupNeeded: boolean };
+    if (!session.setupNeeded) return;
+    if (Date.now() > deadline) throw new Error('the node made no administrator');
+    await Bun.sleep(10);
+  }
 }

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { isRefusal, messageOf } from '../../api/api-error.ts';
+import { isRefusal } from '../../api/api-error.ts';
 import { api, request } from '../../api/request.ts';
 import { useOperator } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
@@ -49,7 +49,7 @@ export function PasswordForm() {
         onChange={(password) => setPasswords({ current: password, next })}
         error={
           isWrong
-            ? messageOf(error)
+            ? 'This is not the password that you have now: type it again.'
             : isTried && current === ''
               ? 'Type the password that you have now.'
               : undefined

@@ -70,7 +70,7 @@ export function CreateKeyDialog({ project, onClose }: { project: ProjectRecord; 
           onChange={setChosen}
           error={isTried && chosen.length === 0 ? 'Choose at least one environment.' : undefined}
         />
-        <ExpiryField hint="It works until it is revoked." onChange={setExpiry} />
+        <ExpiryField hint="It works until it is revoked." isTried={isTried} onChange={setExpiry} />
         <RefusalNote error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

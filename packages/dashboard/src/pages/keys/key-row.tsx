@@ -34,9 +34,7 @@ export function KeyRow({
       <RecordCell label="Environments">
         <KeyEnvironments project={project} names={record.environments} />
       </RecordCell>
-      <RecordCell label="Open streams">
-        {streams === undefined ? <span className="text-ink-3">…</span> : streams === 0 ? 'none' : streams}
-      </RecordCell>
+      <RecordCell label="Open streams">{streams ?? <span className="text-ink-3">…</span>}</RecordCell>
       <RecordCell label="Last used" className="lg:whitespace-nowrap">
         {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
       </RecordCell>

@@ -76,7 +76,7 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         <PermissionFields value={permissions} onChange={setPermissions} />
-        <ExpiryField hint="It works until it is revoked." onChange={setExpiry} />
+        <ExpiryField hint="It works until it is revoked." isTried={isTried} onChange={setExpiry} />
         <RefusalNote error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openSse } from '@halyard/testing';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.close());
+
+test('environments are made, coloured, moved, opened and deleted by name', async () => {
+  const { management, node } = world;
+  await management.createProject('shop');
+  await management.putState('shop', 'production', 'new-checkout', { enabled: true });
+  const { key } = await management.createKey('shop', ['production']);
+  const stream = await openSse(`${node.url}/v1/stream?env=production`, { headers: { 'X-Service-Key': key } });
+  const { page, check } = await world.open('/projects/shop/environments');
+  const names = () => page.getByRole('rowheader').allTextContents();
+  await page.getByRole('rowheader', { name: 'production' }).waitFor();
+  await check();
+
+  await page.getByRole('button', { name: 'New environment' }).click();
+  const form = page.getByRole('dialog', { name: 'New environment' });
+  await form.getByLabel('Name').fill('Preview!');
+  await form.getByText('Use lower-case letters').waitFor();
+  await form.getByLabel('Name').fill('preview');
+  await form.getByRole('radio', { name: 'violet' }).check();
+  await check();
+  await form.getByRole('button', { name: 'Create the environment' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('rowheader', { name: 'preview' }).waitFor();
+
+  await page.getByRole('button', { name: 'Move preview up' }).click();
+  await page.getByText('preview is number 3 of 4').waitFor();
+  expect(await names()).toEqual(['development', 'staging', 'preview', 'production']);
+  await page.reload();
+  await page.getByRole('rowheader', { name: 'production' }).waitFor();
+  expect(await names()).toEqual(['development', 'staging', 'preview', 'production']);
+
+  await page.getByRole('button', { name: 'Edit production' }).click();
+  await page.getByRole('checkbox', { name: 'Protected' }).uncheck();
+  await page.getByText('Without protection every editor').waitFor();
+  await page.getByRole('button', { name: 'Take the protection off production' }).click();
+  const production = page.getByRole('row', { name: /^production/ });
+  await production.getByRole('cell', { name: 'none' }).waitFor();
+
+  await production.getByRole('button', { name: 'Delete production' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete production?' });
+  await question.getByText('1 open stream is closed.').waitFor();
+  const go = question.getByRole('button', { name: 'Delete the environment' });
+  expect(await go.isDisabled()).toBe(true);
+  await question.getByRole('textbox').fill('production');
+  await check();
+  await go.click();
+  await production.waitFor({ state: 'detached' });
+  expect((await stream.ended).how).not.toBe('left');
+}, 60_000);
+
+test('a protected environment goes with its confirmation, and a project by its name', async () => {
+  await world.management.createProject('old');
+  const { page, check } = await world.open('/projects/old/environments', { theme: 'dark', width: 390 });
+  await page.getByRole('button', { name: 'Delete production' }).click();
+  await page.getByRole('dialog').getByRole('textbox').fill('production');
+  await page.getByRole('button', { name: 'Delete the environment' }).click();
+  await page.getByText('The environment production is deleted').waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await check();
+  await page.getByRole('button', { name: 'Delete the project' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete the project old?' });
+  await question.getByText('the environments development, staging').waitFor();
+  await question.getByRole('textbox').fill('old');
+  await question.getByRole('button', { name: 'Delete the project' }).click();
+  await page.getByText('The project old is deleted').waitFor();
+  await page.getByRole('heading', { name: 'Projects' }).waitFor();
+  await page.getByRole('link', { name: /^old/ }).waitFor({ state: 'detached' });
+}, 60_000);

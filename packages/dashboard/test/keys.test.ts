@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openSse, sharedPostgres } from '@halyard/testing';
+import type { Page } from 'playwright-core';
+import { signUp } from './support/people.ts';
+import { startWorld, type World } from './support/world.ts';
+
+for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`keys on ${engine}`, () => {
+    let world: World;
+    beforeAll(async () => {
+      const databaseUrl = engine === 'SQLite' ? undefined : await (await sharedPostgres()).createDatabase();
+      world = await startWorld(databaseUrl === undefined ? {} : { databaseUrl });
+      await world.management.createProject('shop');
+      await world.management.putState('shop', 'production', 'new-checkout', { enabled: true });
+    }, 120_000);
+    afterAll(() => world.close());
+
+    test('a new key is shown once, works, cuts its streams when revoked, and stays in the list', async () => {
+      const { page, check, complaints } = await world.open('/projects/shop/keys');
+      await page.getByRole('heading', { name: 'No key yet' }).waitFor();
+      await check();
+      const said: string[] = [];
+      page.on('console', (message) => said.push(message.text()));
+
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByRole('button', { name: 'Create the key' }).click();
+      await page.getByText('Choose at least one environment.').waitFor();
+      await check();
+      await page.getByLabel('Name').fill('website');
+      await page.getByRole('checkbox', { name: 'production' }).check();
+      await page.getByRole('button', { name: 'Create the key' }).click();
+
+      const dialog = page.getByRole('dialog', { name: 'The key website' });
+      const secret = (await dialog.locator('[data-secret]').textContent()) ?? '';
+      expect(secret).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
+      expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toContain(
+        `HALYARD_KEY=${secret}`,
+      );
+      expect(await dialog.getByRole('region', { name: 'curl command' }).textContent()).toContain(
+        `X-Service-Key: ${secret}`,
+      );
+      await check();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.getByRole('alert').waitFor(); // it does not close by a slip
+      await dialog.getByRole('button', { name: 'I saved it' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await placesWith(page, secret)).toEqual([]);
+      expect(said.filter((text) => text.includes(secret))).toEqual([]);
+      expect(await answersWith(world, secret)).toEqual([]);
+      await page.reload();
+      await page.getByRole('rowheader', { name: 'website' }).waitFor();
+      expect(await placesWith(page, secret)).toEqual([]);
+
+      const stream = await openSse(`${world.node.url}/v1/stream?env=production`, {
+        headers: { 'X-Service-Key': secret },
+      });
+      const row = page.getByRole('row', { name: /website/ });
+      await row.getByRole('cell', { name: '1', exact: true }).waitFor();
+      await row.getByRole('button', { name: 'Revoke website' }).click();
+      const question = page.getByRole('dialog', { name: 'Revoke website?' });
+      await question.getByText('1 open stream is cut at once.').waitFor();
+      const go = question.getByRole('button', { name: 'Revoke the key' });
+      await question.getByRole('textbox').fill('websit');
+      expect(await go.isDisabled()).toBe(true);
+      await question.getByRole('textbox').fill('website');
+      await check();
+      await go.click();
+
+      expect((await stream.ended).how).not.toBe('left');
+      await row.getByText('revoked', { exact: true }).waitFor();
+      expect(await row.getByRole('button').count()).toBe(0);
+      expect(complaints).toEqual([]);
+    }, 60_000);
+  });
+}
+
+describe('who may only look, and what the list shows', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    await world.management.createProject('shop');
+    for (const name of ['one', 'two', 'three', 'four', 'five', 'website']) {
+      await world.management.createKey('shop', ['staging'], { name });
+    }
+    const { id } = await world.management.createKey('shop', ['production'], { name: 'laptop' });
+    await world.management.revokeKey(id);
+  }, 120_000);
+  afterAll(() => world.close());
+
+  test('a viewer sees the keys, why there are no buttons, and filters in the address', async () => {
+    const as = await signUp(world, { email: 'vera@example.com', role: 'viewer' });
+    const { page, check } = await world.open('/projects/shop/keys?status=revoked', {
+      as,
+      theme: 'dark',
+      width: 390,
+    });
+    await page.getByText('takes an administrator; your role is viewer').waitFor();
+    await page.getByText('1 of 7').waitFor();
+    expect(await page.getByRole('button', { name: /New key|Revoke/ }).count()).toBe(0);
+    await check();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('searchbox').fill('web');
+    await page.getByText('1 of 7').waitFor();
+    expect(new URL(page.url()).search).toBe('?q=web');
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual([expect.stringContaining('website')]);
+  }, 60_000);
+});
+
+/** Where a page that is open keeps a text: its document, address, history and storage. */
+async function placesWith(page: Page, text: string): Promise<string[]> {
+  const places = (await page.evaluate(`({
+    document: document.documentElement.outerHTML,
+    fields: [...document.querySelectorAll('input, textarea')].map(({ value }) => value).join(),
+    address: location.href,
+    history: JSON.stringify(history.state),
+    local: JSON.stringify({ ...localStorage }),
+    session: JSON.stringify({ ...sessionStorage }),
+    cookies: document.cookie,
+  })`)) as Record<string, string>;
+  return Object.keys(places).filter((place) => places[place]?.includes(text));
+}
+
+/** The addresses of the management API whose answer has a text in it: every GET that ends, with real parameters. */
+async function answersWith({ node, management }: World, text: string): Promise<string[]> {
+  const { paths } = (await management.request('GET', '/api/openapi.json')) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const { keys } = (await management.request('GET', '/api/projects/shop/keys')) as { keys: { id: string }[] };
+  const id = keys[0]?.id ?? '';
+  const values: Record<string, string> = { project: 'shop', environment: 'production', key: 'new-checkout' };
+  const addresses = Object.keys(paths)
+    .filter((path) => path.startsWith('/api') && 'get' in (paths[path] ?? {}) && !/stream|events/.test(path))
+    .map((path) =>
+      path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? (name === 'id' ? id : '1')),
+    );
+  expect(addresses.length).toBeGreaterThan(15);
+  const found: string[] = [];
+  for (const address of addresses) {
+    const answer = await fetch(node.url + address, {
+      headers: { Authorization: `Bearer ${node.adminToken}` },
+    });
+    if ((await answer.text()).includes(text)) found.push(address);
+  }
+  return found;
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { signUp } from './support/people.ts';
+import { ADMIN, startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+}, 120_000);
+afterAll(() => world.close());
+
+test('an invitation is accepted in another browser, and its role holds there', async () => {
+  const admin = await world.open('/operators');
+  await admin.page.getByRole('button', { name: 'Invite' }).click();
+  await admin.page.getByLabel('E-mail').fill('grace@example.com');
+  await admin.page.getByRole('radio', { name: 'Viewer' }).check();
+  await admin.check();
+  await admin.page.getByRole('button', { name: 'Make the invitation' }).click();
+  const link = await shownLink(admin.page, 'Invitation link');
+  await admin.check();
+  await admin.page.getByRole('button', { name: 'I saved it' }).click();
+  await admin.page.getByRole('row', { name: /grace@example.com.*Invitation/ }).waitFor();
+  expect(await admin.page.content()).not.toContain(link.slice(-40));
+
+  const guest = await world.open(link, { as: 'nobody', theme: 'dark', width: 390 });
+  await guest.page.getByRole('heading', { name: 'Join Halyard' }).waitFor();
+  await guest.page.getByText('invited with the role viewer').waitFor();
+  expect(guest.page.url()).not.toContain('#');
+  await guest.check();
+  await guest.page.getByLabel('Your name').fill('Grace <img src=x onerror=alert(1)>');
+  await guest.page.getByLabel('Password').fill('too short');
+  await guest.page.getByRole('button', { name: 'Create the account' }).click();
+  await guest.page.getByText('3 are missing').waitFor();
+  expect(await guest.page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
+  await guest.page.getByLabel('Password').fill('a horse of another colour');
+  await guest.page.getByRole('button', { name: 'Create the account' }).click();
+  await guest.page.waitForURL('**/projects/shop/flags');
+  await guest.page.goto('/projects/shop/environments');
+  await guest.page.getByText('takes an administrator; your role is viewer').waitFor();
+  expect(await guest.page.getByRole('button', { name: /^(New environment|Edit|Delete|Move)/ }).count()).toBe(
+    0,
+  );
+  await guest.check();
+
+  // The list of the administrator follows by itself, and the name is only text there.
+  await admin.page.getByRole('row', { name: /Grace <img src=x onerror=alert\(1\)>/ }).waitFor();
+  expect(await admin.page.locator('img').count()).toBe(0);
+  await admin.check();
+}, 60_000);
+
+test('a used link says so, and a link for a new password lets its owner in', async () => {
+  const { email } = await signUp(world, { email: 'edmund@example.com', role: 'editor' });
+  const admin = await world.open('/operators');
+  await admin.page.getByRole('button', { name: 'Password link for edmund' }).click();
+  await admin.page.getByRole('button', { name: 'Make the link' }).click();
+  const link = await shownLink(admin.page, 'Link for a new password');
+  const owner = await world.open(link, { as: 'nobody' });
+  await owner.page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+  await owner.check();
+  await owner.page.getByLabel('Password').fill('yet another long password');
+  await owner.page.getByRole('button', { name: 'Set the password' }).click();
+  await owner.page.waitForURL('**/projects/shop/flags');
+  const again = await world.open(link, { as: 'nobody', expected: /410/ });
+  await again.page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+  await again.check();
+  await world.open('/', { as: { email, password: 'yet another long password' } });
+}, 60_000);
+
+test('the last administrator can be neither demoted nor removed, and the screen says why', async () => {
+  const { page, check } = await world.open('/operators', { expected: /400/ });
+  await page.getByRole('button', { name: 'Edit ada' }).click();
+  await page.getByRole('radio', { name: 'Viewer' }).check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').getByText('is the only administrator').waitFor();
+  expect(await page.getByRole('link', { name: 'What this means' }).getAttribute('href')).toContain(
+    '/docs/errors/',
+  );
+  await check();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Remove ada' }).click();
+  await page.getByRole('button', { name: 'Remove myself' }).click();
+  await page.getByText('is the only administrator').waitFor();
+  await page.getByRole('row', { name: /ada@example.com.*Administrator/ }).waitFor();
+}, 60_000);
+
+test('a session that has ended leads to the sign-in, and back to where one was', async () => {
+  const as = await signUp(world, { email: 'iris@example.com', role: 'admin' });
+  const { page, check } = await world.open('/projects/shop/keys?q=web', { as, expected: /401/ });
+  await page.getByRole('heading', { name: 'No key yet' }).waitFor();
+  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByLabel('Name').fill('website');
+  await page.getByRole('checkbox', { name: 'staging' }).check();
+  await endSessions(as);
+  const create = page.getByRole('button', { name: 'Create the key' }).click();
+  // Where the event stream was faster to tell, the button is gone already.
+  await create.catch(() => undefined);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await check();
+  await page.getByLabel('E-mail').fill(as.email);
+  await page.getByLabel('Password').fill('the password after that');
+  await page.getByRole('button', { name: 'Show the characters' }).click();
+  expect(await page.getByLabel('Password').getAttribute('type')).toBe('text');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL('**/projects/shop/keys?q=web');
+  await page.getByRole('heading', { name: 'No key yet' }).waitFor();
+}, 60_000);
+
+test('the account changes its password, its theme, and signs out', async () => {
+  const as = await signUp(world, { email: 'otto@example.com', role: 'editor' });
+  const { page, check } = await world.open('/account', { as, expected: /401/ });
+  await page.getByText('Not in protected environments').waitFor();
+  await page.getByRole('radio', { name: 'Dark' }).check();
+  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+  await check();
+  await page.getByLabel('Current password').fill('something else entirely');
+  await page.getByLabel('New password').fill('the next long password');
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('This is not the password that you have now').waitFor();
+  await check();
+  await page.getByLabel('Current password').fill(as.password);
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('The new password is set').waitFor();
+  await page.getByRole('button', { name: 'Sign out here' }).click();
+  await page.waitForURL('**/sign-in');
+  await page.goto('/account');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}, 60_000);
+
+// The last of all: it locks the address out, too.
+test('too many wrong passwords are answered with how long to wait', async () => {
+  const { page, check } = await world.open('/sign-in', { as: 'nobody', expected: /401|429/ });
+  await page.getByLabel('E-mail').fill(ADMIN.email);
+  for (let attempt = 0; attempt < 5; attempt++) {
+    await page.getByLabel('Password').fill(`wrong number ${attempt}`);
+    await Promise.all([
+      page.waitForResponse((response) => response.request().method() === 'POST'),
+      page.getByRole('button', { name: 'Sign in' }).click(),
+    ]);
+    await page.getByRole('alert').getByText('password do not belong together').waitFor();
+  }
+  await check();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/too many failed attempts.*try again in 1[45] minutes/)
+    .waitFor();
+  await check();
+}, 60_000);
+
+async function shownLink(page: Page, title: string): Promise<string> {
+  const link = await page.getByRole('dialog', { name: title }).locator('[data-secret]').textContent();
+  return new URL(link ?? '').pathname + new URL(link ?? '').hash;
+}
+
+/** Ends every session of somebody, as their changing the password in another browser does. */
+async function endSessions({ email, password }: { email: string; password: string }): Promise<void> {
+  const other = await world.browser.newContext({ baseURL: world.node.url });
+  await other.request.post('/api/session', { data: { email, password } });
+  const changed = await other.request.post('/api/session/password', {
+    data: { current: password, next: 'the password after that' },
+    headers: { Origin: world.node.url },
+  });
+  expect(changed.status()).toBe(204);
+  await other.close();
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.close());
+
+test('an access token is shown once, has the role it was made with, and ends when it is revoked', async () => {
+  const { page, check } = await world.open('/tokens');
+  await page.getByRole('heading', { name: 'No access token yet' }).waitFor();
+  await check();
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('Name').fill('deploy');
+  await page.getByRole('radio', { name: 'Viewer' }).check();
+  await page.getByLabel('Expires').selectOption('In 90 days');
+  await check();
+  await page.getByRole('button', { name: 'Create the token' }).click();
+  const dialog = page.getByRole('dialog', { name: 'The token deploy' });
+  const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
+  expect(await dialog.getByRole('region', { name: 'Settings for the command line' }).textContent()).toContain(
+    `export HALYARD_TOKEN=${token}`,
+  );
+  await check();
+  await dialog.getByRole('button', { name: 'I saved it' }).click();
+  expect(await page.content()).not.toContain(token);
+
+  expect(await whoAmI(token)).toEqual({ name: 'deploy', role: 'viewer', canChangeProtected: false });
+  const row = page.getByRole('row', { name: /^deploy/ });
+  await row.getByRole('cell', { name: 'Viewer' }).waitFor();
+  await check();
+  await row.getByRole('button', { name: 'Revoke deploy' }).click();
+  await page.getByRole('dialog', { name: 'Revoke deploy?' }).getByRole('textbox').fill('deploy');
+  await page.getByRole('button', { name: 'Revoke the token' }).click();
+  await row.getByText('revoked', { exact: true }).waitFor();
+  expect(await whoAmI(token)).toMatchObject({ error: 'invalid_access_token' });
+  await check();
+}, 60_000);
+
+async function whoAmI(token: string): Promise<unknown> {
+  const answer = await fetch(`${world.node.url}/api/whoami`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return answer.json();
+}
