@@ -27,6 +27,7 @@ function jsonFlag(flag: DeclaredFlag): string {
   const members = [
     ...(flag.description === '' ? [] : [`      "description": ${json(flag.description)}`]),
     ...(flag.tags.length === 0 ? [] : [`      "tags": ${jsonList(flag.tags)}`]),
+    ...(flag.owner === undefined ? [] : [`      "owner": ${json(flag.owner)}`]),
     ...(states.length === 0 ? [] : [`      "environments": ${block(states, '      ')}`]),
   ];
   return block(members, '    ');
@@ -49,6 +50,7 @@ function yamlFlag(key: string, flag: DeclaredFlag): readonly string[] {
   const lines = [
     ...(flag.description === '' ? [] : [`    description: ${json(flag.description)}`]),
     ...(flag.tags.length === 0 ? [] : [`    tags: ${jsonList(flag.tags)}`]),
+    ...(flag.owner === undefined ? [] : [`    owner: ${json(flag.owner)}`]),
     ...(states.length === 0 ? [] : ['    environments:', ...states]),
   ];
   return lines.length === 0 ? [`  ${yamlKey(key)}: {}`] : [`  ${yamlKey(key)}:`, ...lines];

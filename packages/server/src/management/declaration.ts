@@ -2,7 +2,7 @@ import type { StateText } from '../domain/flag.ts';
 import { readState } from '../domain/flag-state-text.ts';
 import { elementsOf } from '../domain/json-text.ts';
 import { at, invalid, memberPath, quote, readEntries, readMembers } from '../domain/strict-members.ts';
-import { checkDescription, checkFlagKey, checkName, checkTags } from './rules.ts';
+import { checkDescription, checkFlagKey, checkName, checkOwner, checkTags } from './rules.ts';
 
 /** The version of the declarative document that this program reads and writes. */
 export const DECLARATION_VERSION = 1;
@@ -19,6 +19,8 @@ export interface Declaration {
 export interface DeclaredFlag {
   readonly description: string;
   readonly tags: readonly string[];
+  /** Absent: the document says nothing of it. */
+  readonly owner?: string;
   /** By environment name; where it is absent the flag does not exist. */
   readonly states: ReadonlyMap<string, StateText>;
 }
@@ -55,13 +57,16 @@ export function readDeclaration(text: string): Declaration {
 function readFlag(text: string, path: string, environments: ReadonlySet<string>): DeclaredFlag {
   const members = readMembers(text, path, {
     required: [],
-    optional: ['description', 'tags', 'environments'],
+    optional: ['description', 'tags', 'owner', 'environments'],
   });
   const description = readText(members.get('description') ?? '""', memberPath(path, 'description'));
   const tags = readTexts(members.get('tags') ?? '[]', memberPath(path, 'tags'));
+  const ownerText = members.get('owner');
+  const owner = ownerText === undefined ? undefined : readText(ownerText, memberPath(path, 'owner'));
   within(path, () => {
     checkDescription(description);
     checkTags(tags);
+    if (owner !== undefined) checkOwner(owner);
   });
   const place = memberPath(path, 'environments');
   const states = new Map<string, StateText>();
@@ -71,7 +76,7 @@ function readFlag(text: string, path: string, environments: ReadonlySet<string>)
     }
     states.set(name, readState(state, memberPath(place, name)));
   }
-  return { description, tags, states };
+  return { description, tags, ...(owner === undefined ? {} : { owner }), states };
 }
 
 function readText(text: string, path: string): string {

@@ -1,3 +1,4 @@
+import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../domain/audit.ts';
 import { type Environment, type EnvironmentColor, PLAIN_LOOKS } from '../domain/environment.ts';
 import type { StoreTransaction } from '../domain/store.ts';
@@ -6,6 +7,20 @@ import type { ManagementContext } from './context.ts';
 import { environmentNotFound, findEnvironment, findProject, lockPlace, type Place } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 import { checkName } from './rules.ts';
+
+/** A slip of the hand in production hurts, so changing it is guarded from the start. */
+const DEFAULT_LOOKS = {
+  development: { color: 'green', protected: false },
+  staging: { color: 'amber', protected: false },
+  production: { color: 'red', protected: true },
+} as const;
+
+/** How a new environment of that name looks until somebody changes it. */
+export function looksOf(name: string): Pick<Environment, 'protected' | 'color'> {
+  const known = DEFAULT_ENVIRONMENTS.find((one) => one === name);
+  const { protected: isProtected, color } = known === undefined ? PLAIN_LOOKS : DEFAULT_LOOKS[known];
+  return { protected: isProtected, color };
+}
 
 /** The environments of a project, by position and then by name. `project_not_found`. */
 export function listEnvironments(
@@ -28,7 +43,7 @@ export function createEnvironment(
   });
 }
 
-/** Inserts an environment of plain looks after the others of its project. `already_exists`. */
+/** Inserts an environment after the others of its project, with the looks of its name. `already_exists`. */
 export async function addEnvironment(
   context: ManagementContext,
   transaction: StoreTransaction,
@@ -38,7 +53,7 @@ export async function addEnvironment(
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
-  return transaction.insertEnvironment({ ...place, ...PLAIN_LOOKS, position });
+  return transaction.insertEnvironment({ ...place, ...looksOf(name), position });
 }
 
 /** What an environment looks like; what is absent stays. */

@@ -14,8 +14,9 @@ async function declare(reader: StoreReader, project: string): Promise<Declaratio
   const { id, name } = await findProject(reader, project);
   const environments = await reader.environments(id);
   const flags = new Map<string, DeclaredFlag & { readonly states: Map<string, StateText> }>();
-  for (const { key, description, tags, archivedAt } of await reader.flags(id)) {
-    if (archivedAt === undefined) flags.set(key, { description, tags, states: new Map() });
+  for (const { key, description, tags, owner, archivedAt } of await reader.flags(id)) {
+    if (archivedAt !== undefined) continue;
+    flags.set(key, { description, tags, ...(owner === '' ? {} : { owner }), states: new Map() });
   }
   for (const environment of environments) {
     for (const { flagKey, state } of readable(await reader.states(environment.id))) {

@@ -38,7 +38,7 @@ export interface ImportResult {
   readonly projectCreated: boolean;
   readonly environmentsCreated: readonly string[];
   readonly flagsCreated: readonly string[];
-  /** Flags whose description or tags are now others. */
+  /** Flags whose description, tags or owner are now others. */
   readonly flagsUpdated: readonly string[];
   /** Flags that lost their last state to the document's silence, and so are gone altogether. */
   readonly flagsDeleted: readonly string[];
@@ -136,12 +136,13 @@ class Import {
     const known = new Map((await this.#transaction.flags(projectId)).map((flag) => [flag.key, flag]));
     const createdAt = this.#context.now();
     const created: Flag[] = [];
-    for (const [key, { description, tags }] of byKey(this.#declaration.flags)) {
+    for (const [key, declared] of byKey(this.#declaration.flags)) {
       const flag = known.get(key);
-      if (flag === undefined) created.push({ projectId, key, description, tags, owner: '', createdAt });
+      const { description, tags, owner = flag?.owner ?? '' } = declared;
+      if (flag === undefined) created.push({ projectId, key, description, tags, owner, createdAt });
       else if (flag.archivedAt !== undefined) throw namesArchived(key);
-      else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags })) {
-        await this.#transaction.putFlag({ ...flag, description, tags });
+      else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags, owner })) {
+        await this.#transaction.putFlag({ ...flag, description, tags, owner });
         this.#flagsUpdated.push(key);
       }
     }
@@ -213,8 +214,12 @@ function byKey(flags: Declaration['flags']): readonly (readonly [string, Declare
   return [...flags].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-type FlagText = Pick<DeclaredFlag, 'description' | 'tags'>;
+type FlagText = Pick<Flag, 'description' | 'tags' | 'owner'>;
 
 function isSameText(a: FlagText, b: FlagText): boolean {
-  return a.description === b.description && JSON.stringify(a.tags) === JSON.stringify(b.tags);
+  return (
+    a.description === b.description &&
+    a.owner === b.owner &&
+    JSON.stringify(a.tags) === JSON.stringify(b.tags)
+  );
 }

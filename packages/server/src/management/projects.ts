@@ -4,16 +4,10 @@ import type { Environment } from '../domain/environment.ts';
 import type { Project } from '../domain/project.ts';
 import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
+import { looksOf } from './environments.ts';
 import { findProject, lockAll } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 import { checkName } from './rules.ts';
-
-/** A slip of the hand in production hurts, so changing it is guarded from the start. */
-const DEFAULT_LOOKS = {
-  development: { color: 'green', protected: false },
-  staging: { color: 'amber', protected: false },
-  production: { color: 'red', protected: true },
-} as const;
 
 /** A project with its environments, in the order of their positions. */
 export interface ProjectWithEnvironments extends Project {
@@ -46,7 +40,7 @@ export function createProject(
     await transaction.insertProject(project);
     for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
       const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
-      await transaction.insertEnvironment({ ...place, ...DEFAULT_LOOKS[name] });
+      await transaction.insertEnvironment({ ...place, ...looksOf(name) });
     }
     return { ...project, environments: await transaction.environments(project.id) };
   });

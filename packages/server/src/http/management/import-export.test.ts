@@ -35,7 +35,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
       await app.call('PUT', `${path}/environments/production/flags/${key}`, { body });
       await app.call('PUT', `${path}/environments/staging/flags/${key}`, { body: { enabled: false } });
     }
-    const text = { description: 'says: "no" # \u2028 ü\n- x', tags: ['yes', '- a', 'ß'] };
+    const text = { description: 'says: "no" # \u2028 ü\n- x', tags: ['yes', '- a', 'ß'], owner: 'Team: "A"' };
     await app.call('PATCH', `${path}/flags/true`, { body: text });
     await app.call('POST', `${path}/flags`, { body: { key: 'nowhere' } });
     return name;
@@ -129,6 +129,29 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     expect(Object.keys((await app.call('GET', `${path}/flags/half`)).json.environments)).toEqual(['staging']);
   });
 
+  test('an owner that the document does not name stays, and one that it names is enforced', async () => {
+    const { name, path } = await app.project();
+    await app.call('POST', `${path}/flags`, { body: { key: 'a', owner: 'Team A' } });
+    const document = (flag: object) => ({ halyard: 1, project: name, environments: [], flags: { a: flag } });
+    const ownerOf = async () => (await app.call('GET', `${path}/flags/a`)).json.owner;
+    await load(document({ description: 'x' }), '?policy=enforce');
+    expect(await ownerOf()).toBe('Team A');
+    await load(document({ owner: 'Team B' }));
+    expect(await ownerOf()).toBe('Team A');
+    const enforced = await load(document({ owner: 'Team B' }), '?policy=enforce');
+    expect([enforced.json.flagsUpdated, await ownerOf()]).toEqual([['a'], 'Team B']);
+  });
+
+  test('a project that an import makes is guarded as any other', async () => {
+    const { name } = await app.project();
+    const project = `${name}-made`;
+    const environments = ['production', 'preview', 'staging'];
+    await load({ halyard: 1, project, environments, flags: {} });
+    const made = (await app.call('GET', `/api/projects/${project}`)).json.environments;
+    const guards = made.map((one: { name: string; protected: boolean }) => [one.name, one.protected]);
+    expect(Object.fromEntries(guards)).toEqual({ preview: false, production: true, staging: false });
+  });
+
   test('a dry run says what would be done and writes nothing', async () => {
     const name = await awkward();
     const tables = ['projects', 'environments', 'flags', 'flag_states', 'change_log', 'audit_log', 'feed'];
@@ -179,6 +202,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     [{ ...minimal, halyard: undefined }, 'lacks the member "halyard"'],
     [{ ...minimal, flags: undefined }, 'lacks the member "flags"'],
     [{ ...minimal, owner: 'me' }, 'unknown member "owner"'],
+    [flag({ owner: ' me' }), 'flags.a: "owner" must be'],
     [{ ...minimal, project: 'No' }, 'cannot be the name of a project'],
     [{ ...minimal, project: 1 }, '"project" must be a text'],
     [{ ...minimal, environments: 'production' }, '"environments" must be a list'],

@@ -10,7 +10,7 @@ import { ok } from './answers.ts';
 import { parseBody } from './body.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-import { FlagKeySchema, FlagStateSchema, flagTextMembers, NameSchema, seqMember } from './schemas.ts';
+import { FlagKeySchema, FlagStateSchema, flagDetailMembers, NameSchema, seqMember } from './schemas.ts';
 
 const tag = 'Import and export';
 
@@ -26,7 +26,10 @@ const DeclarationSchema = z
     environments: z.array(NameSchema),
     flags: z.record(
       FlagKeySchema,
-      z.strictObject({ ...flagTextMembers, environments: z.record(NameSchema, FlagStateSchema).optional() }),
+      z.strictObject({
+        ...flagDetailMembers,
+        environments: z.record(NameSchema, FlagStateSchema).optional(),
+      }),
     ),
   })
   .openapi('Declaration');
