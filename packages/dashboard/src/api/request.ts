@@ -45,7 +45,9 @@ export async function requestText(
   if (response.ok) return text;
   const body: unknown = parse(text);
   const error = refusalOf(response, body);
-  if (error.code === 'not_signed_in') for (const listener of signedOutListeners) listener();
+  // Without its cookie a request looks like one that forgot its token. A wrong password is told where it was typed.
+  if (error.status === 401 && error.code !== 'sign_in_failed')
+    for (const listener of signedOutListeners) listener();
   throw error;
 }
 

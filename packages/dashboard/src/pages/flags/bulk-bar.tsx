@@ -33,9 +33,9 @@ export function BulkBar({
     <section
       aria-label="Chosen flags"
       data-bottom-bar
-      className="flex shrink-0 flex-wrap items-center gap-2 border-t border-line bg-raised px-3 py-2 sm:px-4"
+      className="flex h-12.25 shrink-0 items-center gap-2 overflow-x-auto border-t border-line bg-raised px-3 py-2 sm:px-4"
     >
-      <strong className="mr-2 font-medium">{flags.length} chosen</strong>
+      <strong className="mr-2 font-medium whitespace-nowrap">{flags.length} chosen</strong>
       {!isArchived &&
         ([true, false] as const).map((enabled) => (
           <Menu

@@ -1,0 +1,62 @@
+import { beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { buildDashboard } from '../../../scripts/dashboard/build.ts';
+import { type AssetPack, readAssetPack } from '../../server/src/http/dashboard/asset-pack.ts';
+
+const BUDGET_BYTES = 180 * 1024;
+
+let pack: AssetPack;
+beforeAll(async () => {
+  await buildDashboard();
+  pack = readAssetPack(await Bun.file(join(import.meta.dir, '../dist/dashboard.pack')).bytes());
+}, 60_000);
+
+function textOf(path: string): string {
+  return new TextDecoder().decode(pack.get(path)?.forms.get('identity'));
+}
+
+/** What a browser fetches before it shows the list of flags: what the page names, and what that imports at once. */
+function filesOfFirstLoad(): Set<string> {
+  const found = new Set(['/']);
+  for (const file of found) {
+    const text = textOf(file);
+    const named = file === '/' ? text.matchAll(/(?:src|href)="([^"]+)"/g) : text.matchAll(STATIC_IMPORT);
+    for (const [, path = ''] of named) found.add(path);
+  }
+  return found;
+}
+
+const STATIC_IMPORT = /(?:from|import)\s*"(\/assets\/[^"]+)"/g;
+
+test('the first load is at most 180 KB compressed', () => {
+  const files = filesOfFirstLoad();
+  expect(files.size).toBeGreaterThan(4);
+  let bytes = 0;
+  for (const file of files) {
+    const forms = pack.get(file)?.forms;
+    expect([file, forms !== undefined]).toEqual([file, true]);
+    bytes += (forms?.get('gzip') ?? forms?.get('identity'))?.length ?? 0;
+  }
+  expect(bytes).toBeLessThan(BUDGET_BYTES);
+});
+
+test('the page holds nothing inline, and no file reaches for another server', () => {
+  const page = textOf('/');
+  expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
+  expect([...page.matchAll(/<script\b[^>]*>([^<]*)<\/script>/g)].map(([, inside]) => inside)).toEqual([
+    '',
+    '',
+  ]);
+  for (const file of pack.keys()) {
+    if (!file.endsWith('.css')) continue;
+    expect(textOf(file)).not.toMatch(/@import|url\(\s*["']?(?!data:)/);
+  }
+});
+
+test('no source map and no file without a compressed form is shipped', () => {
+  for (const [path, { forms }] of pack) {
+    expect(path).not.toEndWith('.map');
+    if ((forms.get('identity')?.length ?? 0) > 1024)
+      expect([path, [...forms.keys()]]).toEqual([path, ['br', 'gzip', 'identity']]);
+  }
+});
