@@ -38,7 +38,11 @@ export function EnvironmentPresence({
                 )}
               </span>
               <span className="text-xs text-ink-3">
-                {key.streams > 0 ? 'connected' : key.lastSeenAt === undefined ? 'never seen' : 'last seen '}
+                {key.streams > 0
+                  ? 'connected'
+                  : key.lastSeenAt === undefined
+                    ? 'not connected'
+                    : 'last seen '}
                 {key.streams === 0 && key.lastSeenAt !== undefined && <TimeAgo at={key.lastSeenAt} />}
               </span>
               <span className="min-w-16 text-right text-ink-2">

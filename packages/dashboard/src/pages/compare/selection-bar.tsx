@@ -14,8 +14,10 @@ export function SelectionBar({
   onCopy: () => void;
 }) {
   return (
-    <div data-bottom-bar
-      className="sticky bottom-3 z-10 mt-3 flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop">
+    <div
+      data-bottom-bar
+      className="sticky bottom-3 z-10 mt-3 flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop"
+    >
       <span className="mr-auto font-medium">{count} selected</span>
       <Button kind="quiet" onClick={onClear}>
         Clear

@@ -1,4 +1,5 @@
 import { Command } from 'cmdk';
+import { useEffect } from 'react';
 import { Kbd } from '../../components/kbd.tsx';
 import type { Command as Offer } from '../commands.tsx';
 import { useCurrentProject } from '../current-project.ts';
@@ -9,6 +10,8 @@ import { useSearchCommands } from './use-search-commands.ts';
 
 interface ResultsProps {
   readonly text: string;
+  /** Marks the command of this id, which Enter would run. */
+  readonly onChoose: (id: string) => void;
   readonly onClose: () => void;
   readonly onHelp: () => void;
 }
@@ -33,12 +36,17 @@ function Results({
   project,
   text,
   flags,
+  onChoose,
   onClose,
   onHelp,
 }: ResultsProps & { project: string | undefined; flags: readonly Offer[] }) {
   const general = matchCommands(useGeneralCommands(project, onHelp), text);
   const found = useSearchCommands(project, text);
   const groups = Map.groupBy([...flags, ...general, ...found], ({ group }) => group);
+  const [first] = [...groups.values()].flat();
+  // What is found is not there yet when the text changes: the mark follows once it is.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another text begins at the top again
+  useEffect(() => onChoose(first?.id ?? ''), [text, first?.id, onChoose]);
   return (
     <>
       {groups.size === 0 && <p className="px-3 py-8 text-center text-ink-2">Nothing matches “{text}”.</p>}

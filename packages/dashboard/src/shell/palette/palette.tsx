@@ -2,14 +2,14 @@ import { Command } from 'cmdk';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import CornerDownLeft from 'lucide-react/icons/corner-down-left';
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { PaletteResults } from './palette-results.tsx';
 
 /** The command palette: a field, and below it what matches. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const [text, setText] = useState('');
-  const query = useDeferredValue(text);
+  const [chosen, choose] = useState('');
   return (
     <Dialog
       title="Commands"
@@ -17,7 +17,14 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
       onClose={onClose}
       className="mt-[12vh] max-h-[70vh] w-[min(40rem,calc(100vw-1.5rem))] overflow-hidden"
     >
-      <Command shouldFilter={false} loop label="Commands" className="flex max-h-[70vh] flex-col">
+      <Command
+        shouldFilter={false}
+        loop
+        value={chosen}
+        onValueChange={choose}
+        label="Commands"
+        className="flex max-h-[70vh] flex-col"
+      >
         <Command.Input
           data-autofocus
           value={text}
@@ -26,7 +33,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
           className="h-12 w-full shrink-0 border-b border-line bg-transparent px-4 text-base outline-none"
         />
         <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label="What matches">
-          <PaletteResults text={query} onClose={onClose} onHelp={onHelp} />
+          <PaletteResults text={text} onChoose={choose} onClose={onClose} onHelp={onHelp} />
         </Command.List>
         <p
           aria-hidden

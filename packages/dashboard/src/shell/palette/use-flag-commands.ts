@@ -1,3 +1,4 @@
+import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import { useFlags } from '../../api/flags.ts';
@@ -17,6 +18,9 @@ const NONE: readonly FlagRecord[] = [];
 /** Flags that are offered to go to, and of how many of them the switches are offered. */
 const [MOST, FEW] = [8, 3];
 
+/** A text that says what to do, rather than where to go. */
+const ASKS_FOR_DEED = /^\s*(turn|toggle|flip|enable|disable|copy)\b/i;
+
 /** What can be done with the flags that a text means. */
 export function useFlagCommands(project: string, text: string): readonly Command[] {
   const { data: flags = NONE } = useFlags(project);
@@ -30,10 +34,11 @@ export function useFlagCommands(project: string, text: string): readonly Command
     const names = environments.map(({ name }) => name);
     const found = matchFlags(flags, text, { environments: names, most: MOST });
     const isNew = !flags.some(({ key }) => key === text.trim());
+    const screens = found.map((flag) => goTo(flag));
+    const deeds = matchCommands(found.slice(0, FEW).flatMap(deedsOf), text);
     return [
-      ...found.map((flag) => goTo(flag)),
-      ...matchCommands(found.slice(0, FEW).flatMap(deedsOf), text),
-      ...(canEdit && isNew && /^[\w.-]+$/.test(text.trim()) ? [create(text.trim())] : []),
+      ...(ASKS_FOR_DEED.test(text) ? [...deeds, ...screens] : [...screens, ...deeds]),
+      ...(canEdit && isNew && FLAG_KEY_PATTERN.test(text.trim()) ? [create(text.trim())] : []),
     ];
 
     function goTo({ key, description }: FlagRecord): Command {

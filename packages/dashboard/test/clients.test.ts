@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openSse } from '@halyard/testing';
+import { startWorld, type World } from './support/world.ts';
+
+describe('clients', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    await world.management.createProject('shop');
+    await world.management.putState('shop', 'production', 'checkout', { enabled: false });
+  }, 120_000);
+  afterAll(() => world.close());
+
+  test('the first client that connects is celebrated, and a change that reaches it is timed', async () => {
+    const { page, check } = await world.open('/projects/shop/clients');
+    await page.getByRole('heading', { name: 'Connect your first client' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await check();
+    const { key } = await world.management.createKey('shop', ['production'], { name: 'website' });
+    const stream = await openSse(`${world.node.url}/v1/stream?env=production`, {
+      headers: { 'X-Service-Key': key },
+    });
+    await page.getByText('A client is connected.').waitFor();
+    const card = page.getByRole('region', { name: 'production', exact: true });
+    await card.getByText('connected', { exact: true }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Connect your first client' }).count()).toBe(0);
+
+    await world.management.putState('shop', 'production', 'checkout', { enabled: true });
+    await page.getByRole('cell', { name: /^1 of 1/ }).waitFor();
+    await check();
+    stream.close();
+    await card.getByText(/^(last seen|not connected)/).waitFor();
+  }, 60_000);
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sharedPostgres } from '@halyard/testing';
+import { startWorld, type World } from './support/world.ts';
+
+for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`compare and copy on ${engine}`, () => {
+    let world: World;
+    beforeAll(async () => {
+      const databaseUrl = engine === 'SQLite' ? undefined : await (await sharedPostgres()).createDatabase();
+      world = await startWorld(databaseUrl === undefined ? {} : { databaseUrl });
+      const { management } = world;
+      await management.createProject('shop');
+      await management.putState('shop', 'staging', 'checkout', { enabled: true, rolloutPct: 50 });
+      await management.putState('shop', 'production', 'checkout', { enabled: false });
+      await management.putState('shop', 'staging', 'banner', {
+        enabled: true,
+        value: '<img src=x onerror=alert(1)>',
+      });
+      await management.putState('shop', 'production', 'legacy', { enabled: true });
+    }, 120_000);
+    afterAll(() => world.close());
+
+    test('chosen flags are copied as one change, after a preview and the guard, and back with Undo', async () => {
+      const { page, check } = await world.open('/projects/shop/compare');
+      await page.getByText('3 flags differ').waitFor();
+      await page.getByText('staging lacks it: copying removes it from production').waitFor();
+      await check();
+
+      await page.getByRole('checkbox', { name: /^Select all/ }).check();
+      await page.getByText('2 selected').waitFor();
+      await page.getByRole('button', { name: 'Copy to production…' }).click();
+      const preview = page.getByRole('dialog', { name: 'Copy to production' });
+      const changes = preview.getByRole('region', { name: 'What changes' });
+      await changes.getByText('checkout').waitFor();
+      expect(await changes.getByRole('listitem').count()).toBe(2);
+      await check();
+      await preview.getByLabel('Note').fill('Release 41');
+      const before = (await world.management.states('shop', 'production')).revision;
+      await preview.getByRole('button', { name: 'Copy 2 flags to production' }).click();
+      const guard = page.getByRole('dialog', { name: 'Change 2 flags in production?' });
+      await guard.getByRole('button', { name: 'Change production' }).click();
+
+      await page.getByText('2 flags copied from staging to production').first().waitFor();
+      await page.getByText('1 flag differs').waitFor();
+      const copied = await world.management.states('shop', 'production');
+      expect(copied.revision).toBe(before + 1);
+      expect(copied.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
+        enabled: true,
+        rolloutPct: 50,
+      });
+
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByText('3 flags differ').waitFor();
+      const undone = await world.management.states('shop', 'production');
+      expect(undone.flags.find(({ key }) => key === 'checkout')?.state).toEqual({ enabled: false });
+      expect(undone.flags.some(({ key }) => key === 'banner')).toBe(false);
+    }, 60_000);
+
+    test('a target that has changed since the preview is shown again instead of being overwritten', async () => {
+      const { page } = await world.open('/projects/shop/compare?from=staging&to=development', {
+        expected: /412/,
+      });
+      await page.getByRole('checkbox', { name: 'Select checkout' }).check();
+      await page.getByRole('button', { name: 'Copy to development…' }).click();
+      const preview = page.getByRole('dialog', { name: 'Copy to development' });
+      await preview.getByText('not there').waitFor();
+      await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
+      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+
+      await preview.getByText('development has changed since you looked.').waitFor();
+      const changes = preview.getByRole('region', { name: 'What changes' });
+      await changes.getByText('7', { exact: true }).waitFor();
+      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+      await preview.waitFor({ state: 'detached' });
+      const states = await world.management.states('shop', 'development');
+      expect(states.flags.find(({ key }) => key === 'checkout')?.state).toEqual({
+        enabled: true,
+        rolloutPct: 50,
+      });
+    }, 60_000);
+  });
+}
+
+describe('the look of compare', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    await world.management.createProject('shop');
+    await world.management.putState('shop', 'staging', 'a'.repeat(128), {
+      enabled: true,
+      value: { text: 'long '.repeat(200) },
+    });
+  }, 120_000);
+  afterAll(() => world.close());
+
+  test('a long key and a long value fit into a narrow screen, dark and light', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      const { page, check } = await world.open('/projects/shop/compare', { theme, width: 390 });
+      await page.getByText('1 flag differs').waitFor();
+      await check();
+    }
+  }, 60_000);
+
+  test('equal environments are said to be equal', async () => {
+    const { page, check } = await world.open('/projects/shop/compare?from=development&to=production');
+    await page.getByRole('heading', { name: 'development and production are equal' }).waitFor();
+    await check();
+  }, 60_000);
+});

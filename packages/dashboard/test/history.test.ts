@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startWorld, type World } from './support/world.ts';
+
+describe('the history', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { management } = world;
+    await management.createProject('shop');
+    await management.putState('shop', 'production', 'checkout', { enabled: false });
+    await management.putState('shop', 'production', 'checkout', { enabled: true, rolloutPct: 25 });
+    await management.change('shop', 'staging', [
+      { key: 'checkout', state: { enabled: true } },
+      { key: 'banner', state: { enabled: true, value: '<img src=x onerror=alert(1)>' } },
+    ]);
+  }, 120_000);
+  afterAll(() => world.close());
+
+  test('a filter stands in the address and survives a reload', async () => {
+    const { page, check } = await world.open('/projects/shop/history');
+    await page.getByText('changed 2 flags').waitFor();
+    await check();
+    await page.getByLabel('Environment', { exact: true }).selectOption('production');
+    await page.getByRole('searchbox').fill('checkout');
+    await page.waitForURL(/environment=production.*q=checkout|q=checkout.*environment=production/);
+    await page.getByText('changed 2 flags').waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByText('rolloutPct').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('checkout');
+    expect(await page.getByLabel('Environment', { exact: true }).inputValue()).toBe('production');
+    expect(await page.getByText('changed 2 flags').count()).toBe(0);
+    const link = page.getByRole('link', { name: /Export/ });
+    expect(await link.getAttribute('href')).toContain('format=ndjson');
+    const file = await page.request.get((await link.getAttribute('href')) ?? '');
+    const lines = (await file.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ target }) => target)).toContain('checkout');
+    expect(lines.every(({ environment }) => environment === 'production')).toBe(true);
+  }, 60_000);
+
+  test('what somebody else changes appears at the top, with how far it came', async () => {
+    const first = await world.open('/projects/shop/history');
+    const second = await world.open('/projects/shop/flags');
+    await first.page.getByText('changed 2 flags').waitFor();
+    await first.page.getByText('Live', { exact: true }).waitFor();
+    await second.page.getByRole('switch', { name: 'banner in development' }).click();
+    const top = first.page.locator('[data-seq]').first();
+    await top.getByText('development').waitFor();
+    await top.getByRole('link', { name: 'banner' }).waitFor();
+    expect(await first.page.locator('li.animate-flash').count()).toBe(1);
+  }, 60_000);
+
+  test('a change is reverted after a preview, as a new change', async () => {
+    const { page, check } = await world.open('/projects/shop/history?q=checkout&environment=production');
+    await page
+      .getByRole('button', { name: /^Revert change/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
+    await dialog.getByRole('region', { name: 'What is put back' }).getByText('rolloutPct').waitFor();
+    await check();
+    await dialog.getByLabel('Why').fill('Too many complaints');
+    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText(/Reverts change \d+: Too many complaints/).waitFor();
+    const { flags } = await world.management.states('shop', 'production');
+    expect(flags.find(({ key }) => key === 'checkout')?.state).toEqual({ enabled: false });
+  }, 60_000);
+
+  test('older changes are loaded on demand', async () => {
+    for (let share = 1; share <= 60; share++) {
+      await world.management.putState('shop', 'development', 'ramp', { enabled: true, rolloutPct: share });
+    }
+    const { page } = await world.open('/projects/shop/history');
+    await page.getByRole('button', { name: 'Load older changes' }).click();
+    await page.getByText('created the project').waitFor();
+    expect(await page.getByRole('button', { name: 'Load older changes' }).count()).toBe(0);
+  }, 60_000);
+
+  test('the audit log of everything is there in dark and on a narrow screen', async () => {
+    const { page, check } = await world.open('/audit', { theme: 'dark', width: 390 });
+    await page.getByText('signed in').first().waitFor();
+    await check();
+  }, 60_000);
+});

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { ADMIN, startWorld, type World } from './support/world.ts';
+
+describe('the command palette and the keyboard', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { management } = world;
+    await management.createProject('shop');
+    await management.createProject('museum');
+    await management.putState('shop', 'production', 'new-checkout', { enabled: false });
+    await management.putState('shop', 'development', 'banner', { enabled: true });
+    await management.putState('museum', 'development', 'audio-guide', { enabled: true });
+  }, 120_000);
+  afterAll(() => world.close());
+
+  test('a flag is flipped by typing, and the guard asks first', async () => {
+    const { page, check } = await world.open('/projects/shop/history');
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Commands' });
+    await palette.getByRole('combobox').fill('turn on new prod');
+    await palette.getByRole('option', { name: 'Turn on new-checkout in production' }).waitFor();
+    await check();
+    await page.keyboard.press('Enter');
+    const guard = page.getByRole('dialog', { name: 'Change new-checkout in production?' });
+    await guard.waitFor();
+    expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: false });
+    await guard.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('new-checkout is on in production').first().waitFor();
+    expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: true });
+  }, 60_000);
+
+  test('flags of other projects are found, screens are reached, and the theme is changed', async () => {
+    const { page, check } = await world.open('/projects/shop/flags', { theme: 'dark' });
+    await page.getByRole('link', { name: 'banner' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/^Find a flag/).fill('audio');
+    await page.getByRole('option', { name: 'audio-guide in museum' }).click();
+    await page.waitForURL('**/projects/museum/flags/audio-guide');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/^Find a flag/).fill('light theme');
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-theme="light"]').waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.waitForURL('**/projects/museum/history');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await check();
+  }, 60_000);
+
+  test('from the sign-in to a flipped flag with the keyboard alone', async () => {
+    const { page } = await world.open('/projects/shop/flags', { as: 'nobody' });
+    await page.getByLabel('E-mail').focus();
+    await page.keyboard.type(ADMIN.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(ADMIN.password);
+    await page.keyboard.press('Enter');
+    const cell = page.getByRole('switch', { name: 'banner in development' });
+    await cell.waitFor();
+    for (let presses = 0; (await labelInFocus(page)) !== 'banner in development'; presses++) {
+      if (presses > 60) throw new Error('the switch cannot be reached with Tab');
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Space');
+    await page.getByText('banner is off in development').first().waitFor();
+    expect(await stateOf(world, 'development', 'banner')).toEqual({ enabled: false });
+  }, 60_000);
+});
+
+async function stateOf(world: World, environment: string, key: string): Promise<unknown> {
+  const { flags } = await world.management.states('shop', environment);
+  return flags.find((flag) => flag.key === key)?.state;
+}
+
+function labelInFocus(page: Page): Promise<unknown> {
+  return page.evaluate('document.activeElement?.getAttribute("aria-label")');
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sharedPostgres } from '@halyard/testing';
+import { startWorld, type World } from './support/world.ts';
+
+for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`schedules on ${engine}`, () => {
+    let world: World;
+    beforeAll(async () => {
+      const databaseUrl = engine === 'SQLite' ? undefined : await (await sharedPostgres()).createDatabase();
+      world = await startWorld(databaseUrl === undefined ? {} : { databaseUrl });
+      await world.management.createProject('shop');
+      await world.management.putState('shop', 'production', 'checkout', { enabled: false });
+    }, 120_000);
+    afterAll(() => world.close());
+
+    test('a schedule is made with the guard, listed and cancelled', async () => {
+      const { page, check } = await world.open('/projects/shop/schedules');
+      await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+      await check();
+      await page.keyboard.press('n');
+      const dialog = page.getByRole('dialog', { name: 'New schedule' });
+      await dialog.getByLabel('Environment').selectOption('production');
+      await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+      await dialog.getByText('Choose a flag').waitFor();
+      await check();
+      await dialog.getByLabel('Flag 1', { exact: true }).fill('checkout');
+      await dialog.getByLabel('What happens to flag 1').selectOption('rollout');
+      await dialog.getByLabel('Percentage of flag 1').fill('25');
+      await dialog.getByLabel('Note').fill('After the announcement');
+      await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+      const guard = page.getByRole('dialog', { name: 'Change checkout in production?' });
+      await guard.getByText('on, 25 %').waitFor();
+      await guard.getByRole('button', { name: 'Change production' }).click();
+
+      const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
+      await item.getByText('is rolled out to 25 %').waitFor();
+      await item.getByText('pending').waitFor();
+      await check();
+      await item.getByRole('button', { name: /^Cancel/ }).click();
+      await page.getByRole('button', { name: 'Cancel the schedule' }).click();
+      await item.getByText('cancelled').first().waitFor();
+      expect(await item.getByRole('button').count()).toBe(0);
+    }, 60_000);
+
+    test('a schedule that falls due is seen to be done', async () => {
+      await world.management.request('POST', '/api/projects/shop/schedules', {
+        body: {
+          environment: 'production',
+          dueAt: new Date(Date.now() + 4_000).toISOString(),
+          changes: [{ key: 'checkout', patch: { enabled: true } }],
+          note: 'In a moment',
+        },
+      });
+      const { page } = await world.open('/projects/shop/schedules');
+      const item = page.getByRole('listitem').filter({ hasText: 'In a moment' });
+      await item.getByText('done').first().waitFor();
+      const { flags } = await world.management.states('shop', 'production');
+      expect(flags.find(({ key }) => key === 'checkout')?.state.enabled).toBe(true);
+      await page.getByRole('button', { name: /^pending/ }).click();
+      await page.getByText('No schedule is pending.').waitFor();
+      expect(page.url()).toContain('status=pending');
+    }, 60_000);
+  });
+}
