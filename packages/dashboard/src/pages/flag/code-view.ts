@@ -46,6 +46,7 @@ export function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSub
         ...[codeLook, syntaxHighlighting(codeColors)],
         EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': 'true' }),
         writable.of([]),
+        EditorView.domEventHandlers({ beforeinput: replaceSelection }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !isShowing) onChange(update.state.doc.toString());
           if (update.focusChanged && !update.view.hasFocus) onBlur();
@@ -74,6 +75,20 @@ function diagnosticsOf(problem: JsonProblem | undefined, length: number): readon
   if (problem === undefined) return [];
   const from = Math.min(problem.at, length);
   return [{ from, to: Math.min(from + 1, length), severity: 'error', message: problem.message }];
+}
+
+/**
+ * Typing over a selection. Left to itself, Chromium keeps the colour of what was selected in a style attribute, which
+ * the page's policy refuses.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== 'insertText' || data === null || view.composing || view.state.selection.main.empty)
+    return false;
+  event.preventDefault();
+  const change = view.state.replaceSelection(data);
+  view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
+  return true;
 }
 
 function done(run: () => void): boolean {

@@ -1,4 +1,4 @@
-import { type FocusEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import type { JsonProblem } from './json-problem.ts';
 
 /** What an editor of values is given. */
@@ -23,16 +23,13 @@ export function ValueEditor(props: ValueEditorProps) {
   const { label, text, problem, isReadOnly, onChange, onBlur, onSubmit } = props;
   const [Editor, setEditor] = useState<CodeEditor>();
   const [isBusy, setBusy] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     // On a touch screen the plain field is the better one: it works with the keyboard's own help.
     if (matchMedia('(pointer: coarse)').matches) return;
     let isGone = false;
     import('./code-editor.tsx').then(
       ({ CodeEditor }) => {
-        if (isGone) return;
-        setBusy(document.activeElement === field.current);
-        setEditor(() => CodeEditor);
+        if (!isGone) setEditor(() => CodeEditor);
       },
       // Not to be had, perhaps after an upgrade: the plain field goes on working.
       () => undefined,
@@ -44,7 +41,6 @@ export function ValueEditor(props: ValueEditorProps) {
   if (Editor !== undefined && !isBusy) return <Editor {...props} />;
   return (
     <textarea
-      ref={field}
       aria-label={label}
       aria-invalid={problem === undefined ? undefined : true}
       spellCheck={false}
@@ -55,7 +51,8 @@ export function ValueEditor(props: ValueEditorProps) {
       className="field-sizing-content max-h-96 min-h-15 w-full resize-y rounded-md border border-line-strong bg-bg px-2.5 py-1.5 font-mono text-xs leading-5 aria-invalid:border-danger"
       value={text}
       onChange={(event) => onChange(event.target.value)}
-      onBlur={(_: FocusEvent) => {
+      onFocus={() => setBusy(true)}
+      onBlur={() => {
         setBusy(false);
         onBlur();
       }}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'bun:test';
+import { findJsonProblem } from './json-problem.ts';
+
+describe('findJsonProblem', () => {
+  test.each([
+    [''],
+    [' \n'],
+    ['true'],
+    ['-0.5e+3'],
+    ['"a \\u00e9 \\" b"'],
+    ['{"a":[1,{"b":null}],"":{}}'],
+    ['[]'],
+    ['12345678901234567890'],
+  ])('%j is a value, or none', (text) => {
+    expect(findJsonProblem(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['{"a" 1}', 1, 6, 'A colon is missing here'],
+    ['{"a":1,\n}', 2, 1, 'No comma may stand before }'],
+    ['[1\n 2]', 2, 2, 'A comma or ] is missing here'],
+    ['{a:1}', 1, 2, 'A name in double quotes is missing here'],
+    ['yes', 1, 1, 'Put "yes" in double quotes'],
+    ["'x'", 1, 1, 'Strings stand in double quotes'],
+    ['01', 1, 2, 'This is no number: JSON writes 0.5, 1e3 or -2'],
+    ['[1,', 1, 4, 'A value is missing here'],
+    ['"abc', 1, 1, 'This string has no end'],
+    ['"a\\x"', 1, 3, 'Write a backslash in a string as \\\\'],
+    ['1 2', 1, 3, 'The value has ended here: nothing may follow'],
+  ])('%j is wrong in line %d, column %d: %s', (text, line, column, message) => {
+    expect(findJsonProblem(text)).toMatchObject({ line, column, message });
+    expect(() => JSON.parse(text)).toThrow();
+  });
+
+  test('32 levels are kept, 33 are not', () => {
+    expect(findJsonProblem('['.repeat(32) + ']'.repeat(32))).toBeUndefined();
+    expect(findJsonProblem('['.repeat(33) + ']'.repeat(33))?.message).toBe('At most 32 levels are kept');
+    expect(findJsonProblem('['.repeat(100_000))?.message).toBe('At most 32 levels are kept');
+  });
+
+  test('64 KiB are kept, white space does not count', () => {
+    const text = `"${'x'.repeat(65_534)}"`;
+    expect(findJsonProblem(`  ${text}\n`)).toBeUndefined();
+    expect(findJsonProblem(`"x${text.slice(1)}`)?.message).toContain('65537 bytes');
+  });
+});

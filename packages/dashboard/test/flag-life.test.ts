@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openSse, sharedPostgres } from '@halyard/testing';
+import type { Page } from 'playwright-core';
+import { startWorld, type World } from './support/world.ts';
+
+const PATIENCE_MS = 60_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+}, 120_000);
+afterAll(() => world.close());
+
+function addressOf(key: string): string {
+  return `/projects/shop/flags/${key}`;
+}
+
+function card(page: Page, environment = 'development') {
+  return page.getByRole('region', { name: environment, exact: true });
+}
+
+async function put(key: string, value: number, environment = 'development'): Promise<void> {
+  await world.management.putState('shop', environment, key, { enabled: true, value });
+}
+
+describe('the history of a flag', () => {
+  test(
+    'shows what changed, and reverts it after a look at what that does',
+    async () => {
+      await put('page-size', 10);
+      await put('page-size', 20);
+      const { page, check } = await world.open(addressOf('page-size'), { expected: /412/ });
+      const history = page.getByRole('region', { name: 'History' });
+      const newest = history.getByRole('listitem').filter({ hasText: 'changed it in' }).first();
+      await newest.getByText('20').waitFor();
+      await newest.getByRole('button', { name: 'Revert change' }).click();
+      const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
+      const steps = dialog.getByRole('region', { name: 'What is put back' });
+      await steps.getByRole('deletion').getByText('20').waitFor();
+      await steps.getByRole('insertion').getByText('10').waitFor();
+      await dialog.getByLabel('Why').fill('Too many at once');
+      await check();
+      await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
+      await history.getByText(/“Reverts change \d+: Too many at once”/).waitFor();
+
+      // The change before the revert is not the newest any more: reverting it would overwrite what came since.
+      await history.getByRole('button', { name: 'Revert change' }).nth(1).click();
+      await dialog.getByRole('alert').getByText('something has changed since').waitFor();
+      const revert = dialog.getByRole('button', { name: 'Revert', exact: true });
+      expect(await revert.isDisabled()).toBe(true);
+      await check();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+test(
+  'a change is scheduled for a time, waits in the list in words, and is cancelled',
+  async () => {
+    await put('autumn-sale', 1);
+    const { page, check } = await world.open(addressOf('autumn-sale'));
+    await card(page).getByRole('radio', { name: 'A share in development' }).check();
+    await card(page).getByRole('button', { name: '50 % in development' }).click();
+    await card(page).getByRole('button', { name: 'Schedule…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Schedule a change of autumn-sale' });
+    const time = dialog.getByLabel(/^When, in /);
+    await time.fill('2020-01-01T09:00');
+    await dialog.getByText('This time is over').waitFor();
+    await time.fill('2099-12-24T18:00');
+    await dialog.getByText('2099', { exact: false }).and(dialog.getByText('UTC')).waitFor();
+    await dialog.getByLabel('Switch').selectOption('off');
+    await dialog.getByText('turns off, is rolled out to 50 %').waitFor();
+    await check();
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+
+    const waiting = page.getByRole('region', { name: 'Scheduled' });
+    await waiting.getByText('turns off, is rolled out to 50 %').waitFor();
+    await check();
+    await waiting.getByRole('button', { name: /^Cancel/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the schedule' }).click();
+    await waiting.getByText('Nothing waits.').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the evaluation of a key agrees with the published figures, in each environment',
+  async () => {
+    const states = {
+      development: { enabled: true, rolloutPct: 52 },
+      staging: { enabled: true, rolloutPct: 51 },
+    };
+    await world.management.request('POST', '/api/projects/shop/flags', {
+      body: { key: 'new-checkout', states },
+    });
+    const { page, check } = await world.open(addressOf('new-checkout'));
+    const box = page.getByRole('region', { name: 'Who gets it?' });
+    await box.getByLabel('Evaluate for this targeting key').fill('user-1');
+    await box.getByText('51.929', { exact: true }).waitFor();
+    const answers = await page.locator('[data-evaluation]').allInnerTexts();
+    expect(answers.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      'development On 51.929 is below 52',
+      'staging Off 51.929 is not below 51',
+      'production Off The flag is not there',
+    ]);
+    await box.getByLabel('Evaluate for this targeting key').fill('user-2');
+    await box.getByText('23.104', { exact: true }).waitFor();
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a change says beside it how many real streams have got it, as it happens',
+  async () => {
+    await put('seen', 1);
+    const { key } = await world.management.createKey('shop', ['development']);
+    const stream = await openSse(`${world.node.url}/v1/stream?env=development`, {
+      headers: { 'X-Service-Key': key },
+    });
+    await stream.nextFrame();
+    const { page } = await world.open(addressOf('seen'));
+    await page.getByRole('switch', { name: 'seen in development' }).click();
+    expect(JSON.parse((await stream.nextFrame()).data)).toMatchObject({ seen: { enabled: false } });
+    await card(page).getByText('Seen by 1 of 1 stream').waitFor();
+    stream.close();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'what people say of a flag is edited where it stands; archiving, restoring and deleting ask before',
+  async () => {
+    await put('old-banner', 1);
+    await put('old-banner', 1, 'production');
+    const { page, check } = await world.open(addressOf('old-banner'), { expected: /404/ });
+    await page.getByRole('button', { name: 'Edit: Description' }).click();
+    await page.getByRole('textbox', { name: 'Description' }).fill('The banner of last year');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('The banner of last year').first().waitFor();
+    await page.getByRole('button', { name: 'Edit: Tags' }).click();
+    await page.getByRole('textbox', { name: 'Tags' }).fill('banner, banner, old');
+    await check();
+    await page.keyboard.press('Enter');
+    await page.getByRole('definition').getByText('old', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Archive…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change production' }).click();
+    await page.getByRole('heading', { name: 'Out of use' }).waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await card(page, 'production').waitFor();
+
+    const { management } = world;
+    await management.request('POST', '/api/projects/shop/flags/old-banner/archive');
+    await page.getByRole('button', { name: 'Delete for good…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete old-banner for good?' });
+    const remove = dialog.getByRole('button', { name: 'Delete' });
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type old-banner to go on').fill('old-banner');
+    await remove.click();
+    await page.waitForURL('**/projects/shop/flags');
+    await page.goto(addressOf('old-banner'));
+    await page.getByRole('heading', { name: 'There is no such flag' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a flag is taken out of one environment and put back in',
+  async () => {
+    await put('beta', 1);
+    const { page, check } = await world.open(addressOf('beta'));
+    await card(page).getByRole('button', { name: 'More for development' }).click();
+    await page.getByRole('menuitem', { name: 'Remove from development' }).click();
+    await card(page).getByText('This flag is not in development').waitFor();
+    await check();
+    await card(page).getByRole('button', { name: 'Add it to development, off' }).click();
+    await card(page).getByText('Off', { exact: true }).waitFor();
+    expect((await world.management.states('shop', 'development')).flags).toContainEqual(
+      expect.objectContaining({ key: 'beta', state: { enabled: false } }),
+    );
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'on PostgreSQL a value is saved, seen in the history, and reverted',
+  async () => {
+    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    const other = await startWorld({ databaseUrl });
+    try {
+      await other.management.createProject('shop');
+      await other.management.putState('shop', 'development', 'page-size', { enabled: true, value: 10 });
+      const { page, check } = await other.open(addressOf('page-size'), { theme: 'dark' });
+      const field = card(page).locator('.cm-content');
+      await field.press('Control+A');
+      await page.keyboard.insertText('25');
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      const newest = page
+        .getByRole('region', { name: 'History' })
+        .getByRole('listitem')
+        .filter({ hasText: '25' });
+      await newest.getByRole('button', { name: 'Revert change' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revert', exact: true }).click();
+      await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
+      await check();
+    } finally {
+      await other.close();
+    }
+  },
+  PATIENCE_MS,
+);

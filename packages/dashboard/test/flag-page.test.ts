@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { startWorld, type World } from './support/world.ts';
+
+const PATIENCE_MS = 60_000;
+const FLAG = '/projects/shop/flags/new-checkout';
+const STATE = '/api/projects/shop/environments/development/flags/new-checkout';
+/** Nothing that `JSON.parse` and `JSON.stringify` would give back as it came. */
+const AWKWARD = '{"b":1e3,"10":1.0,"2":12345678901234567890}';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+}, 120_000);
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  for (const environment of ['development', 'production']) {
+    await world.management.putState('shop', environment, 'new-checkout', { enabled: true, value: 7 });
+  }
+});
+
+/** The state as the server keeps it, as text. */
+async function stateText(): Promise<string> {
+  const headers = { authorization: `Bearer ${world.node.adminToken}` };
+  return (await fetch(`${world.node.url}${STATE}`, { headers })).text();
+}
+
+async function writeRaw(state: string): Promise<void> {
+  const headers = { authorization: `Bearer ${world.node.adminToken}`, 'content-type': 'application/json' };
+  const response = await fetch(`${world.node.url}${STATE}`, { method: 'PUT', headers, body: state });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+function card(page: Page, environment = 'development') {
+  return page.getByRole('region', { name: environment, exact: true });
+}
+
+/** The editor with colours, once it has taken the plain field's place. */
+function editor(page: Page, environment = 'development') {
+  return card(page, environment).locator('.cm-content');
+}
+
+/** Types over what stands in the editor. */
+async function write(page: Page, text: string): Promise<void> {
+  await editor(page).press('Control+A');
+  await page.keyboard.insertText(text);
+}
+
+describe('the value', () => {
+  test(
+    'is shown, edited, saved and undone in its own notation, with a note',
+    async () => {
+      await writeRaw(`{"enabled":true,"value":${AWKWARD}}`);
+      const { page, check } = await world.open(FLAG);
+      await card(page).getByText('1e3').waitFor();
+      expect(await editor(page).textContent()).toContain('12345678901234567890');
+
+      await write(page, '{"b":2.50,"10":1.0}');
+      await card(page).getByLabel('Why, for development').fill('Half of it was too much');
+      await check();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, value').first().waitFor();
+      expect(await stateText()).toContain('"value":{"b":2.50,"10":1.0}');
+      await card(page).getByText('“Half of it was too much”').waitFor();
+      // Formatted when the field was left; what is saved is clean again.
+      await card(page).getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
+      expect(await editor(page).textContent()).toContain('{  "b": 2.50,  "10": 1.0}');
+
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await card(page).getByText('1e3').waitFor();
+      expect(await stateText()).toContain(`"value":${AWKWARD}`);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'says where it is no JSON, and warns before its kind changes',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await write(page, '{\n  "a" 1\n}');
+      await card(page).getByText('Line 2, column 7: A colon is missing here.').waitFor();
+      const save = card(page).getByRole('button', { name: 'Save in development' });
+      expect(await save.isDisabled()).toBe(true);
+
+      await write(page, '"seven"');
+      await card(page).getByText('code that reads a number gets its default instead').waitFor();
+      expect(await save.isEnabled()).toBe(true);
+      await card(page).getByRole('button', { name: 'Discard' }).click();
+      expect(await editor(page).textContent()).toBe('7');
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'is a plain field where the editor cannot be loaded, and saves with Ctrl and Enter',
+    async () => {
+      const { page, context } = await world.open('/projects/shop/flags', { expected: /ERR_FAILED/ });
+      await context.route('**/assets/chunk-*', async (route) => {
+        const response = await route.fetch();
+        if ((await response.text()).includes('cm-content')) return route.abort();
+        return route.fulfill({ response });
+      });
+      await page.getByRole('link', { name: 'new-checkout' }).first().click();
+      const field = card(page).getByRole('textbox', { name: 'Value in development' });
+      await field.fill('  8 ');
+      await field.press('Control+Enter');
+      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+      expect(await stateText()).toContain('"value":8');
+      expect(await card(page).locator('textarea').count()).toBe(1);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'from somebody malicious stays text, wherever it is shown',
+    async () => {
+      const value = '<img src=x onerror="document.title=1">';
+      await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value });
+      const { page, check } = await world.open(FLAG);
+      await page.getByLabel('Evaluate for this targeting key').fill('user-1');
+      await card(page).getByText('onerror').waitFor();
+      await page.locator('[data-evaluation=development]').getByText('onerror').waitFor();
+      expect(await page.locator('img[src="x"]').count()).toBe(0);
+      expect(await page.title()).toBe('new-checkout · Halyard');
+      await check();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+test(
+  'the rollout is chosen by marks, arrow keys and typing, and goes back to everyone',
+  async () => {
+    const { page, check } = await world.open(FLAG);
+    await card(page).getByRole('radio', { name: 'A share in development' }).check();
+    await card(page).getByRole('button', { name: '25 % in development' }).click();
+    const slider = card(page).getByRole('slider', { name: 'Rollout in development' });
+    await slider.press('ArrowRight');
+    await slider.press('Shift+ArrowRight');
+    const box = card(page).getByRole('spinbutton');
+    expect(await box.inputValue()).toBe('26.001');
+    await box.press('ArrowDown');
+    expect(await box.inputValue()).toBe('26');
+    await box.fill('101');
+    await card(page).getByText('Give a number from 0 to 100').waitFor();
+    await box.fill('12.345');
+    await check();
+    await box.press('Enter');
+    await page.getByText('new-checkout is on, 12.345 %, value 7 in development').first().waitFor();
+    expect(await stateText()).toContain('"rolloutPct":12.345');
+
+    await card(page).getByRole('radio', { name: 'Everyone in development' }).check();
+    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.getByText('new-checkout is on, value 7 in development').first().waitFor();
+    expect(await stateText()).not.toContain('rolloutPct');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a protected environment asks before the switch, naming old and new, and keeps what it has until then',
+  async () => {
+    const { page, check } = await world.open(FLAG);
+    const control = page.getByRole('switch', { name: 'new-checkout in production' });
+    await control.press('Space');
+    const dialog = page.getByRole('dialog', { name: 'Change new-checkout in production?' });
+    await dialog.getByText('on, value 7').waitFor();
+    await dialog.getByText('off, value 7').waitFor();
+    await check();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await control.isChecked()).toBe(true);
+    await control.press('Space');
+    await dialog.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('new-checkout is off in production').first().waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'of two people who edit the same, the second is told, sees both versions, and nothing is lost without a choice',
+  async () => {
+    const ada = await world.open(FLAG, { expected: /412/ });
+    const bob = await world.open(FLAG);
+    await write(ada.page, '8');
+    await write(bob.page, '9');
+    await card(bob.page).getByRole('button', { name: 'Save in development' }).click();
+
+    const banner = card(ada.page).getByRole('alert');
+    await banner.getByText('changed this while you were editing').waitFor();
+    expect(await editor(ada.page).textContent()).toBe('8');
+    await ada.check();
+    await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
+    const dialog = ada.page.getByRole('dialog', { name: 'Somebody else changed this' });
+    await dialog.getByRole('region', { name: 'Theirs, in effect now' }).getByText('9').waitFor();
+    await dialog.getByRole('region', { name: 'Yours' }).getByText('8').waitFor();
+    await ada.check();
+    await dialog.getByRole('button', { name: 'Write mine over it' }).click();
+    await ada.page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+    expect(await stateText()).toContain('"value":8');
+    // Bob was not editing any more: the new version is there at once, highlighted.
+    await card(bob.page).locator('.cm-content', { hasText: '8' }).waitFor();
+
+    await write(ada.page, '10');
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 11 });
+    await banner.getByRole('button', { name: 'Show theirs' }).click();
+    expect(await editor(ada.page).textContent()).toBe('11');
+    await ada.page.close();
+    await bob.page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'what is not saved is not left without a question: by a link, and by going back',
+  async () => {
+    const { page, check } = await world.open('/projects/shop/flags');
+    await page.getByRole('link', { name: 'new-checkout' }).first().click();
+    await write(page, '8');
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await dialog.waitFor();
+    await check();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(new URL(page.url()).pathname).toBe(FLAG);
+
+    await page.goBack();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(new URL(page.url()).pathname).toBe(FLAG);
+    expect(await editor(page).textContent()).toBe('8');
+    await page.goBack();
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL('**/projects/shop/flags');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
