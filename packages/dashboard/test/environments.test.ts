@@ -19,7 +19,7 @@ test('environments are made, coloured, moved, opened and deleted by name', async
   await page.getByRole('rowheader', { name: 'production' }).waitFor();
   await check();
 
-  await page.getByRole('button', { name: 'New environment' }).click();
+  await page.keyboard.press('n');
   const form = page.getByRole('dialog', { name: 'New environment' });
   await form.getByLabel('Name').fill('Preview!');
   await form.getByText('Use lower-case letters').waitFor();

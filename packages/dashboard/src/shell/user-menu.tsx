@@ -1,6 +1,6 @@
 import CircleUser from 'lucide-react/icons/circle-user-round';
 import { useLocation } from 'wouter';
-import { useCan, useOperator, useSignOut } from '../api/session.ts';
+import { useOperator, useSignOut } from '../api/session.ts';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
 import { links } from './links.ts';
 import { type Theme, useTheme } from './theme.ts';
@@ -16,7 +16,6 @@ export function UserMenu() {
   const { name, email, role } = useOperator();
   const [theme, setTheme] = useTheme();
   const [, navigate] = useLocation();
-  const isAdmin = useCan('admin');
   const signOut = useSignOut();
   return (
     <Menu
@@ -34,8 +33,8 @@ export function UserMenu() {
         {email} · {role}
       </MenuLabel>
       <MenuItem onSelect={() => navigate(links.account)}>Account</MenuItem>
-      {isAdmin && <MenuItem onSelect={() => navigate(links.operators)}>Operators</MenuItem>}
-      {isAdmin && <MenuItem onSelect={() => navigate(links.tokens)}>Access tokens</MenuItem>}
+      <MenuItem onSelect={() => navigate(links.operators)}>Operators</MenuItem>
+      <MenuItem onSelect={() => navigate(links.tokens)}>Access tokens</MenuItem>
       <MenuItem onSelect={() => navigate(links.audit)}>Audit log</MenuItem>
       <MenuItem onSelect={() => location.assign('/docs')}>Documentation</MenuItem>
       <MenuSeparator />

@@ -1,5 +1,5 @@
 import Plus from 'lucide-react/icons/plus';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useParams } from 'wouter';
 import { useClients } from '../../api/clients.ts';
 import { useProject } from '../../api/projects.ts';
@@ -12,6 +12,8 @@ import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
 import { type Column, RecordTable } from '../../components/record-table.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { useCreateCommand } from '../../shell/use-create-command.ts';
+import { useLivePresence } from '../clients/use-live-presence.ts';
 import { CreateEnvironmentDialog } from './create-environment-dialog.tsx';
 import { EnvironmentRow } from './environment-row.tsx';
 import { ProjectSection } from './project-section.tsx';
@@ -34,10 +36,12 @@ export function EnvironmentsPage() {
   const { data: project, error, refetch } = useProject(name);
   const canChange = useCan('admin');
   const [isCreating, setCreating] = useState(false);
+  const start = useCallback(() => setCreating(true), []);
+  useCreateCommand({ id: 'environment.new', title: 'New environment', isAllowed: canChange, run: start });
   if (error !== null && project === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && (
-    <Button kind="primary" disabled={project === undefined} onClick={() => setCreating(true)}>
+    <Button kind="primary" disabled={project === undefined} onClick={start}>
       <Plus size={15} aria-hidden /> New environment
     </Button>
   );
@@ -68,6 +72,7 @@ export function EnvironmentsPage() {
 
 function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
   const { data: clients } = useClients(project.name);
+  useLivePresence(project.name);
   const flags = useFlagCounts(project.name);
   const move = useMoveEnvironment(project);
   const { environments } = project;

@@ -1,6 +1,6 @@
 import KeyRound from 'lucide-react/icons/key-round';
 import Plus from 'lucide-react/icons/plus';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useParams } from 'wouter';
 import { type KeyRecord, useKeys } from '../../api/keys.ts';
 import { useProject } from '../../api/projects.ts';
@@ -11,6 +11,7 @@ import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { useCreateCommand } from '../../shell/use-create-command.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { KeyList } from './key-list.tsx';
 
@@ -21,13 +22,15 @@ export function KeysPage() {
   const keys = useKeys(name);
   const canChange = useCan('admin');
   const [isCreating, setCreating] = useState(false);
+  const start = useCallback(() => setCreating(true), []);
+  useCreateCommand({ id: 'key.new', title: 'New key', isAllowed: canChange, run: start });
   const error = project.error ?? keys.error;
   if (error !== null && (project.data === undefined || keys.data === undefined)) {
     const retry = () => void Promise.all([project.refetch(), keys.refetch()]);
     return <Problem error={error} onRetry={retry} />;
   }
   const create = canChange && (
-    <Button kind="primary" disabled={project.data === undefined} onClick={() => setCreating(true)}>
+    <Button kind="primary" disabled={project.data === undefined} onClick={start}>
       <Plus size={15} aria-hidden /> New key
     </Button>
   );

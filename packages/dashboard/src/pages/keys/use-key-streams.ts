@@ -1,21 +1,12 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useClients } from '../../api/clients.ts';
-import { useLiveEvent } from '../../api/live.tsx';
-import { queryKeys } from '../../api/query-keys.ts';
 import type { EnvironmentClients } from '../../api/types.ts';
+import { useLivePresence } from '../clients/use-live-presence.ts';
 
 /** How many streams each key has open at the moment, by id; kept new. `undefined` while it is not known. */
 export function useKeyStreams(project: string): ReadonlyMap<string, number> | undefined {
-  const queries = useQueryClient();
   const { data } = useClients(project);
-  useLiveEvent(
-    'presence',
-    useCallback(
-      () => void queries.invalidateQueries({ queryKey: queryKeys.clients(project) }),
-      [queries, project],
-    ),
-  );
+  useLivePresence(project);
   return useMemo(() => data && streamsByKey(data), [data]);
 }
 

@@ -74,7 +74,9 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
       </RecordHead>
       <RecordCell label="What">{KINDS[kind]}</RecordCell>
       <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
-      <RecordCell label="Protected">{protectedText(invitation)}</RecordCell>
+      <RecordCell label="Protected" className="lg:whitespace-nowrap">
+        {protectedText(invitation)}
+      </RecordCell>
       <RecordCell label="Made by">
         <span className="break-all">{createdBy.replace(/^operator:/, '')}</span>
       </RecordCell>

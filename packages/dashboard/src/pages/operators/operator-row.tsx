@@ -35,7 +35,9 @@ export function OperatorRow({
         <span className="block text-xs break-all text-ink-3">{email}</span>
       </RecordHead>
       <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
-      <RecordCell label="Protected">{protectedText(operator)}</RecordCell>
+      <RecordCell label="Protected" className="lg:whitespace-nowrap">
+        {protectedText(operator)}
+      </RecordCell>
       <RecordCell label="Last seen" className="lg:whitespace-nowrap">
         {lastSeenAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastSeenAt} />}
       </RecordCell>

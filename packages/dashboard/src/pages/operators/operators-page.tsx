@@ -1,5 +1,5 @@
 import UserPlus from 'lucide-react/icons/user-plus';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { type OfferedLink, useInvitations, useOperators } from '../../api/operators.ts';
 import { useCan } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
@@ -8,6 +8,7 @@ import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
 import { RecordTable } from '../../components/record-table.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { useCreateCommand } from '../../shell/use-create-command.ts';
 import { InvitationList } from './invitation-list.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { LinkDialog } from './link-dialog.tsx';
@@ -28,6 +29,8 @@ export function OperatorsPage() {
   const invitations = useInvitations();
   const canChange = useCan('admin');
   const [isInviting, setInviting] = useState(false);
+  const start = useCallback(() => setInviting(true), []);
+  useCreateCommand({ id: 'operator.new', title: 'Invite somebody', isAllowed: canChange, run: start });
   // A link that has just been made stands here and nowhere else: it is shown once.
   const [offered, setOffered] = useState<OfferedLink>();
   if (operators.error !== null && operators.data === undefined) {
@@ -38,7 +41,7 @@ export function OperatorsPage() {
       title="Operators"
       actions={
         canChange && (
-          <Button kind="primary" onClick={() => setInviting(true)}>
+          <Button kind="primary" onClick={start}>
             <UserPlus size={15} aria-hidden /> Invite
           </Button>
         )

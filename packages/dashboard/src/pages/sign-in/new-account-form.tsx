@@ -49,6 +49,7 @@ export function NewAccountForm({
         {(control) => (
           <input
             {...control}
+            className={`${control.className} read-only:border-line read-only:bg-hover read-only:text-ink-2`}
             name="email"
             type="email"
             autoComplete="username"

@@ -90,5 +90,5 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
 }
 
 function settings(secret: string): string {
-  return `export HALYARD_URL=${location.origin}\nexport HALYARD_TOKEN=${secret}\nhalyard whoami`;
+  return `export HALYARD_URL=${location.origin}\nexport HALYARD_TOKEN=${secret}\nhalyard doctor`;
 }

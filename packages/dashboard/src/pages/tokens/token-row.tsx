@@ -29,7 +29,9 @@ export function TokenRow({
         <LifeBadge status={status} expiresAt={token.expiresAt} />
       </RecordCell>
       <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
-      <RecordCell label="Protected">{protectedText(token)}</RecordCell>
+      <RecordCell label="Protected" className="lg:whitespace-nowrap">
+        {protectedText(token)}
+      </RecordCell>
       <RecordCell label="Last used" className="lg:whitespace-nowrap">
         {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
       </RecordCell>

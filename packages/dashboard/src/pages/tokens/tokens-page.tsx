@@ -1,6 +1,6 @@
 import Plus from 'lucide-react/icons/plus';
 import Terminal from 'lucide-react/icons/terminal';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useCan } from '../../api/session.ts';
 import { type TokenRecord, tokenStatus, useTokens } from '../../api/tokens.ts';
 import { Button } from '../../components/button.tsx';
@@ -9,6 +9,7 @@ import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { useCreateCommand } from '../../shell/use-create-command.ts';
 import { CreateTokenDialog } from './create-token-dialog.tsx';
 import { TokenList } from './token-list.tsx';
 
@@ -17,9 +18,11 @@ export function TokensPage() {
   const { data: tokens, error, refetch } = useTokens();
   const canChange = useCan('admin');
   const [isCreating, setCreating] = useState(false);
+  const start = useCallback(() => setCreating(true), []);
+  useCreateCommand({ id: 'token.new', title: 'New access token', isAllowed: canChange, run: start });
   if (error !== null && tokens === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && (
-    <Button kind="primary" onClick={() => setCreating(true)}>
+    <Button kind="primary" onClick={start}>
       <Plus size={15} aria-hidden /> New token
     </Button>
   );

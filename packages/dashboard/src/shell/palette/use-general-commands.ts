@@ -17,7 +17,6 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   const offered = useOfferedCommands();
   const [, navigate] = useLocation();
   const [, setTheme] = useTheme();
-  const isAdmin = useCan('admin');
   const canEdit = useCan('editor');
   const { data: projects } = useProjects();
   return useMemo(() => {
@@ -47,9 +46,8 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
       go('projects', 'All projects', '/?projects'),
       go('account', 'Account', links.account),
       go('audit', 'Audit log', links.audit),
-      ...(isAdmin
-        ? [go('operators', 'Operators', links.operators), go('tokens', 'Access tokens', links.tokens)]
-        : []),
+      go('operators', 'Operators', links.operators),
+      go('tokens', 'Access tokens', links.tokens),
       { id: 'docs', title: 'Documentation', group: 'Go to', run: () => location.assign('/docs') },
       ...THEMES.map(([theme, title]) => ({
         ...{ id: `theme.${theme}`, title, group: 'Settings', keywords: ['mode', 'appearance', 'colours'] },
@@ -64,5 +62,5 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
         run: onHelp,
       },
     ];
-  }, [offered, project, projects, isAdmin, canEdit, navigate, setTheme, onHelp]);
+  }, [offered, project, projects, canEdit, navigate, setTheme, onHelp]);
 }
