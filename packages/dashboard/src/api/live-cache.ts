@@ -75,10 +75,12 @@ function mergeStates(
     if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
     else for (const key of unclear) void refreshFlag(queries, project, key);
   }
-  for (const { key } of change.changes ?? []) {
+  for (const { key, state } of change.changes ?? []) {
     const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
-    const merged = one === undefined ? undefined : mergeOne([one]).flags[0];
-    if (merged !== undefined) queries.setQueryData(queryKeys.flag(project, key), merged);
+    if (one === undefined) continue;
+    queries.setQueryData(queryKeys.flag(project, key), mergeOne([one]).flags[0]);
+    // It may have been archived, or restored.
+    if (state === null || one.archivedAt !== undefined) markStale([queryKeys.flag(project, key)]);
   }
   if (change.changes === undefined) markStale([['flag', project]]);
 

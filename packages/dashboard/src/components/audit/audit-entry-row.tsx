@@ -35,15 +35,11 @@ export function AuditEntryRow({
     <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-1.5">
-          <span className="font-medium break-all">{actorText(actor)}</span>
-          {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}
-          <span className="text-ink-2">{deedText(action, entry)}</span>
-          {target === 'link' ? (
-            <Target entry={entry} />
-          ) : (
-            action === 'flag.changed' && <span className="text-ink-2">it</span>
-          )}
-          {entry.environment !== undefined && <Place name={entry.environment} environments={environments} />}
+          <span className="font-medium break-all">{actorText(actor)}</span>{' '}
+          {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}{' '}
+          <span className="text-ink-2">{wordsOf(entry, target)}</span>{' '}
+          {target === 'link' && <Target entry={entry} />}{' '}
+          {entry.environment !== undefined && <Place name={entry.environment} environments={environments} />}{' '}
           <TimeAgo at={at} className="text-xs whitespace-nowrap text-ink-3" />
         </p>
         {note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{note}”</p>}
@@ -62,6 +58,11 @@ export function AuditEntryRow({
       )}
     </div>
   );
+}
+
+function wordsOf(entry: AuditEntryRecord, target: 'link' | 'hidden'): string {
+  const words = deedText(entry.action, entry);
+  return target === 'hidden' && entry.action === 'flag.changed' ? `${words} it` : words;
 }
 
 function Target({ entry }: { entry: AuditEntryRecord }) {
