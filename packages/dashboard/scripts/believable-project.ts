@@ -4,11 +4,19 @@ import { Person } from './person.ts';
 const PROJECT = 'projects/harbour-shop';
 const ENVIRONMENTS = ['development', 'staging', 'production'] as const;
 
-/** Makes the project `harbour-shop` with flags, people and a history. Gives a key that reads all of it. */
+/** The project `harbour-shop` and who works on it. */
+export interface BelievableProject {
+  /** Reads every environment. */
+  readonly key: string;
+  readonly grace: Person;
+  readonly linus: Person;
+}
+
+/** Makes the project with flags, people and a schedule. */
 export async function makeBelievableProject(
   url: string,
   admin: { readonly email: string; readonly password: string },
-): Promise<string> {
+): Promise<BelievableProject> {
   const ada = await Person.signIn(url, admin);
   const [grace, linus] = await inviteColleagues(ada);
   await ada.send('POST', 'projects', { body: { name: 'harbour-shop' } });
@@ -29,12 +37,11 @@ export async function makeBelievableProject(
       note: 'After the press release',
     },
   });
-  await changeThings(grace, linus);
-  return String(key);
+  return { key: String(key), grace, linus };
 }
 
 /** A few changes of an ordinary day. */
-export async function changeThings(grace: Person, linus: Person): Promise<void> {
+export async function changeThings({ grace, linus }: BelievableProject): Promise<void> {
   const states = `${PROJECT}/environments`;
   await linus.send('PATCH', `${states}/staging/flags/search-v2`, { body: { rolloutPct: 100 } });
   await grace.send('PATCH', `${states}/production/flags/new-checkout`, {

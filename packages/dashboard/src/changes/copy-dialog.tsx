@@ -92,7 +92,7 @@ export function CopyDialog({
       {places ?? (
         <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
           From <EnvironmentBadge environment={from} className="font-medium text-ink" /> to
-          <EnvironmentBadge environment={to} className="font-medium text-ink" />, as one change:
+          <EnvironmentBadge environment={to} className="font-medium text-ink" /> as one change:
         </p>
       )}
       <div className="mt-3 space-y-3">
@@ -120,7 +120,7 @@ export function CopyDialog({
           disabled={shown === undefined || count === 0 || isCopying || preview.isFetching}
           onClick={() => shown && void copy(shown)}
         >
-          {isCopying ? 'Copying…' : `Copy ${countOf(count)} to ${to.name}`}
+          {isCopying ? 'Copying…' : `Copy ${count === 0 ? '' : `${countOf(count)} `}to ${to.name}`}
         </Button>
       </DialogActions>
     </Dialog>

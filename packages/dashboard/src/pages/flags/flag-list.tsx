@@ -1,9 +1,11 @@
+import Archive from 'lucide-react/icons/archive';
 import Plus from 'lucide-react/icons/plus';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { useMedia } from '../../components/use-media.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { useStoredChoice } from '../../shell/stored-choice.ts';
@@ -60,17 +62,23 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
             </Button>
           )}
         </div>
-        <FilterBar
-          {...{ filter, choices, density }}
-          onChange={setParams}
-          environments={project.environments}
-          onDensity={setDensity}
-        />
+        {(flags.length > 0 || filter.isArchived) && (
+          <FilterBar
+            {...{ filter, choices, density }}
+            onChange={setParams}
+            environments={project.environments}
+            onDensity={setDensity}
+          />
+        )}
       </div>
       {shown.length > 0 ? (
         <List {...{ project, density }} flags={shown} selection={canEdit ? selection : undefined} />
-      ) : isFiltering(filter) || filter.isArchived ? (
+      ) : isFiltering(filter) ? (
         <NoHits query={filter.query} onClear={clear} onCreate={canEdit ? setNewKey : undefined} />
+      ) : filter.isArchived ? (
+        <EmptyState icon={<Archive size={20} aria-hidden />} title="No flag is archived">
+          Flags that are archived wait here until they are restored, or deleted for good.
+        </EmptyState>
       ) : (
         <NoFlags project={project.name} onCreate={canEdit ? create : undefined} />
       )}

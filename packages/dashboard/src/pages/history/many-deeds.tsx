@@ -31,6 +31,9 @@ export function ManyDeeds({
     (name) => name !== undefined,
   );
   const kind = actorKind(first.actor);
+  const isOneFlag = flagsOf(entries).size === 1;
+  // The list of changes is newest first; what one of them did is told in its order.
+  const deeds = entries.toReversed();
   return (
     <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
       <div className="min-w-0 flex-1">
@@ -38,16 +41,17 @@ export function ManyDeeds({
           <span className="font-medium break-all">{actorText(first.actor)}</span>
           {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}
           <span className="text-ink-2">{summaryOf(entries)}</span>
+          {isOneFlag && <Target entry={first} />}
           {places.length === 1 && <Place name={places[0] ?? ''} environments={environments} />}
           <TimeAgo at={first.at} className="text-xs whitespace-nowrap text-ink-3" />
         </p>
         {first.note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{first.note}”</p>}
         <ul className="mt-1.5 space-y-1.5 border-l-2 border-line pl-3">
-          {(isWhole ? entries : entries.slice(0, FEW)).map((entry) => (
+          {(isWhole ? deeds : deeds.slice(0, FEW)).map((entry) => (
             <li key={entry.id}>
               <p className="flex flex-wrap items-baseline gap-x-1.5">
                 <span className="text-xs text-ink-2">{deedText(entry.action, entry)}</span>
-                <Target entry={entry} />
+                {!isOneFlag && <Target entry={entry} />}
                 {places.length > 1 && entry.environment !== undefined && (
                   <Place name={entry.environment} environments={environments} />
                 )}
@@ -78,14 +82,16 @@ export function ManyDeeds({
   );
 }
 
+function flagsOf(entries: readonly AuditEntryRecord[]): ReadonlySet<string> {
+  return new Set(entries.filter(({ action }) => action.startsWith('flag.')).map(({ target }) => target));
+}
+
 function summaryOf(entries: readonly AuditEntryRecord[]): string {
-  const flags = new Set(
-    entries.filter(({ action }) => action.startsWith('flag.')).map(({ target }) => target),
-  );
+  const flags = flagsOf(entries);
   if (flags.size > 1) return `changed ${flags.size} flags`;
   if (flags.size === 0) return `made ${entries.length} changes`;
   const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
-  return lead === undefined ? 'changed a flag' : deedText(lead.action, lead);
+  return lead === undefined ? 'changed the flag' : deedText(lead.action, lead);
 }
 
 function Target({ entry }: { entry: AuditEntryRecord }) {

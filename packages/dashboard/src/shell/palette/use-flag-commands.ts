@@ -16,7 +16,7 @@ import { matchCommands, matchFlags } from './match.ts';
 const NONE: readonly FlagRecord[] = [];
 
 /** Flags that are offered to go to, and of how many of them the switches are offered. */
-const [MOST, FEW] = [8, 3];
+const [MOST, FEW] = [8, 2];
 
 /** A text that says what to do, rather than where to go. */
 const ASKS_FOR_DEED = /^\s*(turn|toggle|flip|enable|disable|copy)\b/i;
