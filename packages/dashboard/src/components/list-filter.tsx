@@ -31,7 +31,12 @@ export function ListFilter({
         value={query}
         onChange={(text) => setSearch({ q: text })}
       />
-      <Select label="Status" value={status} onChange={(event) => setSearch({ status: event.target.value })}>
+      <Select
+        label="Status"
+        className="max-w-40"
+        value={status}
+        onChange={(event) => setSearch({ status: event.target.value })}
+      >
         <option value="">Any status</option>
         {statuses.map((each) => (
           <option key={each} value={each}>

@@ -31,7 +31,7 @@ export function PermissionFields({
   const name = useId();
   return (
     <>
-      <fieldset>
+      <fieldset className="min-w-0">
         <legend className="mb-1 font-medium">Role</legend>
         <div className="divide-y divide-line rounded-md border border-line">
           {ROLES.map(([each, label, what]) => (

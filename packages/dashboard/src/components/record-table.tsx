@@ -57,7 +57,7 @@ export function RecordRow({
 }
 
 const CELL =
-  'align-middle lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
+  'align-middle wrap-anywhere lg:max-w-80 lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 
 /** What names the record; on narrow screens the card's heading. */
 export function RecordHead({ children }: { children: ReactNode }) {

@@ -32,7 +32,7 @@ export function EnvironmentLooksFields({
   const name = useId();
   return (
     <>
-      <fieldset>
+      <fieldset className="min-w-0">
         <legend className="mb-1 font-medium">Colour</legend>
         <div className="grid grid-cols-2 gap-1.5 sm:grid-cols-4">
           {ENVIRONMENT_COLORS.map((color) => (

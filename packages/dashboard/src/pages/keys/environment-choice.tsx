@@ -20,7 +20,7 @@ export function EnvironmentChoice({
     onChange(names.filter((each) => (each === name ? isChosen : chosen.includes(each))));
   }
   return (
-    <fieldset aria-describedby={noteId}>
+    <fieldset className="min-w-0" aria-describedby={noteId}>
       <legend className="mb-1 font-medium">Environments</legend>
       <div className="max-h-52 divide-y divide-line overflow-y-auto rounded-md border border-line">
         {environments.map((environment) => (

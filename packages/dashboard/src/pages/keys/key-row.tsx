@@ -1,10 +1,10 @@
 import type { KeyRecord } from '../../api/keys.ts';
 import type { ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { LifeBadge, LifeEnd } from '../../components/life-badge.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/record-table.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { KeyEnvironments } from './key-environments.tsx';
 import { useRevokeKey } from './use-revoke-key.tsx';
 
 /** One key. */
@@ -52,25 +52,5 @@ export function KeyRow({
         )}
       </RecordActions>
     </RecordRow>
-  );
-}
-
-/** The environments that a key opens; one that is gone is named all the same. */
-function KeyEnvironments({ project, names }: { project: ProjectRecord; names: readonly string[] }) {
-  return (
-    <ul className="flex flex-wrap gap-x-3 gap-y-0.5">
-      {names.map((name) => {
-        const environment = project.environments.find((each) => each.name === name);
-        return (
-          <li key={name} className="max-w-full">
-            {environment === undefined ? (
-              <span className="text-ink-3">{name} (deleted)</span>
-            ) : (
-              <EnvironmentBadge environment={environment} className="max-w-full" />
-            )}
-          </li>
-        );
-      })}
-    </ul>
   );
 }
