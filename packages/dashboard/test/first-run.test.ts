@@ -1,41 +1,70 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { openSse, sharedPostgres } from '@halyard/testing';
 import { startWorld, type World } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ admin: 'none' });
-}, 120_000);
-afterAll(() => world.close());
+const PATIENCE_MS = 120_000;
+const worlds: World[] = [];
+afterAll(async () => {
+  for (const world of worlds) await world.close();
+});
 
 /** The one-time link, as the server prints it for whoever started it. */
-function setupLink(): string {
+function setupLink(world: World): string {
   const link = /https?:\/\/\S+\/setup#\S+/.exec(world.node.logs())?.[0];
   if (link === undefined) throw new Error(`the server printed no link:\n${world.node.logs()}`);
   return link.slice(link.indexOf('/setup#'));
 }
 
-test('a new server is set up through its link, gets a project, and shows how to make a flag', async () => {
-  const visitor = await world.open('/', { as: 'nobody' });
-  await visitor.page.getByRole('heading', { name: 'Welcome aboard' }).waitFor();
-  await visitor.check();
+describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) => {
+  test(
+    'is set up through its link, gets a project and a flag, and a switch in the browser reaches a program',
+    async () => {
+      const database =
+        engine === 'SQLite' ? {} : { databaseUrl: await (await sharedPostgres()).createDatabase() };
+      const world = await startWorld({ admin: 'none', ...database });
+      worlds.push(world);
+      const visitor = await world.open('/', { as: 'nobody' });
+      await visitor.page.getByRole('heading', { name: 'Welcome aboard' }).waitFor();
+      await visitor.check();
 
-  const { page, check } = await world.open(setupLink(), { as: 'nobody' });
-  await page.getByRole('heading', { name: 'Set up Halyard' }).waitFor();
-  expect(new URL(page.url()).hash).toBe(''); // nobody reads the secret over a shoulder, or in the history
-  await check();
-  await page.getByLabel('E-mail').fill('ada@example.com');
-  await page.getByLabel('Your name').fill('Ada Lovelace');
-  await page.getByLabel('Password').fill('correct horse battery');
-  await page.getByRole('button', { name: 'Create the account' }).click();
+      const { page, check } = await world.open(setupLink(world), { as: 'nobody' });
+      await page.getByRole('heading', { name: 'Set up Halyard' }).waitFor();
+      expect(new URL(page.url()).hash).toBe(''); // nobody reads the secret over a shoulder, or in the history
+      await check();
+      await page.getByLabel('E-mail').fill('ada@example.com');
+      await page.getByLabel('Your name').fill('Ada Lovelace');
+      await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
+      await page.getByRole('button', { name: 'Create the account' }).click();
 
-  await page.getByRole('heading', { name: 'Make your first project' }).waitFor();
-  await check();
-  await page.getByRole('button', { name: 'New project' }).first().click();
-  await page.getByLabel('Name').fill('Shop');
-  expect(await page.getByText('Use lower-case letters').isVisible()).toBe(true);
-  await page.getByLabel('Name').fill('shop');
-  await page.getByRole('button', { name: 'Create the project' }).click();
-  await page.waitForURL('**/projects/shop/flags');
-  await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
-  await check();
-}, 60_000);
+      await page.getByRole('heading', { name: 'Make your first project' }).waitFor();
+      await check();
+      await page.getByRole('button', { name: 'New project' }).first().click();
+      await page.getByLabel('Name').fill('Shop');
+      await page.getByText('Use lower-case letters').waitFor();
+      await page.getByLabel('Name').fill('shop');
+      await page.getByRole('button', { name: 'Create the project' }).click();
+      await page.waitForURL('**/projects/shop/flags');
+      await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
+      await check();
+
+      await page.getByRole('button', { name: 'Create the first flag' }).click();
+      await page.getByRole('dialog').getByLabel('Key').fill('new-checkout');
+      await page.getByRole('button', { name: 'Create the flag' }).click();
+      const control = page.getByRole('switch', { name: 'new-checkout in development' });
+      await control.waitFor();
+      const { key } = await world.management.createKey('shop', ['development']);
+      const stream = await openSse(`${world.node.url}/v1/stream?env=development`, {
+        headers: { 'X-Service-Key': key },
+      });
+      expect((await stream.nextFrame()).data).toBe('{"new-checkout":{"enabled":false}}');
+      await control.click();
+      expect((await stream.nextFrame()).data).toBe('{"new-checkout":{"enabled":true}}');
+      await page.getByText('Seen by 1 of 1 stream').waitFor();
+      stream.close();
+
+      const again = await world.open(setupLink(world), { as: 'nobody', expected: /410/ });
+      await again.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // it works once
+    },
+    PATIENCE_MS,
+  );
+});

@@ -31,18 +31,24 @@ export const FlagRow = memo(function FlagRow({
   const isArchived = flag.archivedAt !== undefined;
   return (
     <tr
-      className={classNames('group', isChosen ? 'bg-accent-soft' : 'hover:bg-hover')}
+      className={classNames('group', isChosen ? 'bg-accent-soft' : 'bg-surface hover:bg-hover')}
       style={{ height: heightPx }}
       aria-rowindex={index + 2}
       data-row={index}
       data-flag={flag.key}
     >
       {onChoose && (
-        <td className="border-b border-line pl-3">
+        <td className="sticky left-0 z-10 border-b border-line bg-inherit pl-3">
           <SelectBox label={`Choose ${flag.key}`} isChosen={isChosen} onChange={() => onChoose(flag.key)} />
         </td>
       )}
-      <th scope="row" className="max-w-0 border-b border-line px-3 font-normal">
+      <th
+        scope="row"
+        className={classNames(
+          'sticky z-10 max-w-0 border-b border-line bg-inherit px-3 font-normal',
+          onChoose ? 'left-11' : 'left-0',
+        )}
+      >
         <FlagName project={project.name} flag={flag} hasDescription={heightPx > 44} />
       </th>
       {project.environments.map((environment, column) => (

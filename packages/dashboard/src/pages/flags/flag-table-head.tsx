@@ -20,7 +20,7 @@ export function FlagTableHead({
     <thead className="sticky top-0 z-20">
       <tr style={{ height: heightPx }} aria-rowindex={1}>
         {selection && (
-          <td className={`${cell} pr-0`}>
+          <td className={`${cell} sticky left-0 z-10 pr-0`}>
             <SelectBox
               label="Choose all that are listed"
               isChosen={flags.length > 0 && flags.every(({ key }) => selection.keys.has(key))}
@@ -28,7 +28,7 @@ export function FlagTableHead({
             />
           </td>
         )}
-        <th scope="col" className={`${cell} text-ink-3`}>
+        <th scope="col" className={`${cell} sticky z-10 text-ink-3 ${selection ? 'left-11' : 'left-0'}`}>
           Flag
         </th>
         {project.environments.map((environment) => (

@@ -1,5 +1,6 @@
 import { Redirect, useSearch } from 'wouter';
 import { useProjects } from '../../api/projects.ts';
+import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { links } from '../../shell/links.ts';
@@ -11,7 +12,11 @@ export function HomePage() {
   const { data: projects, error, refetch } = useProjects();
   const wantsList = new URLSearchParams(useSearch()).has('projects');
   if (error !== null && projects === undefined)
-    return <Problem error={error} onRetry={() => void refetch()} />;
+    return (
+      <Page title="Projects">
+        <Problem error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
   if (projects === undefined) return <SkeletonRows />;
   const last = readStored('project');
   const project = projects.find(({ name }) => name === last) ?? projects[0];

@@ -1,0 +1,20 @@
+import { expect, test } from 'bun:test';
+import { fullTime, timeAgo } from './time-ago.tsx';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+test.each([
+  [0, 'just now'],
+  [-59_000, 'just now'],
+  [-3 * 60_000, '3 min. ago'],
+  [-2 * 3_600_000, '2 hr. ago'],
+  [-86_400_000, 'yesterday'],
+  [3 * 86_400_000, 'in 3 days'],
+  [30_000, 'in a moment'],
+])('%d ms from now is "%s"', (distance, words) => {
+  expect(timeAgo(NOW + distance, NOW)).toBe(words);
+});
+
+test('a time in full tells UTC beside the local one', () => {
+  expect(fullTime(new Date(NOW))).toEndWith('(2026-03-01 12:00:00 UTC)');
+});

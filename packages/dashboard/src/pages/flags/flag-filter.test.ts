@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test';
+import type { FlagRecord, FlagState } from '../../api/types.ts';
+import { filterFlags, isFiltering, lastChange, readFilter } from './flag-filter.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+function flag(
+  key: string,
+  more: Partial<FlagRecord> = {},
+  production?: FlagState,
+  updatedAt = '2026-01-01T00:00:00Z',
+) {
+  const environments =
+    production === undefined ? {} : { production: { state: production, revision: 1, updatedAt } };
+  return {
+    key,
+    description: '',
+    tags: [],
+    owner: '',
+    createdAt: '2025-12-01T00:00:00Z',
+    environments,
+    ...more,
+  };
+}
+
+const FLAGS: readonly FlagRecord[] = [
+  flag(
+    'banner',
+    { description: 'Text on the front page', tags: ['content'], owner: 'Team Web' },
+    { enabled: true, value: 'Hi' },
+  ),
+  flag('checkout', { tags: ['release'] }, { enabled: false, rolloutPct: 5 }, '2026-03-01T11:30:00Z'),
+  flag('dark-mode', { createdAt: '2026-02-27T00:00:00Z' }),
+];
+
+function find(search: string): string[] {
+  return filterFlags(FLAGS, readFilter(new URLSearchParams(search)), NOW).map(({ key }) => key);
+}
+
+test.each([
+  ['', ['banner', 'checkout', 'dark-mode']],
+  ['q=FRONT+text', ['banner']],
+  ['q=release', ['checkout']],
+  ['q=web', ['banner']],
+  ['q=zebra', []],
+  ['state=production:on', ['banner']],
+  ['state=production:off', ['checkout']],
+  ['state=production:rollout', ['checkout']],
+  ['state=production:unset', ['dark-mode']],
+  ['state=nonsense', ['banner', 'checkout', 'dark-mode']],
+  ['tag=content', ['banner']],
+  ['owner=Team+Web', ['banner']],
+  ['changed=1h', ['checkout']],
+  ['changed=7d', ['checkout', 'dark-mode']],
+  ['changed=forever', ['banner', 'checkout', 'dark-mode']],
+  ['sort=-key', ['dark-mode', 'checkout', 'banner']],
+  ['sort=changed', ['checkout', 'dark-mode', 'banner']],
+  ['sort=-changed', ['banner', 'dark-mode', 'checkout']],
+  ['sort=created', ['dark-mode', 'banner', 'checkout']],
+  ['q=o&tag=release&sort=-key', ['checkout']],
+])('the address "?%s" finds %j', (search, keys) => {
+  expect(find(search)).toEqual(keys);
+});
+
+test('only the order is not a filter', () => {
+  expect(isFiltering(readFilter(new URLSearchParams('sort=changed&archived=1')))).toBe(false);
+  expect(isFiltering(readFilter(new URLSearchParams('changed=1h')))).toBe(true);
+});
+
+test('a flag without states has changed when it was made', () => {
+  expect(lastChange(flag('a'))).toBe('2025-12-01T00:00:00Z');
+});
