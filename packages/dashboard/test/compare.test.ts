@@ -81,6 +81,35 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
   });
 }
 
+describe('copying from the table of flags', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    await world.management.createProject('shop');
+    await world.management.putState('shop', 'development', 'checkout', { enabled: true });
+    await world.management.putState('shop', 'development', 'banner', { enabled: true });
+  }, 120_000);
+  afterAll(() => world.close());
+
+  test('the chosen flags are copied to the environment that is chosen', async () => {
+    const { page, check } = await world.open('/projects/shop/flags');
+    await page.getByRole('checkbox', { name: 'Choose checkout' }).check();
+    await page.getByRole('button', { name: 'Copy to…' }).click();
+    await page
+      .getByRole('dialog', { name: 'Copy to staging' })
+      .getByLabel('to', { exact: true })
+      .selectOption('production');
+    const dialog = page.getByRole('dialog', { name: 'Copy to production' });
+    await dialog.getByRole('region', { name: 'What changes' }).getByText('checkout').waitFor();
+    await check();
+    await dialog.getByRole('button', { name: 'Copy 1 flag to production' }).click();
+    await page.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('1 flag copied from development to production').first().waitFor();
+    const { flags } = await world.management.states('shop', 'production');
+    expect(flags.map(({ key }) => key)).toEqual(['checkout']);
+  }, 60_000);
+});
+
 describe('the look of compare', () => {
   let world: World;
   beforeAll(async () => {

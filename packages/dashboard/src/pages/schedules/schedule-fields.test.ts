@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test';
+import { afterStep } from './after-step.ts';
+import { type Draft, type DraftStep, findProblems, firstTime, scheduleOf } from './schedule-fields.ts';
+
+const NOW = Date.parse('2027-01-31T12:00:00Z');
+const KEYS = new Set(['a', 'b']);
+
+describe('what is wrong with a new schedule', () => {
+  test('a time that is over, and one that is not there', () => {
+    expect(findProblems(draft([step('a')], '2020-01-01T00:00'), { keys: KEYS, now: NOW }).time).toBe(
+      'This time is over',
+    );
+    expect(findProblems(draft([step('a')], ''), { keys: KEYS, now: NOW }).time).toBe(
+      'Choose a day and a time',
+    );
+  });
+
+  const cases: readonly (readonly [what: string, step: DraftStep, problem: RegExp | undefined])[] = [
+    ['no flag', step(''), /Choose/],
+    ['a flag that is not there', step('c'), /no such/],
+    ['a share that is none', { ...step('a'), kind: 'rollout', text: 'ten' }, /0 to 100/],
+    ['no share', { ...step('a'), kind: 'rollout', text: ' ' }, /0 to 100/],
+    ['text without quotes', { ...step('a'), kind: 'value', text: 'hello' }, /JSON/],
+    ['a whole step', { ...step('a'), kind: 'value', text: '"hello"' }, undefined],
+  ];
+  for (const [what, given, problem] of cases) {
+    test(what, () => {
+      const found = findProblems(draft([given]), { keys: KEYS, now: NOW }).steps.get(given.id);
+      if (problem === undefined) expect(found).toBeUndefined();
+      else expect(found).toMatch(problem);
+    });
+  }
+
+  test('a flag that is named twice', () => {
+    const { steps } = findProblems(draft([step('a', 1), step('a', 2)]), { keys: KEYS, now: NOW });
+    expect([...steps]).toEqual([[2, 'This flag is named twice']]);
+  });
+});
+
+test('a draft becomes what the API takes, with its time in UTC', () => {
+  const local = '2099-01-31T12:00';
+  expect(
+    scheduleOf({ ...draft([{ ...step('a'), kind: 'rollout', text: '25' }], local), note: ' why ' }),
+  ).toEqual({
+    environment: 'production',
+    dueAt: new Date(local).toISOString(),
+    changes: [{ key: 'a', patch: { enabled: true, rolloutPct: 25 } }],
+    note: 'why',
+  });
+});
+
+test('the first time that is offered is an hour away, at five minutes', () => {
+  const first = new Date(firstTime(new Date('2027-01-31T12:01:30Z')));
+  expect(first.toISOString()).toBe('2027-01-31T13:05:00.000Z');
+});
+
+test('a step is shown as the state it makes', () => {
+  expect(afterStep({ enabled: false, value: 1 }, { key: 'a', patch: { enabled: true } })).toEqual({
+    enabled: true,
+    value: 1,
+  });
+  expect(afterStep({ enabled: true }, { key: 'a', state: null })).toBeNull();
+  expect(afterStep({ enabled: true, rolloutPct: 5 }, { key: 'a', patch: { unset: ['rolloutPct'] } })).toEqual(
+    { enabled: true },
+  );
+});
+
+function step(key: string, id = 0): DraftStep {
+  return { id, key, kind: 'on', text: '' };
+}
+
+function draft(steps: readonly DraftStep[], time = '2099-01-31T12:00'): Draft {
+  return { environment: 'production', time, steps, note: '' };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test';
+import type { FlagRecord } from '../../api/types.ts';
+import { matchCommands, matchFlags } from './match.ts';
+
+const ENVIRONMENTS = ['development', 'staging', 'production'];
+
+describe('the flags that a text means', () => {
+  const flags = ['checkout', 'new-checkout', 'precheckout', 'on-call', 'banner'].map((key) => flag(key));
+
+  test('stand in the order: beginning of the key, beginning of a word, anywhere', () => {
+    expect(keysOf(matchFlags(flags, 'check', options(10)))).toEqual([
+      'checkout',
+      'new-checkout',
+      'precheckout',
+    ]);
+  });
+
+  test('are found by their description last', () => {
+    const described = [flag('a', 'The banner above'), flag('banner')];
+    expect(keysOf(matchFlags(described, 'banner', options(10)))).toEqual(['banner', 'a']);
+  });
+
+  test('are found beside what shall happen to them and where', () => {
+    expect(keysOf(matchFlags(flags, 'turn off new prod', options(10)))).toEqual(['new-checkout']);
+  });
+
+  test('may be called like a verb', () => {
+    expect(keysOf(matchFlags(flags, 'on', options(10)))).toEqual(['on-call']);
+  });
+
+  test('are no more than asked for, among ten thousand', () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => flag(`flag-${index}`));
+    expect(keysOf(matchFlags(many, 'flag-9999', options(8)))).toEqual(['flag-9999']);
+    expect(matchFlags(many, 'flag', options(8))).toHaveLength(8);
+  });
+});
+
+test('a command matches by every word, in its title, heading or keywords', () => {
+  const run = (): void => {};
+  const commands = [
+    { id: '1', title: 'Use the dark theme', group: 'Settings', keywords: ['appearance'], run },
+  ];
+  expect(matchCommands(commands, 'THEME appear')).toHaveLength(1);
+  expect(matchCommands(commands, 'theme light')).toHaveLength(0);
+});
+
+function flag(key: string, description = ''): FlagRecord {
+  return { key, description, tags: [], owner: '', createdAt: '2027-01-01T00:00:00Z', environments: {} };
+}
+
+function options(most: number) {
+  return { environments: ENVIRONMENTS, most };
+}
+
+function keysOf(flags: readonly FlagRecord[]): readonly string[] {
+  return flags.map(({ key }) => key);
+}
