@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
+import type { Page } from 'playwright-core';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -33,3 +34,42 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'a tab that is hidden for half a minute gives its one connection up, and takes it again when it is shown',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags');
+    await page.clock.install();
+    const streams: string[] = [];
+    page.on('request', (request) => request.url().includes('/api/events') && streams.push(request.url()));
+    await page.reload();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const control = page.getByRole('switch', { name: 'new-checkout in development' });
+    await control.waitFor();
+    expect(streams).toHaveLength(1);
+
+    await show(page, 'hidden');
+    await page.clock.fastForward(29_000);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.clock.fastForward(2_000);
+    await page.getByText('Paused', { exact: true }).waitFor();
+    const wasOn = await control.isChecked();
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: !wasOn });
+    await show(page, 'visible');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page
+      .locator(`[aria-label="new-checkout in development"]${wasOn ? ':not(:checked)' : ':checked'}`)
+      .waitFor();
+    expect(streams).toHaveLength(2);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+/** Tells the page that its tab is hidden or shown, as a browser would. */
+async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${state === 'hidden'}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+}
