@@ -38,6 +38,9 @@ describe('the history', () => {
       .map((line) => JSON.parse(line));
     expect(lines.map(({ target }) => target)).toContain('checkout');
     expect(lines.every(({ environment }) => environment === 'production')).toBe(true);
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await page.getByText('changed 2 flags').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
   }, 60_000);
 
   test('what somebody else changes appears at the top, with how far it came', async () => {

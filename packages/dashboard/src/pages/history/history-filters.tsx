@@ -1,5 +1,5 @@
 import Download from 'lucide-react/icons/download';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditEntryRecord, type AuditFilter, auditPath } from '../../api/audit.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
@@ -23,11 +23,22 @@ export function HistoryFilters({
   entries: readonly AuditEntryRecord[];
 }) {
   const [, setParams] = useSearchState();
-  const [text, setText] = useState(filter.q ?? '');
+  const { q = '' } = filter;
+  const [text, setText] = useState(q);
+  const sent = useRef(q);
   useEffect(() => {
-    const timer = setTimeout(() => setParams({ q: text.trim() }), PAUSE_MS);
+    const timer = setTimeout(() => {
+      sent.current = text.trim();
+      setParams({ q: sent.current });
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, setParams]);
+  useEffect(() => {
+    // The address was changed by something else, as a link to the whole history.
+    if (q === sent.current) return;
+    sent.current = q;
+    setText(q);
+  }, [q]);
   const people = useMemo(() => {
     const names = new Set(entries.map(({ actor }) => actor));
     if (filter.actor) names.add(filter.actor);
