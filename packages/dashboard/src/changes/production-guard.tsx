@@ -75,7 +75,8 @@ export function ProductionGuard({
   );
 }
 
-function ConnectedClients({ project, environment }: { project: string; environment: string }) {
+/** How many clients would get a change at once. */
+export function ConnectedClients({ project, environment }: { project: string; environment: string }) {
   const { data } = useClients(project);
   const streams = data?.find((each) => each.environment === environment)?.streams;
   if (streams === undefined) return null;

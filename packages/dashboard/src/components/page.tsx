@@ -25,7 +25,11 @@ export function Page({
   return (
     <div className={classNames('mx-auto w-full max-w-6xl px-4 pt-5 pb-24 sm:px-6 sm:pb-5', className)}>
       <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <h1 className="text-xl font-semibold">{heading ?? title}</h1>
+        <h1
+          className={classNames('text-xl font-semibold', actions !== undefined && 'max-w-[calc(100%-4rem)]')}
+        >
+          {heading ?? title}
+        </h1>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
       {intro !== undefined && <p className="-mt-2 mb-4 max-w-2xl text-ink-2">{intro}</p>}

@@ -22,6 +22,16 @@ describe('diffFields', () => {
     expect(diffFields({ enabled: true }, undefined)).toEqual([{ path: 'enabled', before: true }]);
   });
 
+  test('texts that were never written are not told, those that are emptied are', () => {
+    expect(diffFields(undefined, { description: '', tags: [], owner: 'me' })).toEqual([
+      { path: 'owner', after: 'me' },
+    ]);
+    expect(diffFields({ description: 'x' }, { description: '' })).toEqual([
+      { path: 'description', before: 'x', after: '' },
+    ]);
+    expect(diffFields(undefined, { value: '' })).toEqual([{ path: 'value', after: '' }]);
+  });
+
   test('values of other kinds and lists of other lengths are told as a whole', () => {
     expect(diffFields({ value: [1] }, { value: [1, 2] })).toEqual([
       { path: 'value', before: [1], after: [1, 2] },

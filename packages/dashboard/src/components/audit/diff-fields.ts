@@ -10,6 +10,9 @@ export interface FieldChange {
   readonly after?: Json;
 }
 
+/** What people say of a flag. */
+const TEXTS = new Set<string | number>(['description', 'owner', 'tags']);
+
 /** Deeper members are told as a whole. */
 const DEEPEST = 6;
 
@@ -34,8 +37,17 @@ export function diffFields(before: Json | undefined, after: Json | undefined): r
       });
       return;
     }
-    for (const [name, first, second] of members) compare(joined(path, name), first, second, depth + 1);
+    for (const [name, first, second] of members) {
+      const isNew = first === undefined || second === undefined;
+      if (depth > 0 || !isNew || !isUnwritten(name, first ?? second))
+        compare(joined(path, name), first, second, depth + 1);
+    }
   }
+}
+
+/** A new flag has all its texts, and most of them are empty: that is not worth telling. */
+function isUnwritten(name: string | number, only: Json | undefined): boolean {
+  return TEXTS.has(name) && (only === '' || (isArray(only) && only.length === 0));
 }
 
 type Pair = readonly [name: string | number, before: Json | undefined, after: Json | undefined];

@@ -13,6 +13,7 @@ const LONG = 160;
 export function FieldDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
   const [isWhole, setWhole] = useState(false);
   const changes = diffFields(before, after);
+  if (changes.length === 0 && (before === undefined || after === undefined)) return null;
   if (changes.length === 0)
     return (
       <p className="text-xs text-ink-3">Only the notation of the value is another: it means the same.</p>

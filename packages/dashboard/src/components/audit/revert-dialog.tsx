@@ -2,6 +2,7 @@ import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type FormEvent, useId, useState } from 'react';
 import type { RevertDifference } from '../../api/changes.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
+import { ConnectedClients } from '../../changes/production-guard.tsx';
 import { Button } from '../button.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
@@ -20,10 +21,13 @@ const LONGEST_NOTE = 1000;
  */
 export function RevertDialog({
   seq,
+  project,
   environments,
   onClose,
 }: {
   seq: number;
+  /** Where it is about one project. */
+  project?: string | undefined;
   environments: readonly EnvironmentRecord[];
   onClose: () => void;
 }) {
@@ -61,8 +65,8 @@ export function RevertDialog({
             key={environment.name}
             className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
           >
-            <EnvironmentBadge environment={environment} className="font-medium" /> is protected: its clients
-            get this at once.
+            <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
+            {project !== undefined && <ConnectedClients project={project} environment={environment.name} />}
           </p>
         ))}
         {preview.isPending && <SkeletonRows rows={2} />}

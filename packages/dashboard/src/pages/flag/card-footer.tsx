@@ -32,7 +32,7 @@ export function CardFooter({
     <div className="flex min-h-9 items-center gap-2 border-t border-line py-1 pr-2 pl-4 text-xs text-ink-3">
       <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-0.5 py-1">
         {last === undefined ? (
-          'No change is known here.'
+          'Nothing was changed here yet.'
         ) : (
           <>
             <span className="min-w-0 break-words">

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import { cellName, useWriteStatus } from '../../api/own-writes.ts';
-import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagRecord, StateRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/use-change-state.ts';
 import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
 import { classNames } from '../../components/class-names.ts';
@@ -104,7 +104,7 @@ export function EnvironmentCard({
         </div>
       )}
       {held.isOvertaken && (
-        <OvertakenBanner record={record} by={last?.actor} onTake={held.reset} onKeep={held.keep} />
+        <OvertakenBanner record={record} by={authorOf(record, last)} onTake={held.reset} onKeep={held.keep} />
       )}
       {isDirty && (
         <SaveBar
@@ -126,4 +126,10 @@ export function EnvironmentCard({
       />
     </section>
   );
+}
+
+/** Who wrote a state; `undefined` while the history does not know of it yet. */
+function authorOf(record: StateRecord | undefined, last: AuditEntryRecord | undefined): string | undefined {
+  const isKnown = record === undefined || (last !== undefined && last.at >= record.updatedAt);
+  return isKnown ? last?.actor : undefined;
 }

@@ -57,6 +57,7 @@ export function FlagHistory({
         <RevertDialog
           key={reverting}
           seq={reverting}
+          project={project.name}
           environments={project.environments}
           onClose={() => setReverting(undefined)}
         />
