@@ -242,3 +242,50 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'everything is done with the keyboard alone: the switch, the editor, the rollout, the save',
+  async () => {
+    const { page } = await world.open(FLAG);
+    await editor(page).waitFor();
+    await page.getByRole('switch', { name: 'new-checkout in development' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('41');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('PageDown');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('new-checkout is on, 90 %, value 41 in development').first().waitFor();
+    expect(await stateText()).toContain('"value":41,"rolloutPct":90');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a viewer sees everything and is told why nothing can be changed',
+  async () => {
+    // The answer's shape is the API's contract.
+    const invited = (await world.management.request('POST', '/api/invitations', {
+      body: { email: 'vera@example.com', role: 'viewer', canChangeProtected: false },
+    })) as { readonly token: string };
+    const viewer = { email: 'vera@example.com', password: 'another correct horse' };
+    await fetch(`${world.node.url}/api/invitations/accept`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: world.node.url },
+      body: JSON.stringify({ token: invited.token, name: 'Vera', password: viewer.password }),
+    });
+    const { page, check } = await world.open(FLAG, { as: viewer, theme: 'dark' });
+    await card(page).getByText('Your role is viewer').waitFor();
+    expect(await page.getByRole('switch', { name: 'new-checkout in development' }).isDisabled()).toBe(true);
+    await editor(page).waitFor();
+    expect(await editor(page).getAttribute('contenteditable')).toBe('false');
+    expect(await page.getByRole('button', { name: /^(Edit|Revert|More)/ }).count()).toBe(0);
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
