@@ -1,8 +1,11 @@
 import { type ReactNode, useId } from 'react';
 
+/** How every control looks that something is typed or chosen in. */
+export const CONTROL =
+  'h-8 min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-ink aria-invalid:border-danger disabled:opacity-60';
+
 /** The look of a text field. */
-export const INPUT =
-  'h-8 w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-ink aria-invalid:border-danger disabled:opacity-60';
+export const INPUT = `${CONTROL} w-full`;
 
 /** What a field gives to the control inside. */
 export interface FieldControl {

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react';
 import { classNames } from './class-names.ts';
-import { INPUT } from './field.tsx';
+import { CONTROL } from './field.tsx';
 
 /** A native choice with a label that only screen readers hear; `label` says what is chosen. */
 export function Select({
@@ -8,5 +8,5 @@ export function Select({
   className,
   ...rest
 }: Omit<ComponentProps<'select'>, 'aria-label'> & { label: string }) {
-  return <select aria-label={label} className={classNames(INPUT, 'w-auto pr-1', className)} {...rest} />;
+  return <select aria-label={label} className={classNames(CONTROL, 'pr-1', className)} {...rest} />;
 }

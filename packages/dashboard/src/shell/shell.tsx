@@ -37,7 +37,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {project !== undefined && <ProjectNavigation project={project} />}
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus */}
-      <main id="screen" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
+      <main id="screen" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {children}
       </main>
       <CommandPalette />
