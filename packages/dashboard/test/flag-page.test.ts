@@ -80,6 +80,8 @@ describe('the value', () => {
     'says where it is no JSON, and warns before its kind changes',
     async () => {
       const { page } = await world.open(FLAG);
+      await editor(page).press('Control+z');
+      expect(await editor(page).textContent()).toBe('7');
       await write(page, '{\n  "a" 1\n}');
       await card(page).getByText('Line 2, column 7: A colon is missing here.').waitFor();
       const save = card(page).getByRole('button', { name: 'Save in development' });
@@ -285,6 +287,20 @@ test(
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');
     expect(await page.getByRole('button', { name: /^(Edit|Revert|More)/ }).count()).toBe(0);
     await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'who is signed out while editing comes to the sign-in, without a question that has no answer',
+  async () => {
+    const { page, context } = await world.open(FLAG, { expected: /401/ });
+    await write(page, '8');
+    await context.request.delete('/api/session', { headers: { origin: world.node.url } });
+    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.waitForURL('**/sign-in?from=*');
+    expect(await page.getByRole('dialog').count()).toBe(0);
     await page.close();
   },
   PATIENCE_MS,

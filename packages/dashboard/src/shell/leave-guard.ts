@@ -1,4 +1,4 @@
-import { useEffect, useId } from 'react';
+import { useId, useLayoutEffect } from 'react';
 import type { AroundNavHandler } from 'wouter';
 import { useConfirm } from '../components/confirm.tsx';
 
@@ -18,7 +18,8 @@ addEventListener('beforeunload', (event) => {
 export function useLeaveGuard(isDirty: boolean, what: string): void {
   const id = useId();
   const confirm = useConfirm();
-  useEffect(() => {
+  // Not a passive effect: a screen that is taken away because the session has ended must not be asked any more.
+  useLayoutEffect(() => {
     if (!isDirty) return;
     guarded = location.href;
     guards.set(id, () =>

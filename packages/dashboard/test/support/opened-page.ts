@@ -26,6 +26,11 @@ export interface OpenedPage {
   check(): Promise<void>;
 }
 
+/** Resolves when nothing is fading in any more: what is half there has half its contrast. */
+const ENTERED = `Promise.allSettled(
+  document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < 500).map((each) => each.finished),
+).then(() => undefined)`;
+
 /** Opens an address as {@link OpenOptions} say. */
 export async function openPage(
   options: OpenOptions & { readonly browser: Browser; readonly node: NodeProcess; readonly path: string },
@@ -53,6 +58,7 @@ export async function openPage(
     context,
     complaints,
     check: async () => {
+      await page.evaluate(ENTERED);
       const found = [...complaints, ...(await findBarriers(page)), ...(await findOverflow(page))];
       if (found.length > 0) throw new Error(found.join('\n'));
     },

@@ -1,5 +1,6 @@
 import { Tabs } from 'radix-ui';
 import { useId, useState } from 'react';
+import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Select } from '../../components/select.tsx';
@@ -10,6 +11,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
   const [environment, setEnvironment] = useState(project.environments[0]?.name ?? '');
   const [name, setName] = useState<SnippetName>('curl');
   const id = useId();
+  const baseUrl = useEvaluationUrl();
   const value = flag.environments[environment]?.state.value;
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
@@ -49,7 +51,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
           <Tabs.Content key={each} value={each} className="mt-2 rounded-md">
             <CodeBlock
               label={`${each}: ${flag.key} in ${environment}`}
-              code={snippetOf(each, { baseUrl: location.origin, environment, key: flag.key, value })}
+              code={snippetOf(each, { baseUrl, environment, key: flag.key, value })}
             />
           </Tabs.Content>
         ))}

@@ -2,7 +2,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState } from '@codemirror/state';
+import { Compartment, EditorState, Transaction } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { codeColors, codeLook } from './code-look.ts';
 import type { JsonProblem } from './json-problem.ts';
@@ -63,7 +63,11 @@ export function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSub
     show: (text) => {
       if (text === view.state.doc.toString()) return;
       isShowing = true;
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        // Undoing goes back over what was typed, not to an empty field.
+        annotations: Transaction.addToHistory.of(false),
+      });
       isShowing = false;
     },
     mark: (problem) =>
