@@ -198,6 +198,11 @@ class Node implements RunningNode {
     return managementUrl;
   }
 
+  /** Where flags are read, when management listens elsewhere. */
+  #evaluationUrl(): string | undefined {
+    return this.#config.managementPort === undefined ? undefined : this.url;
+  }
+
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -245,6 +250,7 @@ class Node implements RunningNode {
       ...this.#management,
       passwords: new PasswordHashes(),
       publicUrl: () => this.dashboardUrl,
+      evaluationUrl: () => this.#evaluationUrl(),
     };
     // Processes that share a port are told apart by their number, which no later start has.
     const sharer = this.#config.reusePort ? `:${process.pid}` : '';
@@ -345,6 +351,7 @@ class Node implements RunningNode {
       context: this.#management,
       adminToken,
       publicUrl: () => this.dashboardUrl,
+      evaluationUrl: () => this.#evaluationUrl(),
       trustProxy: this.#config.trustProxy,
       docsUrl,
       version: VERSION,

@@ -162,3 +162,19 @@ test('a database that comes after the node still brings the link', async () => {
   await node.stop();
   await proxy.close();
 });
+
+test('with a management port of its own the dashboard is there, and says where flags are read', async () => {
+  const node = await start({ env: { HALYARD_MANAGEMENT_PORT: '0' } });
+  const managementUrl = /"managementUrl":"([^"]+)"/.exec(node.logs())?.[1] ?? '';
+  const management = { ...node, url: managementUrl };
+  const [token] = setupTokens(node);
+  expect(node.logs()).toContain(`${managementUrl}/setup#${token}`);
+  const body = { token, email: EMAIL, name: 'Ada', password: PASSWORD };
+  const answer = await ask(management, 'POST', '/api/setup', { body });
+  expect(await answer.json()).toMatchObject({ signedIn: true, evaluationUrl: node.url });
+  expect((await ask(management, 'GET', '/')).headers.get('Content-Type')).toStartWith('text/html');
+  for (const path of ['/', '/sign-in', '/api/session']) {
+    expect(await (await ask(node, 'GET', path)).json()).toMatchObject({ error: 'not_found' });
+  }
+  await node.stop();
+});

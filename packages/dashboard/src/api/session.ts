@@ -26,6 +26,11 @@ export function useCan(role: Role): boolean {
   return ORDER[useOperator().role] >= ORDER[role];
 }
 
+/** The address at which programs read flags, for snippets to copy. */
+export function useEvaluationUrl(): string {
+  return useSession().data?.evaluationUrl ?? location.origin;
+}
+
 /** Signs in, sets up the first administrator, or accepts an invitation: each answers with the new session. */
 export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept') {
   const queries = useQueryClient();

@@ -32,6 +32,8 @@ export interface SessionRecord {
   readonly setupNeeded: boolean;
   readonly operator?: OperatorRecord;
   readonly expiresAt?: string;
+  /** Where programs read flags, when that is not where the dashboard is. */
+  readonly evaluationUrl?: string;
 }
 
 /** How screens tell an environment apart. */

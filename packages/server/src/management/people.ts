@@ -9,6 +9,8 @@ export interface PeopleContext extends ManagementContext {
   readonly passwords: PasswordHashes;
   /** Where people reach this server with a browser, without a slash at the end. */
   publicUrl(): string;
+  /** Where programs read flags, when that is another address. */
+  evaluationUrl(): string | undefined;
 }
 
 /** Where a request to sign in comes from. */

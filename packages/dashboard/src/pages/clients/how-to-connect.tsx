@@ -1,13 +1,14 @@
 import Plug from 'lucide-react/icons/plug';
 import { Link } from 'wouter';
 import { useEnvironments } from '../../api/projects.ts';
+import { useEvaluationUrl } from '../../api/session.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { links } from '../../shell/links.ts';
 
 /** Teaches how to connect the first client. The key is a secret that the dashboard cannot show again. */
 export function HowToConnect({ project }: { project: string }) {
   const environment = useEnvironments(project)[0]?.name ?? 'development';
-  const origin = window.location.origin;
+  const origin = useEvaluationUrl();
   const isGuarded = origin.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(origin);
   const curl = `curl -N '${origin}/v1/stream?env=${encodeURIComponent(environment)}' \\\n  -H 'X-Service-Key: proj_live_…'`;
   const script = [

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useEvaluationUrl } from '../../api/session.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Field } from '../../components/field.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
@@ -15,6 +16,7 @@ export function NewKeyDialog({
   environments: readonly string[];
   onClose: () => void;
 }) {
+  const baseUrl = useEvaluationUrl();
   const [environment, setEnvironment] = useState(environments[0] ?? '');
   return (
     <SecretDialog title={`The key ${name}`} what="key" secret={secret} onClose={onClose}>
@@ -37,21 +39,21 @@ export function NewKeyDialog({
         )}
         <section>
           <h3 className="mb-1 font-medium">For your application: .env</h3>
-          <CodeBlock label="Settings for .env" code={dotEnv(secret, environment)} />
+          <CodeBlock label="Settings for .env" code={dotEnv(baseUrl, secret, environment)} />
         </section>
         <section>
           <h3 className="mb-1 font-medium">To try it: curl</h3>
-          <CodeBlock label="curl command" code={curl(secret, environment)} />
+          <CodeBlock label="curl command" code={curl(baseUrl, secret, environment)} />
         </section>
       </div>
     </SecretDialog>
   );
 }
 
-function dotEnv(secret: string, environment: string): string {
-  return `HALYARD_URL=${location.origin}\nHALYARD_KEY=${secret}\nHALYARD_ENVIRONMENT=${environment}`;
+function dotEnv(baseUrl: string, secret: string, environment: string): string {
+  return `HALYARD_URL=${baseUrl}\nHALYARD_KEY=${secret}\nHALYARD_ENVIRONMENT=${environment}`;
 }
 
-function curl(secret: string, environment: string): string {
-  return `curl "${location.origin}/v1/flags?env=${environment}" \\\n  -H "X-Service-Key: ${secret}"`;
+function curl(baseUrl: string, secret: string, environment: string): string {
+  return `curl "${baseUrl}/v1/flags?env=${environment}" \\\n  -H "X-Service-Key: ${secret}"`;
 }

@@ -45,6 +45,8 @@ export interface ManagementAppOptions {
   readonly adminToken: string | undefined;
   /** Where people reach this server with a browser, without a slash at the end. */
   readonly publicUrl: () => string;
+  /** Where programs read flags, when that is another address than this one's. */
+  readonly evaluationUrl: () => string | undefined;
   /** Whether `X-Forwarded-For` is believed for the audit log, and `X-Forwarded-Host` for the origin of pages. */
   readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */
@@ -59,8 +61,8 @@ export interface ManagementAppOptions {
 
 /** The whole management interface: everything under `/api`. */
 export function createManagementApp(options: ManagementAppOptions): ManagementApp {
-  const { context, docsUrl, log, publicUrl } = options;
-  const people: PeopleContext = { ...context, passwords: new PasswordHashes(), publicUrl };
+  const { context, docsUrl, log, publicUrl, evaluationUrl } = options;
+  const people: PeopleContext = { ...context, passwords: new PasswordHashes(), publicUrl, evaluationUrl };
   const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
   const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
   app.onError((error, c) => {

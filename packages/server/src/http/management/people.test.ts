@@ -22,7 +22,12 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
   afterAll(() => app.close());
 
   const setupToken = async (maker = 'node:a') => {
-    const context = { ...app.context, passwords: new PasswordHashes(), publicUrl: () => ORIGIN };
+    const context = {
+      ...app.context,
+      passwords: new PasswordHashes(),
+      publicUrl: () => ORIGIN,
+      evaluationUrl: () => undefined,
+    };
     const { token, link } = await offerSetup(context, maker);
     expect(link).toBe(`${ORIGIN}/setup#${token}`);
     secrets.push(token);

@@ -44,6 +44,9 @@ export const SessionSchema = z
     expiresAt: TimeSchema.optional().openapi({
       description: 'When the session ends if it is not used again.',
     }),
+    evaluationUrl: z.string().optional().openapi({
+      description: 'Where programs read flags, when management listens on an address of its own.',
+    }),
   })
   .openapi('Session');
 

@@ -35,7 +35,7 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
     },
     async ({ request }) => {
       const active = await sessionOf(context, request);
-      if (active !== undefined) return ok(sessionRecord(active));
+      if (active !== undefined) return ok(sessionRecord(context, active));
       return ok({ signedIn: false, setupNeeded: await isSetupNeeded(context) });
     },
   );
@@ -52,7 +52,7 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
         if (error instanceof ServiceError) log.warn({ ...caller, code: error.code }, 'a sign-in was refused');
         throw error;
       });
-      return ok(sessionRecord(started), { 'Set-Cookie': startCookie(request, started.id) });
+      return ok(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
     },
   );
   mountPublic(
@@ -93,8 +93,8 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
 }
 
 /** The answer to whoever has just followed a link: 201, and signed in. */
-export function joined(request: Request, started: StartedSession): Response {
-  return created(sessionRecord(started), { 'Set-Cookie': startCookie(request, started.id) });
+export function joined(context: PeopleContext, request: Request, started: StartedSession): Response {
+  return created(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
 }
 
 async function sessionOf(context: PeopleContext, request: Request): Promise<ActiveSession | undefined> {
@@ -102,12 +102,14 @@ async function sessionOf(context: PeopleContext, request: Request): Promise<Acti
   return id === undefined ? undefined : verifySession(context, id);
 }
 
-function sessionRecord({ session, operator }: ActiveSession) {
+function sessionRecord(context: PeopleContext, { session, operator }: ActiveSession) {
+  const evaluationUrl = context.evaluationUrl();
   const { createdAt: _, lastSeenAt: __, ...record } = operatorRecord(operator);
   return {
     signedIn: true,
     setupNeeded: false,
     operator: record,
     expiresAt: isoTime(sessionEnd(session)),
+    ...(evaluationUrl === undefined ? {} : { evaluationUrl }),
   };
 }

@@ -27,7 +27,7 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
       },
       answer: { status: 201, description: 'The session.', schema: SessionSchema },
     },
-    async ({ body, caller, request }) => joined(request, await setUp(context, body, caller)),
+    async ({ body, caller, request }) => joined(context, request, await setUp(context, body, caller)),
   );
   mountPublic(
     app,
@@ -57,7 +57,7 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
     },
     async ({ body: { token, name, password }, caller, request }) => {
       const input = { token, password, ...(name === undefined ? {} : { name }) };
-      return joined(request, await acceptInvitation(context, input, caller));
+      return joined(context, request, await acceptInvitation(context, input, caller));
     },
   );
 }

@@ -59,6 +59,7 @@ export class TestApp {
       context: this.context,
       adminToken: ADMIN_TOKEN,
       publicUrl: () => 'https://flags.example',
+      evaluationUrl: () => undefined,
       trustProxy: true,
       docsUrl: 'https://docs.example',
       version: '0.0.0',
