@@ -78,7 +78,7 @@ export function FlagDetails({
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="flex min-h-6 min-w-0 items-start gap-1.5">
-      <dt className="leading-6 text-ink-3">{name}</dt>
+      <dt className="flex min-h-6 items-center text-ink-3">{name}</dt>
       <dd className="flex min-h-6 min-w-0 items-center">{children}</dd>
     </div>
   );
