@@ -39,6 +39,7 @@ test(
   'a tab that is hidden for half a minute gives its one connection up, and takes it again when it is shown',
   async () => {
     const { page } = await world.open('/projects/shop/flags');
+    await page.getByText('Live', { exact: true }).waitFor();
     await page.clock.install();
     const streams: string[] = [];
     page.on('request', (request) => request.url().includes('/api/events') && streams.push(request.url()));
@@ -61,6 +62,25 @@ test(
       .locator(`[aria-label="new-checkout in development"]${wasOn ? ':not(:checked)' : ':checked'}`)
       .waitFor();
     expect(streams).toHaveLength(2);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a change that is committed while the list is on its way is in it when it arrives',
+  async () => {
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
+    const { page } = await world.open('/projects/shop/history');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.route('**/api/projects/shop/flags', async (route) => {
+      const answer = await route.fetch();
+      await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
+      // The change's own event is there by now, or comes after the list: both must end the same.
+      await route.fulfill({ response: answer });
+    });
+    await page.getByRole('link', { name: 'Flags' }).click();
+    await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
     await page.close();
   },
   PATIENCE_MS,

@@ -11,7 +11,7 @@ export function Switch({
   ...rest
 }: Omit<ComponentProps<'input'>, 'type' | 'role'> & { label: string }) {
   return (
-    <span className={classNames('relative inline-flex h-6 w-8.5 shrink-0 items-center', className)}>
+    <span className={classNames('relative isolate inline-flex h-6 w-8.5 shrink-0 items-center', className)}>
       <input
         type="checkbox"
         // biome-ignore lint/a11y/useAriaPropsForRole: a native checkbox says itself whether it is checked

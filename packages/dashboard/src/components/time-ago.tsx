@@ -1,5 +1,8 @@
 import { useSyncExternalStore } from 'react';
 
+/** How often the words are looked at again, in milliseconds. */
+const BEAT_MS = 30_000;
+
 const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['year', 31_557_600_000],
   ['month', 2_629_800_000],
@@ -13,10 +16,10 @@ const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 
 /** How long ago a time was; hovering tells it in local time and UTC. `at` is ISO 8601. */
 export function TimeAgo({ at, className }: { at: string; className?: string }) {
-  const minute = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / 30_000));
+  const beat = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / BEAT_MS));
   const date = new Date(at);
   return (
-    <time dateTime={at} title={fullTime(date)} className={className} data-minute={minute}>
+    <time dateTime={at} title={fullTime(date)} className={className} data-beat={beat}>
       {timeAgo(date.getTime(), Date.now())}
     </time>
   );
@@ -35,7 +38,19 @@ export function fullTime(date: Date): string {
   return `${absolute.format(date)} (${date.toISOString().replace('T', ' ').slice(0, 19)} UTC)`;
 }
 
+/** One timer for all times on the screen. */
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
 function subscribe(listener: () => void): () => void {
-  const timer = setInterval(listener, 30_000);
-  return () => clearInterval(timer);
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of listeners) each();
+  }, BEAT_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }

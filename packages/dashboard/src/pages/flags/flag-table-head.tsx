@@ -1,5 +1,5 @@
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { ENVIRONMENT_FILL, EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { SelectBox } from './select-box.tsx';
 import type { Selection } from './use-selection.ts';
 
@@ -32,7 +32,11 @@ export function FlagTableHead({
           Flag
         </th>
         {project.environments.map((environment) => (
-          <th key={environment.name} scope="col" className={cell}>
+          <th key={environment.name} scope="col" className={`${cell} relative`}>
+            <span
+              aria-hidden
+              className={`absolute inset-x-0 top-0 h-0.5 ${ENVIRONMENT_FILL[environment.color]}`}
+            />
             <EnvironmentBadge environment={environment} className="max-w-full" />
           </th>
         ))}
