@@ -1,35 +1,22 @@
 import { hostname } from 'node:os';
-import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import { Activity } from './activity/activity.ts';
 import { newNodeName } from './activity/node-name.ts';
 import { Catalog } from './catalog/catalog.ts';
-import type { LiveEnvironment } from './catalog/live-environment.ts';
 import type { Config } from './config.ts';
-import { ServiceError } from './domain/service-error.ts';
 import { NodeFreshness } from './freshness.ts';
 import { loadBuiltAssets } from './http/dashboard/built-assets.ts';
 import { createDashboard } from './http/dashboard/dashboard.ts';
 import { createDocs } from './http/docs/docs.ts';
 import { unavailable } from './http/evaluation/access.ts';
-import { streamAnswer } from './http/evaluation/answers.ts';
 import type { EvaluationContext } from './http/evaluation/context.ts';
 import { EvaluationCounters } from './http/evaluation/counters.ts';
 import { RateLimiter } from './http/evaluation/rate-limiter.ts';
-import { LastAnswers } from './http/last-answers.ts';
-import {
-  evaluationOnly,
-  everything,
-  type ListenerParts,
-  listen,
-  managementOnly,
-  type Served,
-  serve,
-  serveLast,
-} from './http/listener.ts';
+import { Listeners } from './http/listeners.ts';
+import { environmentStreams } from './http/management/environment-stream.ts';
 import { LazyManagementApp } from './http/management/lazy-app.ts';
-import { requestIdOf } from './http/request-id.ts';
-import { isSameSecret, newAccessToken } from './management/access-tokens.ts';
+import { guardMetrics } from './http/metrics-access.ts';
+import { newAccessToken } from './management/access-tokens.ts';
 import type { ManagementContext } from './management/context.ts';
 import { PasswordHashes } from './management/passwords.ts';
 import { createLogger } from './observability/log.ts';
@@ -106,8 +93,7 @@ class Node implements RunningNode {
   readonly #firstAttempt = Promise.withResolvers<boolean>();
   /** Resolves when the log is followed for the first time. */
   readonly #firstLive = Promise.withResolvers<void>();
-  #servers: Server<undefined>[] = [];
-  readonly #served = new Map<Server<undefined>, Served>();
+  #listeners: Listeners | undefined;
   #stopping: Promise<void> | undefined;
   firstStart?: FirstStart;
   setupLink?: string;
@@ -189,18 +175,16 @@ class Node implements RunningNode {
   }
 
   get url(): string {
-    return addressOf(this.#config.host, this.#servers[0]?.port ?? this.#config.port);
+    return this.#listeners?.url ?? '';
   }
 
   get dashboardUrl(): string {
-    if (this.#config.publicUrl !== undefined) return this.#config.publicUrl;
-    const { url, managementUrl = url } = this.#addresses();
-    return managementUrl;
+    return this.#config.publicUrl ?? this.#listeners?.managementUrl ?? this.url;
   }
 
   /** Where flags are read, when management listens elsewhere. */
   #evaluationUrl(): string | undefined {
-    return this.#config.managementPort === undefined ? undefined : this.url;
+    return this.#listeners?.managementUrl === undefined ? undefined : this.url;
   }
 
   get closed(): Promise<void> {
@@ -210,11 +194,14 @@ class Node implements RunningNode {
   async start(): Promise<void> {
     const adminToken =
       this.#config.adminToken ?? adminTokenIn(this.#config.data, () => newAccessToken(this.#management));
-    this.#serve(adminToken);
+    const listeners = new Listeners(this.#config);
+    this.#listeners = listeners;
+    this.#serve(listeners, adminToken);
     void this.#follow();
     this.#schedules.start();
     const isLive = await this.#firstAttempt.promise;
-    this.#log.info({ ...this.#addresses(), version: VERSION, ready: isLive }, 'listening');
+    const { url, managementUrl } = listeners;
+    this.#log.info({ url, managementUrl, version: VERSION, ready: isLive }, 'listening');
     if (!isLive) {
       void this.#prepareLater();
       return;
@@ -254,7 +241,7 @@ class Node implements RunningNode {
     };
     // Processes that share a port are told apart by their number, which no later start has.
     const sharer = this.#config.reusePort ? `:${process.pid}` : '';
-    const maker = `node:${hostname()}:${this.#servers[0]?.port}${sharer}`;
+    const maker = `node:${hostname()}:${this.#listeners?.port}${sharer}`;
     return prepareFirstOperator(context, this.#config, maker);
   }
 
@@ -289,46 +276,19 @@ class Node implements RunningNode {
     this.#log[level]({ reason: cause.message, attempts }, 'the change log is still out of reach');
   }
 
-  /** Where it listens, for the log. */
-  #addresses(): { readonly url: string; readonly managementUrl?: string } {
-    const { host, managementHost = host } = this.#config;
-    const [, second] = this.#servers;
-    if (second?.port === undefined) return { url: this.url };
-    return { url: this.url, managementUrl: addressOf(managementHost, second.port) };
-  }
-
-  #serve(adminToken: string): void {
-    const { host, port, reusePort, managementPort, managementHost } = this.#config;
-    const main = listen({ host, port, reusePort });
-    this.#servers = [main];
+  #serve(listeners: Listeners, adminToken: string): void {
     const evaluation = this.#evaluationContext();
     const management = this.#managementApp(adminToken, evaluation.docsUrl);
     // Nobody is to wait for it later. Should loading fail, the next request for it says so.
     this.#firstLive.promise.then(() => management.load()).catch(() => {});
-    const parts: ListenerParts = {
+    const { docsUrl, log } = evaluation;
+    listeners.serve({
       evaluation,
-      scrape: (request) => this.#scrape(request),
-      docs: createDocs({
-        docsUrl: evaluation.docsUrl,
-        log: this.#log,
-        openApi: () => management.openApi(),
-      }),
+      scrape: guardMetrics(this.#config.metricsToken, () => this.#metrics.scrape()),
+      docs: createDocs({ docsUrl, log, openApi: () => management.openApi() }),
       management: management.answer,
-      dashboard: createDashboard({ load: loadBuiltAssets, docsUrl: evaluation.docsUrl, log: this.#log }),
-    };
-    if (managementPort === undefined) {
-      this.#serveOn(main, everything(parts));
-      return;
-    }
-    const second = listen({ host: managementHost ?? host, port: managementPort, reusePort });
-    this.#servers.push(second);
-    this.#serveOn(main, evaluationOnly(parts));
-    this.#serveOn(second, managementOnly(parts));
-  }
-
-  #serveOn(server: Server<undefined>, served: Served): void {
-    serve(server, served);
-    this.#served.set(server, served);
+      dashboard: createDashboard({ load: loadBuiltAssets, docsUrl, log }),
+    });
   }
 
   #evaluationContext(): EvaluationContext {
@@ -356,61 +316,23 @@ class Node implements RunningNode {
       docsUrl,
       version: VERSION,
       log: this.#log,
-      openStream: (project, environment, request) => this.#openStream(project, environment, request),
+      openStream: environmentStreams({
+        ...{ catalog: this.#catalog, hub: this.#hub, freshness: this.#freshness },
+      }),
       events: this.#activity,
       deliveries: this.#activity,
     });
   }
 
-  /** The stream of an environment for somebody who manages it: the same frames as on `/v1/stream`. */
-  #openStream(projectName: string, environmentName: string, request: Request): Response {
-    const projectId = this.#catalog.projectId(projectName);
-    if (projectId === undefined) {
-      throw new ServiceError(
-        'project_not_found',
-        'There is no project of that name: check the name, or create it.',
-      );
-    }
-    const environment: LiveEnvironment | undefined = this.#catalog.environment(projectId, environmentName);
-    if (environment === undefined) {
-      throw new ServiceError(
-        'environment_not_found',
-        'This project has no environment of that name: check the name.',
-      );
-    }
-    if (!this.#freshness.canStream())
-      throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
-    for (const server of this.#servers) server.timeout(request, 0);
-    const { revision } = environment;
-    const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
-    return streamAnswer(this.#hub.open(environment), revision, facts);
-  }
-
-  #scrape(request: Request): Response | Promise<Response> {
-    const { metricsToken } = this.#config;
-    const presented = request.headers.get('Authorization') ?? '';
-    if (metricsToken !== undefined && !isSameSecret(presented, `Bearer ${metricsToken}`)) {
-      return new Response('The metrics need a token: send it as a bearer token.\n', { status: 401 });
-    }
-    return this.#metrics.scrape();
-  }
-
-  /** Sends callers elsewhere, answer by answer, until they have gone or the time is over. */
-  async #answerLast(windowMs: number): Promise<void> {
-    const last = new LastAnswers();
-    for (const [server, served] of this.#served) serveLast(server, served, last);
-    await last.untilQuiet(windowMs);
-  }
-
   async #drainAndClose(): Promise<void> {
     this.#freshness.drain();
-    if (this.#servers.length > 0) {
+    if (this.#listeners !== undefined) {
       this.#log.info({ streams: this.#hub.size, drainSeconds: this.#config.drainSeconds }, 'draining');
     }
     const drainMs = this.#config.drainSeconds * 1000;
-    await Promise.all([this.#hub.drain(drainMs), this.#answerLast(drainMs)]);
+    await Promise.all([this.#hub.drain(drainMs), this.#listeners?.answerLast(drainMs)]);
     await this.#activity.close();
-    await Promise.all(this.#servers.map(stopServer));
+    await this.#listeners?.close();
     await this.#schedules.close();
     this.#follower.close();
     this.#catalog.close();
@@ -421,20 +343,4 @@ class Node implements RunningNode {
     this.#log.info('stopped');
     this.#closed.resolve();
   }
-}
-
-/** Where this machine reaches a listener. "Every address" is none that anybody could be sent to. */
-function addressOf(host: string, port: number): string {
-  const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
-  const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;
-  return `http://${name}:${port}`;
-}
-
-/** Longest a request may take to finish once the node stops, in milliseconds. */
-const FINISH_MS = 2000;
-
-/** Accepts no more connections, lets the running requests finish, then ends what is left. */
-async function stopServer(server: Server<undefined>): Promise<void> {
-  await Promise.race([server.stop(false), Bun.sleep(FINISH_MS)]);
-  await server.stop(true);
 }

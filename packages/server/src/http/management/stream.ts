@@ -24,11 +24,13 @@ export function mountStream(app: ManagementApp, openStream: OpenStream): void {
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    ({ params, request }) => {
+    ({ params, request, keepOpen }) => {
       // Nobody would read, and so nobody would ever close, a stream opened for HEAD.
       if (request.method === 'HEAD')
         return new Response(null, { headers: { 'Content-Type': 'text/event-stream' } });
-      return openStream(params.project, params.environment, request);
+      const answer = openStream(params.project, params.environment, request);
+      keepOpen();
+      return answer;
     },
   );
 }

@@ -1,0 +1,36 @@
+import type { Catalog } from '../../catalog/catalog.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { Hub } from '../../streaming/hub.ts';
+import { unavailable } from '../evaluation/access.ts';
+import { streamAnswer } from '../evaluation/answers.ts';
+import type { Freshness } from '../evaluation/context.ts';
+import { requestIdOf } from '../request-id.ts';
+import type { OpenStream } from './stream.ts';
+
+/** What streams are opened from. */
+export interface StreamParts {
+  readonly catalog: Catalog;
+  readonly hub: Hub;
+  readonly freshness: Freshness;
+}
+
+/** Streams of environments for those who manage them: the same frames as on `/v1/stream`. */
+export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
+  return (projectName, environmentName, request) => {
+    const projectId = catalog.projectId(projectName);
+    if (projectId === undefined) {
+      const message = 'There is no project of that name: check the name, or create it.';
+      throw new ServiceError('project_not_found', message);
+    }
+    const environment = catalog.environment(projectId, environmentName);
+    if (environment === undefined) {
+      const message = 'This project has no environment of that name: check the name.';
+      throw new ServiceError('environment_not_found', message);
+    }
+    if (!freshness.canStream())
+      throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
+    const { revision } = environment;
+    const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
+    return streamAnswer(hub.open(environment), revision, facts);
+  };
+}
