@@ -52,8 +52,10 @@ export async function startWorld({ databaseUrl, admin = 'ready' }: WorldOptions 
       return page;
     },
     close: async () => {
+      // In this order: a page that loses its server has something to complain about.
       await browser.close();
-      await node.stop();
+      // An orderly end drains streams for a second, and is tried elsewhere.
+      await node.kill();
       const complaints = opened.flatMap((page) => page.complaints);
       if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
     },
