@@ -40,10 +40,16 @@ test('a start that is not the first one shows no key', () => {
   expect(shortBanner(later)).toBe('Halyard is running at http://127.0.0.1:7070\n');
 });
 
-test('a program gets the address and the key on two lines', () => {
-  expect(shortBanner(facts({}, 'http://127.0.0.1:7070'))).toBe(
-    `Halyard is running at http://127.0.0.1:7070\nThe key of project "demo" (not shown again): ${KEY}\n`,
-  );
+test('without a terminal the same is said in a line each', () => {
+  const lines = shortBanner(facts({}, 'http://127.0.0.1:7070')).split('\n');
+  expect(lines).toEqual([
+    'Halyard is running at http://127.0.0.1:7070',
+    `The key of project "demo" (not shown again): ${KEY}`,
+    `Read its flags: curl 'http://127.0.0.1:7070/v1/flags?env=development' -H 'X-Service-Key: ${KEY}'`,
+    `Watch them change: curl -N 'http://127.0.0.1:7070/v1/stream?env=development' -H 'X-Service-Key: ${KEY}'`,
+    'Change one, in another terminal: halyard flag set new-checkout --project demo --env development --on',
+    '',
+  ]);
 });
 
 test('a database URL is not shown', () => {

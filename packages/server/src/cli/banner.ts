@@ -14,7 +14,14 @@ export interface BannerFacts {
   /** The one-time link for the first administrator, while there is none. */
   readonly setupLink?: string;
   /** The demo project, on a first start only. */
-  readonly firstStart?: { readonly project: string; readonly environment: string; readonly key: string };
+  readonly firstStart?: FirstStart;
+}
+
+/** The demo project with its key, which is shown this once. */
+interface FirstStart {
+  readonly project: string;
+  readonly environment: string;
+  readonly key: string;
 }
 
 /** What a person at a terminal is told at the start. Holds the set-up link and the demo key: never log it. */
@@ -41,13 +48,18 @@ export function longBanner(facts: BannerFacts): string {
   return [...parts, '  Ctrl+C stops it.', '', ''].join('\n');
 }
 
-/** What is printed where no person is looking: the address, and what is shown at a first start. */
-export function shortBanner({ url, setupLink, firstStart }: BannerFacts): string {
-  const link = setupLink ? setupLine(setupLink) : '';
-  const key = firstStart
-    ? `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}\n`
-    : '';
-  return `Halyard is running at ${url}\n${link}${key}`;
+/** What is printed where no person is looking: the address, and what is shown at a first start, a line each. */
+export function shortBanner(facts: BannerFacts): string {
+  const { url, setupLink, firstStart } = facts;
+  const lines = firstStart
+    ? [
+        `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}`,
+        ...commands(facts, firstStart).map(([aim, command]) => `${aim}: ${command}`),
+      ]
+    : [];
+  return [`Halyard is running at ${url}\n`, setupLink ? setupLine(setupLink) : '']
+    .concat(lines.map((line) => `${line}\n`))
+    .join('');
 }
 
 /** The set-up link on a line of its own. */
@@ -64,28 +76,28 @@ function setup(link: string): string[] {
   ];
 }
 
-function demo(
-  facts: BannerFacts,
-  { project, environment, key }: NonNullable<BannerFacts['firstStart']>,
-): string[] {
-  const header = `-H '${SERVICE_KEY_HEADER}: ${key}'`;
+function demo(facts: BannerFacts, firstStart: FirstStart): string[] {
   return [
-    `  A project "${project}" was made for you to try. This is its key; it is not shown again:`,
+    `  A project "${firstStart.project}" was made for you to try. This is its key; it is not shown again:`,
     '',
-    `    ${key}`,
+    `    ${firstStart.key}`,
     '',
-    '  Read its flags:',
-    '',
-    `    curl '${facts.url}/v1/flags?env=${environment}' ${header}`,
-    '',
-    '  Watch them change:',
-    '',
-    `    curl -N '${facts.url}/v1/stream?env=${environment}' ${header}`,
-    '',
-    '  Change one, in another terminal:',
-    '',
-    `    ${facts.invocation} flag set new-checkout --project ${project} --env ${environment} --on${reach(facts)}`,
-    '',
+    ...commands(facts, firstStart).flatMap(([aim, command]) => [`  ${aim}:`, '', `    ${command}`, '']),
+  ];
+}
+
+/** What to try first, ready to copy: what it does, and how. */
+function commands(
+  facts: BannerFacts,
+  { project, environment, key }: FirstStart,
+): readonly (readonly [aim: string, command: string])[] {
+  const { url, invocation } = facts;
+  const header = `-H '${SERVICE_KEY_HEADER}: ${key}'`;
+  const place = `--project ${project} --env ${environment}`;
+  return [
+    ['Read its flags', `curl '${url}/v1/flags?env=${environment}' ${header}`],
+    ['Watch them change', `curl -N '${url}/v1/stream?env=${environment}' ${header}`],
+    ['Change one, in another terminal', `${invocation} flag set new-checkout ${place} --on${reach(facts)}`],
   ];
 }
 
