@@ -1,14 +1,16 @@
 # Halyard as a container: one executable on a base that has glibc and nothing else, not even a shell.
 #
 #   docker build -t halyard .
-#   docker run -p 7070:7070 -v halyard-data:/data halyard
+#   docker run -p 127.0.0.1:7070:7070 -v halyard-data:/data halyard
 #   docker exec <container> halyard project create demo
+#
+# The dashboard is at http://127.0.0.1:7070; the container's log has the link that makes its first administrator.
 
 FROM oven/bun:1.4.5-slim AS build
 WORKDIR /build
 COPY . .
 RUN bun install --frozen-lockfile --production --ignore-scripts
-# Builds dist/halyard and tries it: serving, command line, stream, documentation.
+# Builds dist/halyard, the dashboard in it, and tries it: serving, command line, stream, screens, documentation.
 RUN bun run build
 RUN mkdir /empty
 
