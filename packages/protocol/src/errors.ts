@@ -9,7 +9,7 @@ export const EVALUATION_ERRORS = {
 } as const;
 
 /** The codes that only the management interface and the routing around both interfaces add. */
-export const MANAGEMENT_ERRORS = {
+const MANAGEMENT_ERRORS = {
   not_found: 404,
   method_not_allowed: 405,
   invalid_access_token: 401,
@@ -29,9 +29,6 @@ export const MANAGEMENT_ERRORS = {
 
 /** Every error code a caller can meet, with its HTTP status. */
 export const ERROR_STATUS = { ...EVALUATION_ERRORS, ...MANAGEMENT_ERRORS } as const;
-
-/** A code of the evaluation interface. (Spec: Errors) */
-export type EvaluationErrorCode = keyof typeof EVALUATION_ERRORS;
 
 /** Any code the server answers with. */
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isRolloutPct, parseFlagMap, parseFlagState } from './flag-state.ts';
+import { isRolloutPct, parseFlagState } from './flag-state.ts';
 
 describe('parseFlagState', () => {
   test('keeps the specified members and nothing else', () => {
@@ -31,22 +31,6 @@ describe('isRolloutPct', () => {
     '%p is not',
     (value) => {
       expect(isRolloutPct(value)).toBe(false);
-    },
-  );
-});
-
-describe('parseFlagMap', () => {
-  test('a flag called __proto__ is only a flag', () => {
-    const map = parseFlagMap(JSON.parse('{"__proto__":{"enabled":true},"constructor":{"enabled":false}}'));
-    expect(Object.keys(map ?? {})).toEqual(['__proto__', 'constructor']);
-    expect(({} as { enabled?: boolean }).enabled).toBeUndefined();
-    expect(map?.toString).toBeUndefined();
-  });
-
-  test.each([[null], [[]], ['x'], [{ a: 1 }], [{ a: { enabled: true }, b: {} }]])(
-    '%j is no flag map',
-    (data) => {
-      expect(parseFlagMap(data)).toBeUndefined();
     },
   );
 });

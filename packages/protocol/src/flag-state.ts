@@ -45,21 +45,6 @@ export function parseFlagState(data: unknown): FlagState | undefined {
   };
 }
 
-/**
- * Reads a flag map from foreign data, without a prototype. Gives `undefined` when the data is not an object or any
- * member is no flag state: half a map is worse than the last good one.
- */
-export function parseFlagMap(data: unknown): FlagMap | undefined {
-  if (!isRecord(data)) return undefined;
-  const map: Record<string, FlagState> = Object.create(null);
-  for (const key of Object.keys(data)) {
-    const state = parseFlagState(data[key]);
-    if (state === undefined) return undefined;
-    map[key] = state;
-  }
-  return map;
-}
-
 function isRecord(data: unknown): data is Record<string, unknown> {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

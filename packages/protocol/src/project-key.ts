@@ -31,13 +31,6 @@ export function hasValidChecksum(key: string): boolean {
   return checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
-/** A key as it may be shown: its prefix and its last four characters. */
-export function redactProjectKey(key: string): string {
-  return key.length > PROJECT_KEY_PREFIX.length + 8
-    ? `${PROJECT_KEY_PREFIX}...${key.slice(-4)}`
-    : '[redacted]';
-}
-
 function checksum(body: string): string {
   return base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 }

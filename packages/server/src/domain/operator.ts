@@ -34,8 +34,3 @@ export interface Operator {
   readonly createdAt: number;
   readonly lastSeenAt?: number;
 }
-
-/** Whether `text` is a role. */
-export function isRole(text: string): text is Role {
-  return ROLES.some((role) => role === text);
-}
