@@ -98,7 +98,8 @@ export const SETTINGS: { readonly [Name in SettingName]-?: SettingOf<Name> } = {
   },
   managementPort: {
     reader: wholeNumber(0, 65535, '<port>'),
-    sentence: 'A port of its own for dashboard, management API and metrics; by default they share the main one.',
+    sentence:
+      'A port of its own for dashboard, management API and metrics; by default they share the main one.',
   },
   managementHost: {
     reader: hostName,
