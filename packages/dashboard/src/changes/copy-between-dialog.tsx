@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import type { EnvironmentRecord, ProjectRecord } from '../api/types.ts';
-import { Select } from '../components/select.tsx';
+import type { ProjectRecord } from '../api/types.ts';
+import { EnvironmentSelect } from '../components/environment-select.tsx';
 import { CopyDialog } from './copy-dialog.tsx';
 import { useWhyNotChange } from './use-why-not-change.ts';
 
@@ -30,8 +30,8 @@ export function CopyBetweenDialog({
       {...{ project, from, to, keys, onClose, onCopied }}
       places={
         <p className="flex flex-wrap items-center gap-2">
-          <Choice label="From" environments={environments} chosen={from} onChoose={setFrom} />
-          <Choice
+          <EnvironmentSelect label="From" environments={environments} chosen={from} onChoose={setFrom} />
+          <EnvironmentSelect
             label="to"
             environments={targets.filter((each) => each !== from)}
             chosen={to}
@@ -41,30 +41,5 @@ export function CopyBetweenDialog({
         </p>
       }
     />
-  );
-}
-
-function Choice({
-  label,
-  environments,
-  chosen,
-  onChoose,
-}: {
-  label: string;
-  environments: readonly EnvironmentRecord[];
-  chosen: EnvironmentRecord;
-  onChoose: (name: string) => void;
-}) {
-  return (
-    <span className="flex items-center gap-2">
-      <span aria-hidden className="text-ink-2">
-        {label}
-      </span>
-      <Select label={label} value={chosen.name} onChange={(event) => onChoose(event.target.value)}>
-        {environments.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </Select>
-    </span>
   );
 }

@@ -7,9 +7,9 @@ import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { IconButton } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { EnvironmentSelect } from '../../components/environment-select.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Select } from '../../components/select.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { links } from '../../shell/links.ts';
 import { Differences } from './differences.tsx';
@@ -57,7 +57,7 @@ function Comparing({
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-2">
-        <Choice
+        <EnvironmentSelect
           label="From"
           environments={environments}
           chosen={from}
@@ -66,7 +66,7 @@ function Comparing({
         <IconButton label="Swap the two" onClick={() => setParams({ from: to.name, to: from.name })}>
           <ArrowLeftRight size={15} aria-hidden />
         </IconButton>
-        <Choice
+        <EnvironmentSelect
           label="To"
           environments={environments}
           chosen={to}
@@ -81,35 +81,5 @@ function Comparing({
         <Differences key={`${from.name} ${to.name}`} project={project} from={from} to={to} />
       )}
     </>
-  );
-}
-
-function Choice({
-  label,
-  environments,
-  chosen,
-  onChoose,
-}: {
-  label: string;
-  environments: readonly EnvironmentRecord[];
-  chosen: EnvironmentRecord;
-  onChoose: (name: string) => void;
-}) {
-  return (
-    <span className="flex items-center gap-2">
-      <span aria-hidden className="text-ink-2">
-        {label}
-      </span>
-      <Select
-        label={label}
-        value={chosen.name}
-        onChange={(event) => onChoose(event.target.value)}
-        className="max-w-44"
-      >
-        {environments.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </Select>
-    </span>
   );
 }

@@ -7,8 +7,8 @@ import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/expiry-field.tsx';
-import { Field } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { NameField } from '../../components/name-field.tsx';
 import { EnvironmentChoice } from './environment-choice.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 
@@ -48,22 +48,12 @@ export function CreateKeyDialog({ project, onClose }: { project: ProjectRecord; 
   return (
     <Dialog title="New key" onClose={onClose}>
       <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
-        <Field
-          label="Name"
+        <NameField
+          value={name}
+          onChange={setName}
           hint="Who uses it, such as “website” or “worker”."
           error={isTried && name.trim() === '' ? 'Give it a name.' : undefined}
-        >
-          {(control) => (
-            <input
-              {...control}
-              data-autofocus
-              autoComplete="off"
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        />
         <EnvironmentChoice
           environments={project.environments}
           chosen={chosen}

@@ -1,9 +1,9 @@
 import type { KeyRecord } from '../../api/keys.ts';
 import type { ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
-import { LifeBadge, LifeEnd } from '../../components/life-badge.tsx';
+import { LifeBadge } from '../../components/life-badge.tsx';
+import { LifeCells } from '../../components/life-cells.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/record-table.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
 import { KeyEnvironments } from './key-environments.tsx';
 import { useRevokeKey } from './use-revoke-key.tsx';
 
@@ -21,7 +21,7 @@ export function KeyRow({
   canChange: boolean;
 }) {
   const revoke = useRevokeKey(project.name);
-  const { name, lastFour, status, createdAt, lastUsedAt } = record;
+  const { name, lastFour, status } = record;
   return (
     <RecordRow isOver={status !== 'active'}>
       <RecordHead>
@@ -35,15 +35,7 @@ export function KeyRow({
         <KeyEnvironments project={project} names={record.environments} />
       </RecordCell>
       <RecordCell label="Open streams">{streams ?? <span className="text-ink-3">…</span>}</RecordCell>
-      <RecordCell label="Last used" className="lg:whitespace-nowrap">
-        {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
-      </RecordCell>
-      <RecordCell label="Created" className="lg:whitespace-nowrap">
-        <TimeAgo at={createdAt} />
-      </RecordCell>
-      <RecordCell label="Expires" className="lg:whitespace-nowrap">
-        <LifeEnd {...record} />
-      </RecordCell>
+      <LifeCells record={record} />
       <RecordActions>
         {canChange && status !== 'revoked' && (
           <Button aria-label={`Revoke ${name}`} onClick={() => void revoke(record)}>

@@ -7,7 +7,7 @@ import type { OperatorRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { NameField } from '../../components/name-field.tsx';
 import {
   PermissionFields,
   type Permissions,
@@ -50,18 +50,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
     <Dialog title={`Edit ${operator.name}`} onClose={onClose}>
       <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
         <p className="break-all text-ink-2">{operator.email}</p>
-        <Field label="Name" error={name.trim() === '' ? 'Give a name.' : undefined}>
-          {(control) => (
-            <input
-              {...control}
-              data-autofocus
-              autoComplete="off"
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <NameField value={name} onChange={setName} error={name.trim() === '' ? 'Give a name.' : undefined} />
         <PermissionFields value={permissions} onChange={setPermissions} />
         {isOther && (
           <p className="text-ink-2">

@@ -7,8 +7,8 @@ import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/expiry-field.tsx';
-import { Field } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { NameField } from '../../components/name-field.tsx';
 import {
   PermissionFields,
   type Permissions,
@@ -59,22 +59,12 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New access token" onClose={onClose}>
       <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
-        <Field
-          label="Name"
+        <NameField
+          value={name}
+          onChange={setName}
           hint="What uses it, such as “deploy pipeline”. The audit log says it beside each change."
           error={isTried && name.trim() === '' ? 'Give it a name.' : undefined}
-        >
-          {(control) => (
-            <input
-              {...control}
-              data-autofocus
-              autoComplete="off"
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        />
         <PermissionFields value={permissions} onChange={setPermissions} />
         <ExpiryField hint="It works until it is revoked." isTried={isTried} onChange={setExpiry} />
         <RefusalNote error={error} />

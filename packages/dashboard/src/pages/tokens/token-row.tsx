@@ -3,10 +3,10 @@ import { revokeToken, type TokenRecord } from '../../api/tokens.ts';
 import { useDeed } from '../../changes/use-deed.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
-import { LifeBadge, LifeEnd, type LifeStatus } from '../../components/life-badge.tsx';
+import { LifeBadge, type LifeStatus } from '../../components/life-badge.tsx';
+import { LifeCells } from '../../components/life-cells.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/record-table.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
 
 /** One access token. */
 export function TokenRow({
@@ -19,7 +19,7 @@ export function TokenRow({
   canChange: boolean;
 }) {
   const revoke = useRevokeToken();
-  const { name, role, createdAt, lastUsedAt } = token;
+  const { name, role } = token;
   return (
     <RecordRow isOver={status !== 'active'}>
       <RecordHead>
@@ -32,15 +32,7 @@ export function TokenRow({
       <RecordCell label="Protected" className="lg:whitespace-nowrap">
         {protectedText(token)}
       </RecordCell>
-      <RecordCell label="Last used" className="lg:whitespace-nowrap">
-        {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
-      </RecordCell>
-      <RecordCell label="Created" className="lg:whitespace-nowrap">
-        <TimeAgo at={createdAt} />
-      </RecordCell>
-      <RecordCell label="Expires" className="lg:whitespace-nowrap">
-        <LifeEnd {...token} />
-      </RecordCell>
+      <LifeCells record={token} />
       <RecordActions>
         {canChange && status !== 'revoked' && (
           <Button aria-label={`Revoke ${name}`} onClick={() => void revoke(token)}>
