@@ -7,6 +7,7 @@ import { LifeBadge, type LifeStatus } from '../../components/life-badge.tsx';
 import { LifeCells } from '../../components/life-cells.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/record-table.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 
 /** One access token. */
 export function TokenRow({
