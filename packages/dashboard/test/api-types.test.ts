@@ -17,6 +17,12 @@ const READ_AS: readonly (readonly [file: string, type: string, answer: string])[
   ['types.ts', 'FlagRecord', "Answers['getFlag']"],
   ['types.ts', 'FlagRecord', "Answers['createFlag']"],
   ['types.ts', 'StateRecord', "Answers['getFlagState']"],
+  // What is optional must be promised all the same, or nobody would notice that it is gone.
+  [
+    'types.ts',
+    'StateRecord',
+    "Answers['getFlagState'] & Pick<Required<Answers['getFlagState']>, 'updatedBy'>",
+  ],
   ['types.ts', 'StateWritten', "Answers['patchFlagState']"],
   ['types.ts', 'ChangeWritten', "Answers['changeFlagStates']"],
   ['types.ts', 'EnvironmentClients', "Answers['listClients']['environments'][number]"],

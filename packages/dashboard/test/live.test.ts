@@ -35,6 +35,27 @@ test(
   PATIENCE_MS,
 );
 
+test.each([1280, 390])(
+  'a change of somebody else shows who made it, without asking for the list again, %d px wide',
+  async (width) => {
+    await world.management.putState('shop', 'development', 'news', { enabled: false });
+    const { page, check } = await world.open('/projects/shop/flags', { width });
+    await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' });
+    const item = page.locator('[data-flag="news"]');
+    await item.getByText('by token admin').waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/flags') && asked.push(request.url()));
+    const ada = await world.open('/projects/shop/flags');
+    await ada.page.getByRole('switch', { name: 'news in development' }).click();
+    await item.getByText('by ada@example.com').waitFor();
+    expect(asked).toEqual([]);
+    await check();
+    await ada.page.close();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 test(
   'a tab that is hidden for half a minute gives its one connection up, and takes it again when it is shown',
   async () => {

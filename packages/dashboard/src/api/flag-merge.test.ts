@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { mergeChange } from './flag-merge.ts';
-import type { FlagRecord } from './types.ts';
+import type { FlagRecord, StateRecord } from './types.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 
@@ -11,7 +11,15 @@ function flag(key: string, revision: number): FlagRecord {
 
 function change(revision: number, ...keys: readonly string[]) {
   const changes = keys.map((key) => ({ key, state: { enabled: true } }));
-  return { seq: 9, kind: 'flags.changed', environment: 'development', revision, at, changes };
+  return {
+    seq: 9,
+    kind: 'flags.changed',
+    environment: 'development',
+    revision,
+    at,
+    actor: 'token:ci',
+    changes,
+  };
 }
 
 test('a change replaces the states that it names, and no other record', () => {
@@ -22,8 +30,9 @@ test('a change replaces the states that it names, and no other record', () => {
     state: { enabled: true },
     revision: 3,
     updatedAt: at,
+    updatedBy: 'token:ci',
   });
-  expect(merged.touched).toEqual([{ state: { enabled: true }, revision: 3, updatedAt: at }]);
+  expect(merged.touched).toEqual([merged.flags[1]?.environments.development as StateRecord]);
   expect(merged.unknown).toEqual([]);
 });
 

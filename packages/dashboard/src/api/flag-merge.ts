@@ -21,10 +21,11 @@ export interface Merged {
  * or something newer, stays: events and answers may arrive in any order.
  */
 export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): Merged {
-  const { environment, revision, changes } = change;
+  const { environment, revision, changes, actor, at: updatedAt } = change;
   if (environment === undefined || revision === undefined || changes === undefined)
     return { flags, touched: [], unknown: [] };
   const byKey = new Map(changes.map(({ key, state }) => [key, state]));
+  const who = actor === undefined ? {} : { updatedBy: actor };
   const touched: StateRecord[] = [];
   const merged = flags.map((flag) => {
     const state = byKey.get(flag.key);
@@ -32,7 +33,7 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
     byKey.delete(flag.key);
     const known = flag.environments[environment];
     if (known !== undefined && known.revision >= revision) return flag;
-    const record = state === null ? undefined : { state, revision, updatedAt: change.at };
+    const record = state === null ? undefined : { state, revision, updatedAt, ...who };
     if (record !== undefined) touched.push(record);
     return withState(flag, environment, record);
   });

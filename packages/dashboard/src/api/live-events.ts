@@ -8,6 +8,8 @@ export interface LiveChange {
   readonly project?: string;
   readonly environment?: string;
   readonly revision?: number;
+  /** Who made it, as the audit log names them; absent where the server does not know. */
+  readonly actor?: string;
   readonly at: string;
   /** The new states; absent when they are too large for an event. `null` is a state that went away. */
   readonly changes?: readonly { readonly key: string; readonly state: FlagState | null }[];

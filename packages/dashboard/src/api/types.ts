@@ -66,6 +66,8 @@ export interface StateRecord {
   /** The environment's revision in which this state was written; `If-Match` names it. */
   readonly revision: number;
   readonly updatedAt: string;
+  /** Who wrote it: `operator:<e-mail>`, `token:<name>` or `system`; absent where the server does not know. */
+  readonly updatedBy?: string;
 }
 
 /** A flag with its states by environment. */

@@ -10,7 +10,8 @@ import {
   writeState,
 } from '../api/flag-states.ts';
 import { cellName, clearWriteStatus, markMine, setWriteStatus } from '../api/own-writes.ts';
-import type { EnvironmentRecord, FlagState, StateRecord, StateWritten } from '../api/types.ts';
+import { queryKeys } from '../api/query-keys.ts';
+import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord, StateWritten } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-text.ts';
@@ -55,7 +56,7 @@ export function createStateWriter({
     const { key, environment, before, after, note, texts } = change;
     const place: StatePlace = { project, environment: environment.name, key };
     const cell = cellName(project, environment.name, key);
-    const shown = after === null ? undefined : guessOf(before, after);
+    const shown = after === null ? undefined : guessOf(before, after, authorOf(queries));
     setWriteStatus(cell, 'saving');
     show(place, before, shown);
     const confirmed = environment.protected ? environment.name : undefined;
@@ -150,13 +151,24 @@ function tellFailed({ key, environment }: StateChange, error: unknown): void {
   toast({ kind: 'problem', title, detail: messageOf(error) });
 }
 
-function recordOf({ state, revision, updatedAt }: StateWritten): StateRecord {
-  return { state, revision, updatedAt };
+function recordOf({ state, revision, updatedAt, updatedBy }: StateWritten): StateRecord {
+  return { state, revision, updatedAt, ...(updatedBy === undefined ? {} : { updatedBy }) };
 }
 
 /** What the record will probably be; its revision is known once it is written. */
-function guessOf(before: StateRecord | undefined, after: FlagState): StateRecord {
-  const guess = { state: after, revision: before?.revision ?? 0, updatedAt: new Date().toISOString() };
+function guessOf(
+  before: StateRecord | undefined,
+  after: FlagState,
+  who: Pick<StateRecord, 'updatedBy'>,
+): StateRecord {
+  const updatedAt = new Date().toISOString();
+  const guess = { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
   markMine(guess);
   return guess;
+}
+
+/** The person at this screen, as the server will name them. */
+function authorOf(queries: QueryClient): Pick<StateRecord, 'updatedBy'> {
+  const operator = queries.getQueryData<SessionRecord>(queryKeys.session)?.operator;
+  return operator === undefined ? {} : { updatedBy: `operator:${operator.email}` };
 }

@@ -47,7 +47,8 @@ class TestNode {
   apply(kind: ChangeKind, payload: unknown, rest: Partial<LogRow> = {}): LogRow {
     const seq = ++this.#seq;
     const row = {
-      ...{ seq, changeId: `c${seq}`, kind, projectId: 'p1', payload: JSON.stringify(payload), at: 1000 },
+      ...{ seq, changeId: `c${seq}`, kind, projectId: 'p1', payload: JSON.stringify(payload) },
+      ...{ actor: 'token:ci', at: 1000 },
       ...rest,
     };
     this.catalog.apply(row);
@@ -120,7 +121,7 @@ describe('the events for screens', () => {
         'change',
         {
           ...{ seq: 3 + n, kind: 'flags.changed', project: 'shop', environment: 'production' },
-          ...{ revision: n + 1, at: '1970-01-01T00:00:01.000Z' },
+          ...{ revision: n + 1, actor: 'token:ci', at: '1970-01-01T00:00:01.000Z' },
           changes: [{ key: 'a', state: { enabled: true, value: n } }],
         },
       ]);
@@ -139,14 +140,21 @@ describe('the events for screens', () => {
     );
     node.apply('environment.deleted', {}, { projectId, environmentId });
     node.apply('project.deleted', {}, { projectId });
-    const at = '1970-01-01T00:00:01.000Z';
+    const rest = { project: 'shop', actor: 'token:ci', at: '1970-01-01T00:00:01.000Z' };
     expect([await screen.next(), await screen.next(), await screen.next()]).toEqual([
-      ['change', { seq: 3, kind: 'key.created', project: 'shop', at }],
-      ['change', { seq: 4, kind: 'environment.deleted', project: 'shop', environment: 'production', at }],
-      ['change', { seq: 5, kind: 'project.deleted', project: 'shop', at }],
+      ['change', { seq: 3, kind: 'key.created', ...rest }],
+      ['change', { seq: 4, kind: 'environment.deleted', environment: 'production', ...rest }],
+      ['change', { seq: 5, kind: 'project.deleted', ...rest }],
     ]);
     // What was unknown before the node began to follow has its name too.
     expect(() => node.watch('shop')).toThrow('no project of that name');
+  });
+
+  test('a change of a row that does not know who made it names nobody', async () => {
+    const screen = node.watch();
+    await screen.next();
+    node.apply('records.changed', { actions: ['token.created'] }, { projectId: '', actor: '' });
+    expect(await screen.nextOf('change')).not.toHaveProperty('actor');
   });
 
   test('a screen of one project hears of no other, but of what belongs to none', async () => {

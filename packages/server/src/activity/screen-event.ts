@@ -33,10 +33,11 @@ export function helloEvent(seq: number, node: string): ScreenEvent {
 /** A row of the change log, told to screens: never a secret, not even its digest. */
 export function changeEvent(row: LogRow, place: Place): ScreenEvent {
   const { seq, kind, revision } = row;
+  const who = row.actor === '' ? {} : { actor: row.actor };
   return {
     name: 'change',
     ...(place.project === undefined ? {} : { project: place.project }),
-    data: { seq, kind, ...place, revision, at: new Date(row.at).toISOString(), ...details(row) },
+    data: { seq, kind, ...place, revision, ...who, at: new Date(row.at).toISOString(), ...details(row) },
   };
 }
 

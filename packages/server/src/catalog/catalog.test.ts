@@ -35,7 +35,15 @@ function setUp(contents = CONTENTS) {
 }
 
 function row(part: Partial<LogRow> & Pick<LogRow, 'kind'>, payload: unknown): LogRow {
-  return { seq: 1, changeId: 'c', projectId: 'p', payload: JSON.stringify(payload), at: 0, ...part };
+  return {
+    seq: 1,
+    changeId: 'c',
+    projectId: 'p',
+    payload: JSON.stringify(payload),
+    actor: 'system',
+    at: 0,
+    ...part,
+  };
 }
 
 function changeRow(revision: number, operations: unknown): LogRow {

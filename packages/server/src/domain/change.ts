@@ -26,6 +26,8 @@ export interface LogRow {
   readonly revision?: number;
   /** JSON text whose shape depends on `kind`; see {@link ChangePayload}. */
   readonly payload: string;
+  /** Who did it, as the audit log names them; empty in rows of programs that did not write it down. */
+  readonly actor: string;
   /** Epoch milliseconds of the commit, by the writer's clock; never used for order. */
   readonly at: number;
 }

@@ -27,6 +27,8 @@ export interface StoredState {
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly updatedAt: number;
+  /** Who wrote it, as the audit log names them; empty where that was not written down. */
+  readonly updatedBy: string;
 }
 
 /** One step of a change: the new state of a flag, or `null` where it ceases to exist in the environment. */

@@ -20,9 +20,11 @@ export type LogEntry = {
 }[LogRow['kind']];
 
 /** An audit entry before it has its place. */
-export type Deed = Omit<AuditEntry, 'id' | 'seq' | 'actor' | 'ip' | 'note' | 'at'>;
+export type Deed = Omit<AuditEntry, 'id' | 'seq' | 'operation' | 'actor' | 'ip' | 'note' | 'at'>;
 
-const LOG_COLUMNS = 'seq, change_id, kind, project_id, environment_id, revision, payload, at'.split(', ');
+const LOG_COLUMNS = 'seq, change_id, kind, project_id, environment_id, revision, payload, actor, at'.split(
+  ', ',
+);
 const AUDIT_COLUMNS =
   'id, seq, operation_seq, position, actor, ip, note, action, project_id, environment_id, target, before, after, at'.split(
     ', ',
@@ -44,6 +46,11 @@ export class Journal {
     this.#actor = actor;
     this.#sources = sources;
     this.#firstId = sources.newId();
+  }
+
+  /** The name of who does it. */
+  get actor(): string {
+    return this.#actor.name;
   }
 
   /** Whether the operation has left nothing so far. */
@@ -110,6 +117,7 @@ export class Journal {
         entry.environmentId ?? null,
         entry.revision ?? null,
         JSON.stringify(entry.payload),
+        name,
         at,
       ]),
     });

@@ -13,7 +13,7 @@ interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
 }
 
 const READ = `SELECT seq, change_id AS "changeId", kind, project_id AS "projectId",
-    environment_id AS "environmentId", revision, payload, at
+    environment_id AS "environmentId", revision, payload, actor, at
   FROM change_log WHERE seq > $1 ORDER BY seq LIMIT $2`;
 
 /**

@@ -112,6 +112,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE flags ADD COLUMN archived_at BIGINT',
     // What the flag's states were, by environment id, while it is archived.
     'ALTER TABLE flags ADD COLUMN archived_states TEXT',
+    // Who wrote the state, or the row: the actor's name; empty in older ones.
+    `ALTER TABLE flag_states ADD COLUMN updated_by TEXT NOT NULL DEFAULT ''`,
+    `ALTER TABLE change_log ADD COLUMN actor TEXT NOT NULL DEFAULT ''`,
     // The last seq of the operation that an entry belongs to; NULL in older entries, which stand for themselves.
     'ALTER TABLE audit_log ADD COLUMN operation_seq BIGINT',
     'CREATE INDEX audit_log_by_operation ON audit_log (operation_seq)',

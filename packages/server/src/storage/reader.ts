@@ -20,7 +20,8 @@ export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revisio
 const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt"';
 const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, created_at AS "createdAt",
   archived_at AS "archivedAt"`;
-const STATE_COLUMNS = 'flag_key AS "flagKey", state, revision, updated_at AS "updatedAt"';
+const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at AS "updatedAt",
+  updated_by AS "updatedBy"`;
 const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   last_used_at AS "lastUsedAt"`;
 const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments, ${TIME_COLUMNS}`;

@@ -88,12 +88,13 @@ export class StateWriter {
     const at = this.#now();
     await insertRows(this.#sql, {
       table: 'flag_states',
-      columns: ['environment_id', 'flag_key', 'project_id', 'state', 'revision', 'updated_at'],
+      columns: ['environment_id', 'flag_key', 'project_id', 'state', 'revision', 'updated_at', 'updated_by'],
       rows: changed.flatMap(([key, state]) =>
-        state === null ? [] : [[id, key, projectId, state, revision, at]],
+        state === null ? [] : [[id, key, projectId, state, revision, at, this.#journal.actor]],
       ),
       suffix: `ON CONFLICT (environment_id, flag_key) DO UPDATE
-        SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at`,
+        SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at,
+          updated_by = excluded.updated_by`,
     });
     const removed = changed.flatMap(([key, state]) => (state === null ? [key] : []));
     for (const keys of chunks(removed, KEYS_PER_STATEMENT)) {

@@ -34,6 +34,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       kind: 'project.created',
       projectId: project.id,
       payload: '{"name":"shop"}',
+      actor: ADA.name,
       at: expect.any(Number),
     });
     const [entry] = await home.store.read((reader) => reader.audit({ limit: 10 }));
@@ -106,6 +107,22 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(states.map((state) => state.flagKey)).toEqual([...keys].sort());
   });
 
+  test('a state tells who wrote it last; who writes the same again is not named', async () => {
+    await using home = await openTestStore(engine);
+    const { environment } = await seed(home.store, ['a', 'b']);
+    const ci = { ...ADA, name: 'token:ci' };
+    await home.store.commit(ADA, changing(environment, ['a', OFF], ['b', OFF]));
+    await home.store.commit(ci, changing(environment, ['a', ON], ['b', OFF]));
+    const states = await home.store.read((reader) => reader.states(environment.id));
+    expect(states.map(({ flagKey, updatedBy }) => [flagKey, updatedBy])).toEqual([
+      ['a', 'token:ci'],
+      ['b', ADA.name],
+    ]);
+    expect((await home.store.read((reader) => reader.state(environment.id, 'a')))?.updatedBy).toBe(
+      'token:ci',
+    );
+  });
+
   test('a change of several flags is one revision, one log row and an audit entry for each', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store, ['a', 'b', 'c']);
@@ -122,6 +139,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       ['b', null],
       ['c', ON],
     ]);
+    expect(row?.actor).toBe(ADA.name);
     const states = await home.store.read((reader) => reader.states(environment.id));
     expect(states.map(({ flagKey, state, revision }) => [flagKey, state, revision])).toEqual([
       ['a', ON, 2],

@@ -89,6 +89,12 @@ export function actorText(actor: string): string {
   return actor.replace(/^(operator|token):/, '');
 }
 
+/** Who did something, in one word or two: `ada@example.com`, `token ci`, `the server`. */
+export function authorText(actor: string): string {
+  if (actor.startsWith('token:')) return actor.replace(':', ' ');
+  return actor === 'system' ? 'the server' : actorText(actor);
+}
+
 /** How an actor came in, where it is worth saying: a token or the system itself. */
 export function actorKind(actor: string): string | undefined {
   if (actor.startsWith('token:')) return 'access token';

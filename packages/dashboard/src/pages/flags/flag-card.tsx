@@ -2,15 +2,16 @@ import { memo } from 'react';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { FlagName } from './flag-name.tsx';
 import type { FlagItemProps } from './flag-row.tsx';
+import { LastChange } from './last-change.tsx';
 import { SelectBox } from './select-box.tsx';
 import { StateCell } from './state-cell.tsx';
 
 /** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
-const [HEAD_PX, LINE_PX, GAP_PX] = [60, 36, 12];
+const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
 
 /** How high a card is, with the gap below it. */
 export function cardHeight(environments: number): number {
-  return HEAD_PX + LINE_PX * environments + GAP_PX;
+  return HEAD_PX + LINE_PX * environments + FOOT_PX + GAP_PX;
 }
 
 /** One flag with its states, on a narrow screen: a line for each environment. */
@@ -55,6 +56,9 @@ export const FlagCard = memo(function FlagCard({
             />
           </div>
         ))}
+        <div className="flex items-center border-t border-line px-3" style={{ height: FOOT_PX }}>
+          <LastChange flag={flag} className="gap-1" />
+        </div>
       </article>
     </li>
   );

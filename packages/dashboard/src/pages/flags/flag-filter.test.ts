@@ -68,5 +68,24 @@ test('only the order is not a filter', () => {
 });
 
 test('a flag without states has changed when it was made', () => {
-  expect(lastChange(flag('a'))).toBe('2025-12-01T00:00:00Z');
+  expect(lastChange(flag('a'))).toEqual({ at: '2025-12-01T00:00:00Z' });
+});
+
+test('the last change is that of the newest state, by who wrote it', () => {
+  const state = (updatedAt: string, updatedBy?: string) => ({
+    ...{ state: { enabled: true }, revision: 1, updatedAt },
+    ...(updatedBy === undefined ? {} : { updatedBy }),
+  });
+  const production = state('2026-01-02T00:00:00Z', 'token:ci');
+  const staging = state('2026-01-01T00:00:00Z', 'operator:ada@example.com');
+  expect(lastChange(flag('a', { environments: { staging, production } }))).toEqual({
+    at: '2026-01-02T00:00:00Z',
+    by: 'token:ci',
+  });
+  const older = state('2026-01-03T00:00:00Z');
+  expect(lastChange(flag('a', { environments: { production, older } }))).toEqual({
+    at: '2026-01-03T00:00:00Z',
+  });
+  const first = state('2025-12-01T00:00:00Z', 'token:ci');
+  expect(lastChange(flag('a', { environments: { first } })).by).toBe('token:ci');
 });

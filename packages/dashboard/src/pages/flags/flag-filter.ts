@@ -57,7 +57,7 @@ export function filterFlags(
       words.every((word) => textOf(flag).includes(word)) &&
       (filter.tag === '' || flag.tags.includes(filter.tag)) &&
       (filter.owner === '' || flag.owner === filter.owner) &&
-      (since === undefined || Date.parse(lastChange(flag)) >= since) &&
+      (since === undefined || Date.parse(lastChange(flag).at) >= since) &&
       stands(flag, filter.state),
   );
   return filter.sort === 'key' ? found : found.sort(ORDERS[filter.sort]);
@@ -73,7 +73,7 @@ function stands(flag: FlagRecord, filter: FlagFilter['state']): boolean {
 
 /** Records are never changed, so what is made of them is kept beside them. */
 const texts = new WeakMap<FlagRecord, string>();
-const changes = new WeakMap<FlagRecord, string>();
+const changes = new WeakMap<FlagRecord, LastChangeFacts>();
 
 function textOf(flag: FlagRecord): string {
   let text = texts.get(flag);
@@ -84,12 +84,24 @@ function textOf(flag: FlagRecord): string {
   return text;
 }
 
-/** When a flag's states last changed anywhere, or when it was made; ISO 8601. */
-export function lastChange(flag: FlagRecord): string {
+/** A change, as its flag's record tells of it. */
+export interface LastChangeFacts {
+  /** ISO 8601. */
+  readonly at: string;
+  /** As the audit log names them; absent where it is not known. */
+  readonly by?: string;
+}
+
+/** The last change of a flag's states anywhere; where it has none, when it was made. */
+export function lastChange(flag: FlagRecord): LastChangeFacts {
   let last = changes.get(flag);
   if (last === undefined) {
-    last = flag.createdAt;
-    for (const { updatedAt } of Object.values(flag.environments)) if (updatedAt > last) last = updatedAt;
+    last = { at: flag.createdAt };
+    for (const { updatedAt, updatedBy } of Object.values(flag.environments)) {
+      // The first states have the time of the flag itself.
+      if (updatedAt < last.at || (updatedAt === last.at && last.by !== undefined)) continue;
+      last = { at: updatedAt, ...(updatedBy === undefined ? {} : { by: updatedBy }) };
+    }
     changes.set(flag, last);
   }
   return last;
@@ -97,7 +109,7 @@ export function lastChange(flag: FlagRecord): string {
 
 type Order = (one: FlagRecord, other: FlagRecord) => number;
 
-const newestChange: Order = (one, other) => compare(lastChange(other), lastChange(one));
+const newestChange: Order = (one, other) => compare(lastChange(other).at, lastChange(one).at);
 
 const ORDERS: Readonly<Record<Exclude<Sort, 'key'>, Order>> = {
   '-key': (one, other) => compare(other.key, one.key),

@@ -1,9 +1,8 @@
 import { memo } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { classNames } from '../../components/class-names.ts';
-import { TimeAgo } from '../../components/time-ago.tsx';
-import { lastChange } from './flag-filter.ts';
 import { FlagName } from './flag-name.tsx';
+import { LastChange } from './last-change.tsx';
 import { SelectBox } from './select-box.tsx';
 import { StateCell } from './state-cell.tsx';
 
@@ -62,8 +61,8 @@ export const FlagRow = memo(function FlagRow({
           />
         </td>
       ))}
-      <td className="border-b border-line px-3 text-right text-xs whitespace-nowrap text-ink-3">
-        <TimeAgo at={flag.archivedAt ?? lastChange(flag)} />
+      <td className="max-w-0 border-b border-line px-3 text-right">
+        <LastChange flag={flag} className="flex-col items-end leading-4" />
       </td>
     </tr>
   );

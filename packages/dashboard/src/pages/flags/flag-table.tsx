@@ -31,7 +31,7 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
     <div ref={scroller} className="min-h-0 flex-1 overflow-auto border-t border-line bg-surface">
       <table
         className="w-full table-fixed border-separate border-spacing-0 text-left"
-        style={{ minWidth: 380 + columns * 170 }}
+        style={{ minWidth: 440 + columns * 170 }}
         aria-rowcount={flags.length + 1}
         aria-label={`Flags of ${project.name}`}
       >
@@ -41,7 +41,7 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
           {project.environments.map(({ name }) => (
             <col key={name} />
           ))}
-          <col style={{ width: 110 }} />
+          <col style={{ width: 170 }} />
         </colgroup>
         <FlagTableHead project={project} flags={flags} selection={selection} heightPx={HEAD_PX} />
         <tbody className={classNames(rows.before > 0 && 'scrolled')}>

@@ -125,9 +125,10 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
   );
 }
 
-/** A state as it is answered: where it stands, and its own text. */
-export function stateRecord({ state, revision, updatedAt }: StoredState) {
-  return { state: new RawJson(state), revision, updatedAt: isoTime(updatedAt) };
+/** A state as it is answered: where it stands, who wrote it, and its own text. */
+export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredState) {
+  const who = updatedBy === '' ? {} : { updatedBy };
+  return { state: new RawJson(state), revision, updatedAt: isoTime(updatedAt), ...who };
 }
 
 /** A flag as it is answered. */

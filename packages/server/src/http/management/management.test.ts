@@ -211,12 +211,16 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       expect(seq).toBeNumber();
       expect(again.json).toEqual({ ...record, changed: false, environmentRevision: 2 });
       const read = await app.call('GET', flag);
-      const { key, state, revision, updatedAt } = first.json;
-      expect(read.json).toEqual({ key, state, revision, updatedAt });
+      const { key, state, revision, updatedAt, updatedBy } = first.json;
+      expect(updatedBy).toBe('token:admin');
+      expect(read.json).toEqual({ key, state, revision, updatedAt, updatedBy });
       expect(read.headers.get('ETag')).toBe('"1"');
       const listed = await app.call('GET', `${path}/environments/production/flags`);
       expect(listed.headers.get('ETag')).toBe('"2"');
       expect(listed.json.flags.map((one: { key: string }) => one.key)).toEqual(['a', 'b']);
+      expect(listed.json.flags[0]).toEqual(read.json);
+      const { flags } = (await app.call('GET', `${path}/flags`)).json;
+      expect(flags[0].environments).toEqual({ production: { state, revision, updatedAt, updatedBy } });
       expect((await app.call('DELETE', flag)).status).toBe(204);
       expect((await app.call('GET', flag)).json.error).toBe('flag_not_found');
       expect((await app.call('DELETE', flag)).json.error).toBe('flag_not_found');

@@ -110,9 +110,15 @@ export const ProjectRecordSchema = z
   .object({ name: NameSchema, createdAt: TimeSchema, environments: z.array(EnvironmentRecordSchema) })
   .openapi('Project');
 
+const Author = z.string().optional().openapi({
+  description:
+    'Who wrote it: `operator:<e-mail>`, `token:<name>` or `system`. Absent on states that are older than this member.',
+  example: 'operator:ada@example.com',
+});
+
 /** A flag's state with where it stands. */
 export const StateRecordSchema = z
-  .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema })
+  .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema, updatedBy: Author })
   .openapi('StateRecord');
 
 /** A flag's state under its key. */
