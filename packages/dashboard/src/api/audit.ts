@@ -6,8 +6,10 @@ import type { Json } from './types.ts';
 /** One deed of the audit log. */
 export interface AuditEntryRecord {
   readonly id: string;
-  /** The change it belongs to; entries of one operation share it. */
+  /** The row of the log it belongs to: an operation has one for each environment that it touched. */
   readonly seq: number;
+  /** The number of the change it is part of; entries of one operation share it. */
+  readonly operation: number;
   /** `operator:<e-mail>`, `token:<name>` or `system`. */
   readonly actor: string;
   readonly ip?: string;

@@ -15,6 +15,8 @@ export interface AuditEntry {
   readonly id: string;
   /** The change-log row this belongs to, or the last one before it where the operation made none. */
   readonly seq: number;
+  /** The last `seq` of the operation that it is part of: the number of the change. */
+  readonly operation: number;
   readonly actor: string;
   readonly ip?: string;
   readonly note?: string;

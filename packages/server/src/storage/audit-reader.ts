@@ -4,7 +4,7 @@ import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { likeText } from './like-text.ts';
 
-const COLUMNS = `id, seq, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
+const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;
 
 /**

@@ -256,6 +256,31 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(await home.store.read((reader) => reader.flag(project.id, 'x'))).toBeUndefined();
   });
 
+  test('audit entries tell which operation they are part of; older ones stand for themselves', async () => {
+    await using home = await openTestStore(engine);
+    const { project } = await seed(home.store);
+    const others = [makeEnvironment(project, 'one'), makeEnvironment(project, 'two')];
+    const { seq } = await home.store.commit(ADA, async (transaction) => {
+      for (const environment of others) await transaction.insertEnvironment(environment);
+    });
+    const last = async () => {
+      const entries = await home.store.read((reader) => reader.audit({ limit: 2 }));
+      return entries.map(({ seq, operation }) => [seq, operation]);
+    };
+    const end = seq ?? 0;
+    expect(await last()).toEqual([
+      [end, end],
+      [end - 1, end],
+    ]);
+    await home.database.transaction((transaction) =>
+      transaction.query('UPDATE audit_log SET operation_seq = NULL'),
+    );
+    expect(await last()).toEqual([
+      [end, end],
+      [end - 1, end - 1],
+    ]);
+  });
+
   test('audit entries are paged by seq without losing any of a change that many share', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store, ['a', 'b', 'c']);

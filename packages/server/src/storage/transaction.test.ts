@@ -41,6 +41,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(entry).toEqual({
       id: expect.any(String),
       seq: 1,
+      operation: 1,
       actor: ADA.name,
       ip: '192.0.2.7',
       note: 'because',

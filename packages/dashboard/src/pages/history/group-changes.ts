@@ -2,6 +2,7 @@ import type { AuditEntryRecord } from '../../api/audit.ts';
 
 /** Everything that one operation did. */
 export interface Change {
+  /** The number of the change, which revert uses. */
   readonly seq: number;
   /** Never empty. */
   readonly entries: readonly AuditEntryRecord[];
@@ -33,18 +34,17 @@ function changesOf(entries: readonly AuditEntryRecord[]): readonly Change[] {
     const last = changes.at(-1);
     if (last !== undefined && isOneOperation(last.entries.at(-1) ?? last.first, entry))
       last.entries.push(entry);
-    else changes.push({ seq: entry.seq, first: entry, entries: [entry] });
+    else changes.push({ seq: entry.operation, first: entry, entries: [entry] });
   }
   return changes;
 }
 
 /**
- * An operation has one number for each environment that it touches, one after the other, and one time: what the revert
- * of any of them puts back is all of it.
+ * Whether two entries are of one operation: what is reverted is all of it. Entries from before operations were numbered
+ * may share a number with those of somebody else, and nobody is to be told to have done what others did.
  */
 function isOneOperation(newer: AuditEntryRecord, older: AuditEntryRecord): boolean {
-  const isSameDeed = newer.at === older.at && newer.actor === older.actor && newer.note === older.note;
-  return isSameDeed && newer.seq - older.seq <= 1;
+  return newer.operation === older.operation && newer.actor === older.actor;
 }
 
 function localDay(date: Date): string {

@@ -8,6 +8,6 @@ export function useFresh(
 ): (seq: number) => boolean {
   const shown = useRef<{ list: string; newest: number }>(undefined);
   if (firstPage !== undefined && shown.current?.list !== list)
-    shown.current = { list, newest: firstPage[0]?.seq ?? 0 };
+    shown.current = { list, newest: firstPage[0]?.operation ?? 0 };
   return useCallback((seq) => shown.current !== undefined && seq > shown.current.newest, []);
 }

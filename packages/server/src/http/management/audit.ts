@@ -12,6 +12,10 @@ export const AuditEntrySchema = z
   .object({
     id: z.string(),
     seq: z.number().int(),
+    operation: z.number().int().openapi({
+      description:
+        'The number of the change that it is part of: entries of one operation share it, and `/api/changes/{seq}` knows it.',
+    }),
     actor: z.string(),
     ip: z.string().optional(),
     note: z.string().optional(),
@@ -127,8 +131,9 @@ function linesOf(entries: readonly NamedAuditEntry[]): string {
 
 /** An entry as it is answered. */
 export function entryRecord(entry: NamedAuditEntry): Writable {
-  const { id, seq, actor, ip, note, action, project, environment, target, before, after, at } = entry;
-  const what = { id, seq, actor, ip, note, action, project, environment, target };
+  const { id, seq, operation, actor, ip, note, action, project, environment, target, before, after, at } =
+    entry;
+  const what = { id, seq, operation, actor, ip, note, action, project, environment, target };
   return { ...what, before: raw(before), after: raw(after), at: isoTime(at) };
 }
 

@@ -47,13 +47,15 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
     });
 
     test('of several environments is one, whichever of its rows is asked for', async () => {
-      const { path } = await app.project();
+      const { name, path } = await app.project();
       const states = { production: on, staging: off };
       const { seq } = await done('POST', `${path}/flags`, { body: { key: 'a', states } });
       const last = await app.call('GET', `/api/changes/${seq}`);
       expect(last.json.entries).toHaveLength(3);
       expect([last.json.environment, last.json.revision]).toEqual([undefined, undefined]);
       expect((await app.call('GET', `/api/changes/${seq - 1}`)).json).toEqual(last.json);
+      const listed = (await app.call('GET', `/api/audit?project=${name}&target=a`)).json.entries;
+      expect(listed.map((one: { operation: number }) => one.operation)).toEqual([seq, seq, seq]);
     });
 
     test.each(['999999999', '0', '-1', 'x', '1.5'])('%s is none', async (seq) => {
