@@ -26,6 +26,6 @@ export function differingFields(
 }
 
 /** Whether two values are written alike; the order of members counts, as it does for readers. */
-export function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
+function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

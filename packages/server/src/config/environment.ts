@@ -5,10 +5,10 @@ import { isSecret, SETTING_NAMES, variableOf } from './settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables that only the commands other than `serve` read. */
-export const CLIENT_VARIABLES = ['HALYARD_URL', 'HALYARD_TOKEN', 'HALYARD_TOKEN_FILE'] as const;
+const CLIENT_VARIABLES = ['HALYARD_URL', 'HALYARD_TOKEN', 'HALYARD_TOKEN_FILE'] as const;
 
 /** Every variable that Halyard reads. */
-export const KNOWN_VARIABLES: readonly string[] = [
+const KNOWN_VARIABLES: readonly string[] = [
   ...SETTING_NAMES.flatMap((name) =>
     isSecret(name) ? [variableOf(name), `${variableOf(name)}_FILE`] : [variableOf(name)],
   ),

@@ -45,6 +45,6 @@ export function operatorActor(operator: Operator, { ip }: Caller): Actor {
 }
 
 /** How the audit log calls an operator. */
-export function operatorName({ email }: Pick<Operator, 'email'>): string {
+function operatorName({ email }: Pick<Operator, 'email'>): string {
   return `operator:${email}`;
 }

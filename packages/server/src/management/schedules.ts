@@ -123,7 +123,7 @@ export function cancelSchedule(
 }
 
 /** Refuses steps for flags that are archived. */
-export async function refuseArchived(
+async function refuseArchived(
   reader: StoreReader,
   { projectId, steps }: { readonly projectId: string; readonly steps: readonly ScheduledStep[] },
 ): Promise<void> {

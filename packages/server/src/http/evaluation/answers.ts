@@ -67,7 +67,7 @@ export function matches(ifNoneMatch: string, etag: string): boolean {
 }
 
 /** The best offered coding that an `Accept-Encoding` header takes. */
-export function chooseEncoding(request: Request): Encoding | undefined {
+function chooseEncoding(request: Request): Encoding | undefined {
   const header = request.headers.get('Accept-Encoding');
   if (header === null) return undefined;
   const qualities = new Map(
