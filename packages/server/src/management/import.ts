@@ -9,6 +9,7 @@ import type { ManagementContext } from './context.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 import { addEnvironment } from './environments.ts';
 import { lockAll } from './lookup.ts';
+import { requireChangeOf } from './permissions.ts';
 
 /** What an import does with what is already there. */
 export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
@@ -57,13 +58,16 @@ class Preview {
   }
 }
 
-/** Imports a declaration in one transaction: each environment touched is one change. */
+/**
+ * Imports a declaration in one transaction: each environment touched is one change. `flag_archived`, and `forbidden` and
+ * `confirmation_required` where it changes what a protected environment has; a preview needs no confirmation.
+ */
 export async function importDeclaration(
   context: ManagementContext,
   actor: Actor,
   input: ImportInput,
 ): Promise<Written<ImportResult>> {
-  const work = (transaction: StoreTransaction) => new Import(context, transaction, input).run();
+  const work = (transaction: StoreTransaction) => new Import(context, { transaction, actor, input }).run();
   if (input.mode === 'apply') return commitWritten(context, actor, work);
   try {
     await context.store.commit(actor, async (transaction) => {
@@ -80,6 +84,8 @@ export async function importDeclaration(
 class Import {
   readonly #context: ManagementContext;
   readonly #transaction: StoreTransaction;
+  readonly #actor: Actor;
+  readonly #mode: ImportInput['mode'];
   readonly #declaration: Declaration;
   readonly #policy: ImportPolicy;
   readonly #environmentsCreated: string[] = [];
@@ -88,9 +94,18 @@ class Import {
   readonly #changes: ImportStep[] = [];
   #kept = 0;
 
-  constructor(context: ManagementContext, transaction: StoreTransaction, input: ImportInput) {
+  constructor(
+    context: ManagementContext,
+    {
+      transaction,
+      actor,
+      input,
+    }: { readonly transaction: StoreTransaction; readonly actor: Actor; readonly input: ImportInput },
+  ) {
     this.#context = context;
     this.#transaction = transaction;
+    this.#actor = actor;
+    this.#mode = input.mode;
     this.#declaration = input.declaration;
     this.#policy = input.policy;
   }
@@ -169,6 +184,9 @@ class Import {
     }
     const taken = steps.filter((step) => this.#policy === 'enforce' || step.action === 'create');
     this.#kept += steps.length - taken.length;
+    const isNew = this.#environmentsCreated.includes(environment.name);
+    // Nobody reads an environment that this import makes, and a preview is rolled back.
+    if (taken.length > 0 && !isNew && this.#mode === 'apply') requireChangeOf(this.#actor, environment);
     this.#changes.push(...taken.sort((a, b) => (a.key < b.key ? -1 : 1)));
     await this.#transaction.changeStates(environment, taken.map(operationOf));
   }

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { copyStates } from '../../management/copy.ts';
+import { readDeclaration } from '../../management/declaration.ts';
 import { updateEnvironment } from '../../management/environments.ts';
 import { archiveFlag, restoreFlag } from '../../management/flag-archive.ts';
+import { type ImportInput, importDeclaration } from '../../management/import.ts';
 import { revertChange } from '../../management/revert.ts';
 import { cancelSchedule, createSchedule } from '../../management/schedules.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
@@ -23,6 +25,16 @@ const VIEWER = person({ role: 'viewer', confirmed: ['production'] });
 const UNTRUSTED = person({ canChangeProtected: false, confirmed: ['production'] });
 const UNCONFIRMED = person({ confirmed: ['staging'] });
 const CONFIRMED = person({ confirmed: ['production'] });
+
+/** An import that turns one flag of production off. */
+function importOf(project: string, mode: ImportInput['mode']): ImportInput {
+  const document = {
+    ...{ halyard: 1, project, environments: ['production'] },
+    flags: { used: { environments: { production: { enabled: false } } } },
+  };
+  const declaration = readDeclaration(JSON.stringify(document));
+  return { declaration, policy: 'enforce', mode };
+}
 
 interface Prepared {
   readonly project: string;
@@ -78,6 +90,7 @@ describe('a protected environment', () => {
         ...{ project, environment: 'production', dueAt: app.node.now + 1000 },
         steps: [{ key: 'used', state: null }],
       }),
+    import: (actor, { project }) => importDeclaration(app.context, actor, importOf(project, 'apply')),
     unprotect: (actor, { project }) =>
       updateEnvironment(app.context, actor, {
         ...{ project, environment: 'production', looks: { protected: false } },
@@ -118,6 +131,16 @@ describe('a protected environment', () => {
       ...{ seq, conflicts: 'refuse', mode: 'preview' },
     });
     expect(reverted.differences).toHaveLength(1);
+    const imported = await importDeclaration(app.context, UNCONFIRMED, importOf(project, 'preview'));
+    expect(imported.changes.map(({ key, action }) => [key, action])).toEqual([
+      ['other', 'delete'],
+      ['used', 'update'],
+    ]);
+  });
+
+  test('an import into a project that it makes needs no confirmation', async () => {
+    const imported = await importDeclaration(app.context, UNCONFIRMED, importOf('brand-new', 'apply'));
+    expect(imported.environmentsCreated).toEqual(['production']);
   });
 
   test('cancelling a schedule needs the permission, but no confirmation', async () => {
