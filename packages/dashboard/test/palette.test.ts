@@ -32,6 +32,25 @@ describe('the command palette and the keyboard', () => {
     expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: true });
   }, 60_000);
 
+  test('what is typed before the palette has loaded goes into it, not to the screen', async () => {
+    const { page } = await world.open('/projects/shop/flags');
+    await page.getByRole('link', { name: 'banner' }).waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/*.js', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    // Each of them is a key of this screen, and the blank flips a switch.
+    await page.keyboard.type('new bj');
+    release();
+    await page.getByRole('combobox', { name: 'Commands' }).waitFor();
+    expect(await page.getByPlaceholder(/^Find a flag/).inputValue()).toBe('new bj');
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    await page.keyboard.type('x');
+    expect(await page.getByPlaceholder(/^Find a flag/).inputValue()).toBe('new bjx');
+  }, 60_000);
+
   test('flags of other projects are found, screens are reached, and the theme is changed', async () => {
     const { page, check } = await world.open('/projects/shop/flags', { theme: 'dark' });
     await page.getByRole('link', { name: 'banner' }).waitFor();

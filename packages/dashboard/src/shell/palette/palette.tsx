@@ -4,19 +4,24 @@ import ArrowUp from 'lucide-react/icons/arrow-up';
 import CornerDownLeft from 'lucide-react/icons/corner-down-left';
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { PALETTE_FIELD, PALETTE_FRAME, PALETTE_HINT } from '../palette-looks.ts';
 import { PaletteResults } from './palette-results.tsx';
 
 /** The command palette: a field, and below it what matches. */
-export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
-  const [text, setText] = useState('');
+export function Palette({
+  text,
+  onType,
+  onClose,
+  onHelp,
+}: {
+  text: string;
+  onType: (text: string) => void;
+  onClose: () => void;
+  onHelp: () => void;
+}) {
   const [chosen, choose] = useState('');
   return (
-    <Dialog
-      title="Commands"
-      frame="bare"
-      onClose={onClose}
-      className="mt-[12vh] max-h-[70vh] w-[min(40rem,calc(100vw-1.5rem))] overflow-hidden"
-    >
+    <Dialog title="Commands" frame="bare" onClose={onClose} className={PALETTE_FRAME}>
       <Command
         shouldFilter={false}
         loop
@@ -28,9 +33,9 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
         <Command.Input
           data-autofocus
           value={text}
-          onValueChange={setText}
-          placeholder="Find a flag, a screen or a command"
-          className="h-12 w-full shrink-0 border-b border-line bg-transparent px-4 text-base outline-none"
+          onValueChange={onType}
+          placeholder={PALETTE_HINT}
+          className={PALETTE_FIELD}
         />
         <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label="What matches">
           <PaletteResults text={text} onChoose={choose} onClose={onClose} onHelp={onHelp} />
