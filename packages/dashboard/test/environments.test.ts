@@ -59,6 +59,9 @@ test('environments are made, coloured, moved, opened and deleted by name', async
 test('a protected environment goes with its confirmation, and a project by its name', async () => {
   await world.management.createProject('old');
   const { page, check } = await world.open('/projects/old/environments', { theme: 'dark', width: 390 });
+  const place = await page.getByRole('link', { name: 'Environments' }).boundingBox();
+  // The screen's own name is the last of the navigation, and has to be scrolled to.
+  expect((place?.x ?? 390) + (place?.width ?? 0)).toBeLessThanOrEqual(390);
   await page.getByRole('button', { name: 'Delete production' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('production');
   await page.getByRole('button', { name: 'Delete the environment' }).click();

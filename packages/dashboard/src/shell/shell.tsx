@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { classNames } from '../components/class-names.ts';
 import { CommandPalette } from './command-palette.tsx';
@@ -47,8 +47,15 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function ProjectNavigation({ project }: { project: string }) {
   const [location] = useLocation();
+  const ref = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another screen
+  useEffect(() => {
+    // On a narrow screen the last ones stand outside of it.
+    const here = ref.current?.querySelector('[aria-current]');
+    here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [location]);
   return (
-    <nav aria-label="Project" className="overflow-x-auto px-2 sm:px-3 [scrollbar-width:none]">
+    <nav ref={ref} aria-label="Project" className="overflow-x-auto px-2 sm:px-3 [scrollbar-width:none]">
       <ul className="flex gap-0.5">
         {PROJECT_SCREENS.map(({ name, to }) => {
           const address = to(project);
