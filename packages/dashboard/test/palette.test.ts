@@ -51,6 +51,25 @@ describe('the command palette and the keyboard', () => {
     expect(await page.getByPlaceholder(/^Find a flag/).inputValue()).toBe('new bjx');
   }, 60_000);
 
+  test('a held Enter opens the guard and does not answer it', async () => {
+    const { page } = await world.open('/projects/shop/history');
+    await world.management.putState('shop', 'production', 'held', { enabled: false });
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/^Find a flag/).fill('turn on held prod');
+    await page.getByRole('option', { name: 'Turn on held in production' }).waitFor();
+    await page.keyboard.down('Enter');
+    const guard = page.getByRole('dialog', { name: 'Change held in production?' });
+    await guard.waitFor();
+    // Each is what a keyboard sends again and again while the key is down.
+    for (let times = 0; times < 5; times += 1) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    expect(await guard.isVisible()).toBe(true);
+    await page.keyboard.press('Enter');
+    await guard.waitFor({ state: 'detached' });
+    await page.getByText('held is on in production').first().waitFor();
+  }, 60_000);
+
   test('flags of other projects are found, screens are reached, and the theme is changed', async () => {
     const { page, check } = await world.open('/projects/shop/flags', { theme: 'dark' });
     await page.getByRole('link', { name: 'banner' }).waitFor();

@@ -46,6 +46,11 @@ export function Dialog({
         event.preventDefault();
         onClose();
       }}
+      onKeyDown={(event) => {
+        // The key that opened it may still be down: held, it is no answer to a question nobody has read.
+        const isHeld = event.repeat && event.key === 'Enter';
+        if (isHeld && event.target instanceof HTMLButtonElement) event.preventDefault();
+      }}
       // A second Escape without a click in between closes it without asking.
       onClose={onClose}
     >
