@@ -16,7 +16,7 @@ function writeJsonForm({ project, environments, flags }: Declaration): string {
   return `{
   "halyard": ${DECLARATION_VERSION},
   "project": ${json(project)},
-  "environments": ${jsonList(environments.toSorted())},
+  "environments": ${jsonList(environments)},
   "flags": ${block(entries, '  ')}
 }
 `;
@@ -38,7 +38,7 @@ function writeYamlForm({ project, environments, flags }: Declaration): string {
   const head = [
     `halyard: ${DECLARATION_VERSION}`,
     `project: ${yamlKey(project)}`,
-    `environments: [${environments.toSorted().map(yamlKey).join(', ')}]`,
+    `environments: [${environments.map(yamlKey).join(', ')}]`,
   ];
   if (flags.size === 0) return `${[...head, 'flags: {}'].join('\n')}\n`;
   const entries = sorted(flags).flatMap(([key, flag]) => yamlFlag(key, flag));

@@ -10,7 +10,7 @@ export const DECLARATION_VERSION = 1;
 /** A project's flags as a document says them; what export writes and import reads. */
 export interface Declaration {
   readonly project: string;
-  /** The environments it speaks of; of others it says nothing. */
+  /** The environments it speaks of, in their order on a screen; of others it says nothing. */
   readonly environments: readonly string[];
   readonly flags: ReadonlyMap<string, DeclaredFlag>;
 }

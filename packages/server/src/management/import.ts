@@ -137,7 +137,7 @@ class Import {
   /** Makes the missing environments. Gives the listed ones, and locks all of the project, as whoever deletes flags does. */
   async #prepareEnvironments({ id: projectId }: Project): Promise<readonly Environment[]> {
     const known = new Set((await this.#transaction.environments(projectId)).map(({ name }) => name));
-    for (const name of this.#declaration.environments.toSorted()) {
+    for (const name of this.#declaration.environments) {
       if (known.has(name)) continue;
       await addEnvironment(this.#context, this.#transaction, { projectId, name });
       this.#environmentsCreated.push(name);

@@ -56,7 +56,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
       const copied = before.replaceAll(name, `${name}-copy`);
       const made = await app.call('POST', '/api/import', { ...request, body: copied });
       expect(made.json).toMatchObject({ projectCreated: true, policy: 'create-only', dryRun: false });
-      expect(made.json.environmentsCreated).toEqual(['development', 'production', 'staging']);
+      expect(made.json.environmentsCreated).toEqual(['development', 'staging', 'production']);
       expect(made.json.changes).toHaveLength(10);
       expect(await dump(`${name}-copy`, format)).toBe(copied);
       expect(await dump(`${name}-copy`)).toBe((await dump(name)).replaceAll(name, `${name}-copy`));
