@@ -66,8 +66,11 @@ export function ProductionGuard({
         Don't ask again for 15 minutes
       </label>
       <DialogActions>
-        <Button onClick={() => onAnswer('no')}>Cancel</Button>
-        <Button data-autofocus kind="primary" onClick={() => onAnswer(isQuiet ? 'for a while' : 'once')}>
+        {/* The key that opened it, pressed once more, is no consent. */}
+        <Button data-autofocus onClick={() => onAnswer('no')}>
+          Cancel
+        </Button>
+        <Button kind="primary" onClick={() => onAnswer(isQuiet ? 'for a while' : 'once')}>
           Change {environment.name}
         </Button>
       </DialogActions>
