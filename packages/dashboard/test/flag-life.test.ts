@@ -158,8 +158,17 @@ test(
 
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Change production' }).click();
+    const question = page.getByRole('dialog', { name: 'Archive old-banner?' });
+    await question.getByText('on, value 1').waitFor();
+    await check();
+    await question.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('heading', { name: 'Out of use' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await card(page, 'production').waitFor();
+
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Archive…' }).click();
+    await question.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('heading', { name: 'Out of use' }).waitFor();
     await check();
     await page.getByRole('button', { name: 'Restore' }).click();

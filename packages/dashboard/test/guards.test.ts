@@ -42,3 +42,39 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'archiving names what protected environments lose and who listens, waits for consent, and can be undone',
+  async () => {
+    const keys = Array.from({ length: 12 }, (_, index) => `old-${index + 10}`);
+    for (const key of keys)
+      await world.management.putState('shop', 'production', key, { enabled: key === 'old-10', value: 3 });
+    const { page, check } = await world.open(`${FLAGS}?q=old-`);
+    await page.getByLabel('Choose all that are listed').check();
+    await page.getByRole('button', { name: 'Archive' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Archive 12 flags?' });
+    await dialog.getByText('It has 12 of the 12.').waitFor();
+    await dialog.getByText('No client is connected.').waitFor();
+    const named = dialog.getByRole('listitem');
+    expect(await named.first().textContent()).toMatch(/old-10\s*production\s*on, value 3\s*gone/);
+    expect(await named.allTextContents()).toHaveLength(11);
+    expect(await named.last().textContent()).toBe('and 2 more');
+    await check();
+    await page.keyboard.press('Enter'); // on Cancel
+    await dialog.waitFor({ state: 'detached' });
+    expect((await world.management.states('shop', 'production')).flags).toHaveLength(13);
+
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await dialog.getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('12 flags were archived').waitFor();
+    expect((await world.management.states('shop', 'production')).flags).toHaveLength(1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('12 flags were restored').waitFor();
+    const { flags } = await world.management.states('shop', 'production');
+    expect(flags.find(({ key }) => key === 'old-10')?.state).toEqual({ enabled: true, value: 3 });
+    expect(flags).toHaveLength(13);
+    await page.getByRole('switch', { name: 'old-21 in production' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);

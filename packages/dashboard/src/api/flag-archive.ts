@@ -1,4 +1,5 @@
 import { api, request } from './request.ts';
+import type { FlagRecord } from './types.ts';
 
 /** What became of one flag. */
 export interface ArchiveResult {
@@ -23,4 +24,24 @@ export async function* archiveFlags(
     const path = api`projects/${project}/flags/archive`;
     yield (await request<{ results: readonly ArchiveResult[] }>('POST', path, { body, confirmed })).results;
   }
+}
+
+/** As many are restored at the same time: each is a request, and a change, of its own. */
+const RESTORED_AT_ONCE = 4;
+
+/** Puts archived flags back into use. Gives each as it is then; one that was refused has its error instead. */
+export async function restoreFlags(
+  project: string,
+  keys: readonly string[],
+  confirmed: readonly string[],
+): Promise<readonly PromiseSettledResult<FlagRecord>[]> {
+  const results: PromiseSettledResult<FlagRecord>[] = [];
+  for (let start = 0; start < keys.length; start += RESTORED_AT_ONCE) {
+    const some = keys.slice(start, start + RESTORED_AT_ONCE);
+    const requests = some.map((key) =>
+      request<FlagRecord>('POST', api`projects/${project}/flags/${key}/restore`, { confirmed }),
+    );
+    results.push(...(await Promise.allSettled(requests)));
+  }
+  return results;
 }

@@ -1,81 +1,69 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { messageOf } from '../../api/api-error.ts';
-import { type ArchiveResult, archiveFlags } from '../../api/flag-archive.ts';
-import { dropFlags } from '../../api/flag-cache.ts';
-import { queryKeys } from '../../api/query-keys.ts';
-import type { ProjectRecord } from '../../api/types.ts';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { announce } from '../../components/live-region.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
-import { toast } from '../../components/toasts.tsx';
+import { ArchivePreview } from './archive-preview.tsx';
+import { useArchiveRun } from './use-archive-run.ts';
 
-/** Archives flags a few at a time, shows how far it is, and what became of each. */
+/** Shows what archiving takes away, archives a few at a time, shows how far it is, and what became of each. */
 export function ArchiveDialog({
   project,
-  keys,
+  flags: chosen,
   onClose,
   onDone,
 }: {
   project: ProjectRecord;
-  keys: readonly string[];
+  flags: readonly FlagRecord[];
   onClose: () => void;
   onDone: () => void;
 }) {
-  const queries = useQueryClient();
-  const [results, setResults] = useState<readonly ArchiveResult[]>([]);
-  const [isRunning, setRunning] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  // What is archived leaves the list that they were chosen from.
+  const [flags] = useState(chosen);
+  const has = (name: string) => flags.some(({ environments }) => environments[name] !== undefined);
+  const places = project.environments.filter(({ name }) => has(name));
+  const guarded = places.filter((environment) => environment.protected);
+  // No more than what is shown: where a state came to be meanwhile, the server refuses.
+  const confirmed = guarded.map(({ name }) => name);
+  const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, confirmed);
   const failed = results.filter(({ error }) => error !== undefined);
-  const isOver = results.length === keys.length;
+  const isOver = results.length === flags.length;
 
   async function run(): Promise<void> {
-    setRunning(true);
-    const confirmed = project.environments.filter((each) => each.protected).map(({ name }) => name);
-    const all: ArchiveResult[] = [];
-    try {
-      for await (const some of archiveFlags(project.name, keys, confirmed)) {
-        all.push(...some);
-        setResults([...all]);
-        const archived = some.filter(({ error }) => error === undefined);
-        dropFlags(
-          queries,
-          project.name,
-          archived.map(({ key }) => key),
-        );
-      }
-    } catch (error) {
-      setProblem(messageOf(error));
-    }
-    setRunning(false);
-    void queries.invalidateQueries({ queryKey: queryKeys.archivedFlags(project.name) });
-    const done = all.filter(({ error }) => error === undefined).length;
-    announce(`${done} of ${keys.length} archived`);
-    if (done < keys.length) return;
-    toast({ kind: 'done', title: `${done} ${done === 1 ? 'flag was' : 'flags were'} archived` });
-    onDone();
+    if (await start(flags.map(({ key }) => key))) onDone();
+  }
+
+  function close(): void {
+    leave();
+    if (isOver) onDone();
+    else onClose();
   }
 
   return (
-    <Dialog title={`Archive ${keys.length === 1 ? keys[0] : `${keys.length} flags`}?`} onClose={onClose}>
+    <Dialog
+      title={`Archive ${flags.length === 1 ? flags[0]?.key : `${flags.length} flags`}?`}
+      onClose={close}
+    >
       {results.length === 0 && (
-        <p className="text-ink-2">
-          Archived flags are served to nobody: programs fall back to their defaults, in{' '}
-          {project.environments.map(({ name }) => name).join(', ')}. They keep their states and can be
-          restored.
-        </p>
+        <>
+          <p className="text-ink-2">
+            Archived flags are served to nobody: programs fall back to their defaults
+            {places.length > 0 && `, in ${list(places.map(({ name }) => name))}`}. They keep their states and
+            can be restored.
+          </p>
+          <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
+        </>
       )}
       {(isRunning || results.length > 0) && (
         <div className="mt-2">
           <progress
             className="h-1.5 w-full accent-accent"
-            max={keys.length}
+            max={flags.length}
             value={results.length}
             aria-label="Progress"
           />
           <p className="text-xs text-ink-2">
-            {results.length - failed.length} of {keys.length} archived
+            {results.length - failed.length} of {flags.length} archived
             {failed.length > 0 && `, ${failed.length} not`}
           </p>
         </div>
@@ -100,13 +88,19 @@ export function ArchiveDialog({
         </p>
       )}
       <DialogActions>
-        <Button onClick={isOver ? onDone : onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
+        <Button data-autofocus onClick={close}>
+          {isOver ? 'Close' : isRunning ? 'Stop' : 'Cancel'}
+        </Button>
         {!isOver && (
-          <Button kind="danger" data-autofocus disabled={isRunning} onClick={() => void run()}>
+          <Button kind="danger" disabled={isRunning} onClick={() => void run()}>
             Archive
           </Button>
         )}
       </DialogActions>
     </Dialog>
   );
+}
+
+function list(places: readonly string[]): string {
+  return new Intl.ListFormat('en').format(places);
 }

@@ -80,12 +80,7 @@ export function BulkBar({
         />
       )}
       {isArchiving && (
-        <ArchiveDialog
-          project={project}
-          keys={flags.map(({ key }) => key)}
-          onClose={() => setArchiving(false)}
-          onDone={onDone}
-        />
+        <ArchiveDialog project={project} flags={flags} onClose={() => setArchiving(false)} onDone={onDone} />
       )}
     </section>
   );
