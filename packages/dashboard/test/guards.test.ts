@@ -78,3 +78,31 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'the guard of a schedule names its time, says nothing of now, and tells when nothing would change',
+  async () => {
+    const { page, check } = await world.open(`${FLAGS}/dark-mode`);
+    const card = page.getByRole('region', { name: 'production', exact: true });
+    await card.getByRole('button', { name: 'More for production' }).click();
+    await page.getByRole('menuitem', { name: 'Schedule a change…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Schedule a change of dark-mode' });
+    await dialog.getByLabel(/^When, in /).fill('2099-12-24T18:00');
+    await dialog.getByLabel('Switch').selectOption('off');
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    const guard = page.getByRole('dialog', { name: /^Schedule dark-mode in production for .*2099.*\?$/ });
+    await guard.getByText('As things stand, nothing would change.').waitFor();
+    expect(await guard.getByText(/at once|No client/).count()).toBe(0);
+    await check();
+    await guard.getByRole('button', { name: 'Cancel' }).click();
+
+    await dialog.getByLabel('Switch').selectOption('on');
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    await guard.waitFor();
+    expect(await guard.getByText('nothing would change').count()).toBe(0);
+    await guard.getByRole('button', { name: 'Schedule for production' }).click();
+    await page.getByText('dark-mode is scheduled').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);

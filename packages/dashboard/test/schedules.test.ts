@@ -28,9 +28,9 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await dialog.getByLabel('Percentage of flag 1').fill('25');
       await dialog.getByLabel('Note').fill('After the announcement');
       await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-      const guard = page.getByRole('dialog', { name: 'Change checkout in production?' });
+      const guard = page.getByRole('dialog', { name: /^Schedule checkout in production for .+\?$/ });
       await guard.getByText('on, 25 %').waitFor();
-      await guard.getByRole('button', { name: 'Change production' }).click();
+      await guard.getByRole('button', { name: 'Schedule for production' }).click();
 
       const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
       await item.getByText('is rolled out to 25 %').waitFor();

@@ -6,6 +6,7 @@ import type { EnvironmentRecord, FlagState } from '../api/types.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { EnvironmentBadge } from '../components/environment-badge.tsx';
+import { differingFields } from '../components/state-fields.ts';
 import { stateText } from '../components/state-text.ts';
 
 /** A change of a protected environment that wants a person's consent. */
@@ -18,6 +19,8 @@ export interface GuardedChange {
     readonly before: FlagState | null | undefined;
     readonly after: FlagState | null;
   }[];
+  /** For a change that waits: its time, in words. Absent where it happens at once. */
+  readonly scheduledFor?: string;
 }
 
 /** As many steps are named one by one. */
@@ -25,7 +28,7 @@ const MOST = 6;
 
 /** Names what is about to change, where, from what to what, and who listens. */
 export function ProductionGuard({
-  change: { project, environment, steps },
+  change: { project, environment, steps, scheduledFor },
   onAnswer,
 }: {
   change: GuardedChange;
@@ -34,15 +37,28 @@ export function ProductionGuard({
   const [isQuiet, setQuiet] = useState(false);
   const first = steps[0];
   const what = steps.length === 1 && first !== undefined ? first.key : `${steps.length} flags`;
+  const isLater = scheduledFor !== undefined;
+  const where = `${what} in ${environment.name}`;
+  const title = isLater ? `Schedule ${where} for ${scheduledFor}?` : `Change ${where}?`;
+  const idle = isLater
+    ? steps.filter(({ before, after }) => differingFields(before, after).length === 0)
+    : [];
   return (
-    <Dialog title={`Change ${what} in ${environment.name}?`} onClose={() => onAnswer('no')}>
+    <Dialog title={title} onClose={() => onAnswer('no')}>
       <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
         <TriangleAlert size={16} className="shrink-0" aria-hidden />
         <span className="flex flex-wrap items-center gap-x-1.5">
           <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
-          <ConnectedClients project={project} environment={environment.name} />
+          {!isLater && <ConnectedClients project={project} environment={environment.name} />}
         </span>
       </p>
+      {idle.length > 0 && (
+        <p className="mt-3 text-ink-2">
+          {idle.length === steps.length
+            ? 'As things stand, nothing would change.'
+            : `As things stand, nothing would change for ${idle.length} of the ${steps.length} flags.`}
+        </p>
+      )}
       <ul className="mt-3 divide-y divide-line rounded-md border border-line">
         {steps.slice(0, MOST).map(({ key, before, after }) => (
           <li key={key} className="px-3 py-2">
@@ -71,7 +87,7 @@ export function ProductionGuard({
           Cancel
         </Button>
         <Button kind="primary" onClick={() => onAnswer(isQuiet ? 'for a while' : 'once')}>
-          Change {environment.name}
+          {isLater ? 'Schedule for' : 'Change'} {environment.name}
         </Button>
       </DialogActions>
     </Dialog>

@@ -56,8 +56,8 @@ export function ScheduleDialog({
     event.preventDefault();
     if (planned === undefined || !isFuture) return;
     const steps = [{ key, before: version.record?.state, after: planned.after }];
-    if (!(await askConsent({ project, environment, steps }))) return;
     const dueAt = new Date(time).toISOString();
+    if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
     const schedule = {
       ...{ environment: environment.name, dueAt, changes: [{ key, patch: planned.patch }] },
       ...(note.trim() === '' ? {} : { note: note.trim() }),

@@ -66,7 +66,8 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
         after: afterStep(before, scheduleOf({ ...draft, steps: [step] }).changes[0]),
       };
     });
-    return askConsent({ project, environment: place, steps });
+    const scheduledFor = dueText(draft.time).local;
+    return askConsent({ project, environment: place, steps, scheduledFor });
   }
 
   function change(step: DraftStep): void {
