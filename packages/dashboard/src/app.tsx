@@ -25,7 +25,7 @@ export function App() {
   );
 }
 
-/** Any answer can tell that the session has ended: then it is asked for again, and the routes lead to the sign-in. */
+/** Any answer can tell that the session has ended: then it is asked for again, and the routes ask to sign in. */
 function SessionWatch() {
   const queries = useQueryClient();
   useEffect(

@@ -8,6 +8,7 @@ import { SkeletonRows } from './components/skeleton.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
+import { SessionEndedDialog } from './pages/sign-in/session-ended-dialog.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { useCurrentProject } from './shell/current-project.ts';
 import { Shell } from './shell/shell.tsx';
@@ -71,7 +72,7 @@ function SignedInRoutes() {
   if (error !== null && session === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
   if (session === undefined) return <SkeletonRows rows={3} />;
-  if (!session.signedIn) {
+  if (!session.signedIn && session.operator === undefined) {
     const from = location === '/' ? '' : `?from=${encodeURIComponent(location + (search && `?${search}`))}`;
     return <Redirect to={`/sign-in${from}`} replace />;
   }
@@ -90,6 +91,7 @@ function SignedInRoutes() {
           </Shell>
         </ChangeGuards>
         <Toasts />
+        {!session.signedIn && <SessionEndedDialog />}
       </CommandsProvider>
     </LiveProvider>
   );

@@ -293,12 +293,12 @@ test(
 );
 
 test(
-  'who is signed out while editing comes to the sign-in, without a question that has no answer',
+  'who is signed out while editing and leaves comes to the sign-in, without a question that has no answer',
   async () => {
     const { page, context } = await world.open(FLAG, { expected: /401/ });
     await write(page, '8');
     await context.request.delete('/api/session', { headers: { origin: world.node.url } });
-    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.getByRole('dialog', { name: 'Sign in again' }).getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL('**/sign-in?from=*');
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.close();

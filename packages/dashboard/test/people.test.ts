@@ -84,7 +84,7 @@ test('the last administrator can be neither demoted nor removed, and the screen 
   await page.getByRole('row', { name: /ada@example.com.*Administrator/ }).waitFor();
 }, 60_000);
 
-test('a session that has ended leads to the sign-in, and back to where one was', async () => {
+test('a session that has ended is begun again over the dialog in which somebody was typing', async () => {
   const as = await signUp(world, { email: 'iris@example.com', role: 'admin' });
   const { page, check } = await world.open('/projects/shop/keys?q=web', { as, expected: /401/ });
   await page.getByRole('heading', { name: 'No key yet' }).waitFor();
@@ -92,18 +92,20 @@ test('a session that has ended leads to the sign-in, and back to where one was',
   await page.getByLabel('Name').fill('website');
   await page.getByRole('checkbox', { name: 'staging' }).check();
   await endSessions(as);
-  const create = page.getByRole('button', { name: 'Create the key' }).click();
-  // Where the event stream was faster to tell, the button is gone already.
-  await create.catch(() => undefined);
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // Where the event stream was faster to tell, the sign-in is above it already.
+  await page.getByRole('button', { name: 'Create the key' }).dispatchEvent('click');
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.waitFor();
   await check();
-  await page.getByLabel('E-mail').fill(as.email);
-  await page.getByLabel('Password').fill('the password after that');
-  await page.getByRole('button', { name: 'Show the characters' }).click();
-  expect(await page.getByLabel('Password').getAttribute('type')).toBe('text');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL('**/projects/shop/keys?q=web');
-  await page.getByRole('heading', { name: 'No key yet' }).waitFor();
+  await dialog.getByLabel('Password').fill('the password after that');
+  await dialog.getByRole('button', { name: 'Show the characters' }).click();
+  expect(await dialog.getByLabel('Password').getAttribute('type')).toBe('text');
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByLabel('Name').inputValue()).toBe('website');
+  expect(new URL(page.url()).search).toBe('?q=web');
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.locator('[data-secret]').waitFor();
 }, 60_000);
 
 test('the account changes its password, its theme, and signs out', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { ADMIN, startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -7,6 +8,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld();
   await world.management.createProject('shop');
+  await world.management.createProject('deck');
   await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
   await world.management.putState('shop', 'production', 'new-checkout', { enabled: false });
 }, 120_000);
@@ -45,23 +47,96 @@ test(
 );
 
 test(
-  'a session that ends while somebody works leads to the sign-in and back, and nothing is changed meanwhile',
+  'a session that ends while somebody works asks to sign in over the page, and nothing is changed meanwhile',
   async () => {
     const { page, context } = await world.open('/projects/shop/flags', { expected: /401/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
     await control.waitFor();
     const ended = await context.request.delete('/api/session', { headers: { Origin: world.node.url } });
     expect(ended.status()).toBe(204);
-    await control.click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    // The stream may have told already: then the dialog is above it.
+    await control.dispatchEvent('click');
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.waitFor();
     const { flags } = await world.management.states('shop', 'development');
     expect(flags[0]?.state.enabled).toBe(false);
-    await page.getByLabel('E-mail').fill(ADMIN.email);
-    await page.getByLabel('Password', { exact: true }).fill(ADMIN.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await control.waitFor();
+    expect(await dialog.getByLabel('E-mail').inputValue()).toBe(ADMIN.email);
+    await dialog.getByLabel('Password', { exact: true }).fill(ADMIN.password);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await control.isChecked()).toBe(false);
+    await control.click();
+    await page.getByText('new-checkout is on in development').first().waitFor();
     expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
     await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'what was typed when the session ended is still there after signing in, and can be saved',
+  async () => {
+    await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
+    const { page, context, check } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
+    const streams: string[] = [];
+    await typeValue(page, '8');
+    await context.clearCookies();
+    page.on('request', (request) => request.url().includes('/api/events') && streams.push(request.url()));
+    const save = page.getByRole('button', { name: 'Save in development' });
+    await save.click();
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.getByText('what you typed is kept').waitFor();
+    const password = dialog.getByLabel('Password', { exact: true });
+    expect(await password.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await password.fill('not the password');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    await check();
+    expect(streams).toEqual([]);
+
+    await password.fill(ADMIN.password);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await valueField(page).textContent()).toBe('8');
+    await save.click();
+    await page.getByText('typed is on, value 8 in development').first().waitFor();
+    expect(streams.length).toBe(1);
+    const { flags } = await world.management.states('deck', 'development');
+    expect(flags.find(({ key }) => key === 'typed')?.state.value).toBe(8);
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'somebody else who signs in over the page sees nothing of what was typed, nor does who leaves',
+  async () => {
+    const other = await invite('editor', 'somebody-else');
+    await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
+    for (const next of ['another person', 'nobody'] as const) {
+      const { page, context } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
+      await typeValue(page, '9');
+      await context.clearCookies();
+      await page.getByRole('button', { name: 'Save in development' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+      await dialog.waitFor();
+      if (next === 'nobody') {
+        await dialog.getByRole('button', { name: 'Leave' }).click();
+        await page.waitForURL('**/sign-in?from=*');
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      } else {
+        await dialog.getByLabel('E-mail').fill(other.email);
+        await dialog.getByLabel('Password', { exact: true }).fill(other.password);
+        await dialog.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('button', { name: 'somebody-else' }).waitFor();
+        await valueField(page).waitFor();
+        expect(await valueField(page).textContent()).toBe('7');
+      }
+      await page.close();
+    }
   },
   PATIENCE_MS,
 );
@@ -94,15 +169,29 @@ test(
   PATIENCE_MS,
 );
 
+/** The value's editor in development, once it has taken the plain field's place. */
+function valueField(page: Page) {
+  return page.getByRole('region', { name: 'development', exact: true }).locator('.cm-content');
+}
+
+/** Types over the value in development. */
+async function typeValue(page: Page, text: string): Promise<void> {
+  await valueField(page).press('Control+A');
+  await page.keyboard.insertText(text);
+}
+
 /** A person who has come in through an invitation. */
-async function invite(role: 'viewer' | 'editor'): Promise<{ email: string; password: string }> {
-  const email = `${role}@example.com`;
+async function invite(
+  role: 'viewer' | 'editor',
+  name: string = role,
+): Promise<{ email: string; password: string }> {
+  const email = `${name}@example.com`;
   // The API's contract.
   const { token } = (await world.management.request('POST', '/api/invitations', {
     body: { email, role, canChangeProtected: false },
   })) as { token: string };
   const { page } = await world.open(`/invitation#${token}`, { as: 'nobody' });
-  await page.getByLabel('Your name').fill(role);
+  await page.getByLabel('Your name').fill(name);
   await page.getByLabel('Password', { exact: true }).fill('a long enough password');
   await page.getByRole('button', { name: 'Create the account' }).click();
   await page.waitForURL('**/projects/**');

@@ -20,6 +20,7 @@ export class LiveConnection {
   #source: EventSource | undefined;
   #status: LiveStatus = 'connecting';
   #failures = 0;
+  #isSuspended = false;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -56,6 +57,22 @@ export class LiveConnection {
     await promise;
     clearTimeout(timer);
     stop();
+  }
+
+  /** Gives the connection up until {@link resume}: every attempt would be refused. */
+  suspend(): void {
+    this.#isSuspended = true;
+    clearTimeout(this.#hiddenTimer);
+    this.#pause();
+  }
+
+  /** Connects again, if it was suspended. */
+  resume(): void {
+    if (!this.#isSuspended) return;
+    this.#isSuspended = false;
+    this.#failures = 0;
+    this.#setStatus('connecting');
+    this.#open();
   }
 
   /** Ends it for good. */
@@ -103,6 +120,7 @@ export class LiveConnection {
   };
 
   readonly #onVisibility = (): void => {
+    if (this.#isSuspended) return;
     clearTimeout(this.#hiddenTimer);
     if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#pause(), HIDDEN_MS);
     else if (this.#status === 'paused') {

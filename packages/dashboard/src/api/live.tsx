@@ -4,12 +4,14 @@ import { connectCache } from './live-cache.ts';
 import { LiveConnection, type LiveStatus } from './live-connection.ts';
 import type { LiveEvents } from './live-events.ts';
 import { queryKeys } from './query-keys.ts';
+import { useSession } from './session.ts';
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined);
 
-/** Opens the tab's one event stream for what is inside, and keeps the cache as new as it is. */
+/** Opens the tab's one event stream for what is inside, and keeps the cache as new as it is. Rests without a session. */
 export function LiveProvider({ project, children }: { project: string | undefined; children: ReactNode }) {
   const queries = useQueryClient();
+  const isSignedIn = useSession().data?.signedIn !== false;
   const [live, setLive] = useState<LiveConnection>();
   useEffect(() => {
     const query = project === undefined ? '' : `?project=${encodeURIComponent(project)}`;
@@ -26,6 +28,10 @@ export function LiveProvider({ project, children }: { project: string | undefine
       connection.close();
     };
   }, [project, queries]);
+  useEffect(() => {
+    if (isSignedIn) live?.resume();
+    else live?.suspend();
+  }, [live, isSignedIn]);
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 

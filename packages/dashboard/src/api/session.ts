@@ -1,18 +1,30 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keptSession } from './kept-session.ts';
 import { queryKeys } from './query-keys.ts';
 import { api, request } from './request.ts';
 import type { OperatorRecord, Role, SessionRecord } from './types.ts';
 
-/** Who is signed in. */
+/** Whoever signs out is not asked to sign in again over what they leave. */
+let isSigningOut = false;
+
+/** Who is signed in; once the session has ended, who was (`signedIn` is false then). */
 export function useSession() {
+  const queries = useQueryClient();
   return useQuery({
     queryKey: queryKeys.session,
-    queryFn: ({ signal }) => request<SessionRecord>('GET', api`session`, { signal }),
+    queryFn: async ({ signal }) => {
+      const session = await request<SessionRecord>('GET', api`session`, { signal });
+      return isSigningOut ? session : keptSession(queries.getQueryData(queryKeys.session), session);
+    },
     staleTime: 5 * 60_000,
+    // They may have signed in again in another tab.
+    refetchOnWindowFocus: ({ state }) => (state.data?.signedIn === false ? 'always' : false),
   });
 }
 
-/** The person who is signed in; only for screens that nobody else sees. */
+/**
+ * The person who is signed in, or was until the session ended under the screen; only for screens that nobody else sees.
+ */
 export function useOperator(): OperatorRecord {
   const { data } = useSession();
   if (data?.operator === undefined) throw new Error('this screen is for people who are signed in');
@@ -38,7 +50,16 @@ export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept'
     mutationFn: (body: Input) => request<SessionRecord>('POST', `/api/${path}`, { body }),
     // It was called with a password: nothing of it is kept.
     gcTime: 0,
-    onSuccess: (session) => queries.setQueryData(queryKeys.session, session),
+    onSuccess: async (session) => {
+      // An answer from before would end the session again.
+      await queries.cancelQueries({ queryKey: queryKeys.session });
+      const before = queries.getQueryData<SessionRecord>(queryKeys.session);
+      const kept = keptSession(before, session);
+      queries.setQueryData(queryKeys.session, kept);
+      // What happened meanwhile is unknown.
+      if (before?.operator !== undefined && kept.signedIn)
+        void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+    },
   });
 }
 
@@ -47,6 +68,12 @@ export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: () => request<undefined>('DELETE', api`session`),
+    onMutate: () => {
+      isSigningOut = true;
+    },
+    onError: () => {
+      isSigningOut = false;
+    },
     onSuccess: () => {
       queries.clear();
       location.assign('/sign-in');

@@ -30,6 +30,7 @@ export interface SessionRecord {
   readonly signedIn: boolean;
   /** Nobody can sign in yet: the first administrator comes through the one-time link. */
   readonly setupNeeded: boolean;
+  /** Who is signed in; in this page also who was, until the session ended. */
   readonly operator?: OperatorRecord;
   readonly expiresAt?: string;
   /** Where programs read flags, when that is not where the dashboard is. */

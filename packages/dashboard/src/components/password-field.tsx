@@ -16,6 +16,7 @@ export function PasswordField({
   hint,
   error,
   errorId,
+  focus = 'later',
 }: {
   label: string;
   autoComplete: 'current-password' | 'new-password';
@@ -25,6 +26,8 @@ export function PasswordField({
   error?: string | undefined;
   /** The id of what says that it was refused, where that stands elsewhere. */
   errorId?: string;
+  /** `first`: a dialog that opens begins here. */
+  focus?: 'first' | 'later';
 }) {
   const [isShown, setShown] = useState(false);
   const [hasCapsLock, setCapsLock] = useState(false);
@@ -38,6 +41,7 @@ export function PasswordField({
           <input
             {...control}
             {...(errorId !== undefined && { 'aria-describedby': errorId, 'aria-invalid': true })}
+            data-autofocus={focus === 'first' ? true : undefined}
             name={autoComplete === 'new-password' ? 'password' : 'current'}
             className={`${control.className} pr-9`}
             type={isShown ? 'text' : 'password'}

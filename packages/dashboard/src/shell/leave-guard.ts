@@ -43,6 +43,12 @@ export const leaveCarefully: AroundNavHandler = (navigate, to, options) => {
   });
 };
 
+/** Loads an address of the dashboard anew without asking anybody: everything that was shown or typed is forgotten. */
+export function leaveAtOnce(to: string): void {
+  guards.clear();
+  location.assign(to);
+}
+
 /** The browser has gone already: it is brought back, and goes again when it may. "Forward" then goes back too. */
 function onBackOrForward(event: PopStateEvent): void {
   if (guards.size === 0 || location.href === guarded) return;

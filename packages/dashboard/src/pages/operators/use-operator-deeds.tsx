@@ -1,16 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type OfferedLink, offerReset, removeOperator } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-keys.ts';
 import { useOperator } from '../../api/session.ts';
 import type { OperatorRecord } from '../../api/types.ts';
 import { useDeed } from '../../changes/use-deed.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
+import { leaveAtOnce } from '../../shell/leave-guard.ts';
 
 /** Asks, and removes a person. */
 export function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
   const confirm = useConfirm();
   const deed = useDeed();
-  const queries = useQueryClient();
   const self = useOperator();
   return async ({ id, name, email }) => {
     const isSelf = id === self.id;
@@ -35,7 +34,7 @@ export function useRemoveOperator(): (operator: OperatorRecord) => Promise<void>
       failed: `${name} was not removed`,
       stale: [queryKeys.operators, queryKeys.invitations],
     });
-    if (isDone && isSelf) await queries.invalidateQueries({ queryKey: queryKeys.session });
+    if (isDone && isSelf) leaveAtOnce('/sign-in');
   };
 }
 
