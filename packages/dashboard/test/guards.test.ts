@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -102,6 +103,90 @@ test(
     expect(await guard.getByText('nothing would change').count()).toBe(0);
     await guard.getByRole('button', { name: 'Schedule for production' }).click();
     await page.getByText('dark-mode is scheduled').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+/** Answers the open guard with consent that lasts. */
+async function consentForAWhile(page: Page): Promise<void> {
+  const guard = page.getByRole('dialog', { name: 'Change dark-mode in production?' });
+  await guard.getByLabel("Don't ask again for 15 minutes").check();
+  await guard.getByRole('button', { name: 'Change production' }).click();
+}
+
+test(
+  'who asked not to be asked again is not asked after a reload either, until the time is over',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    const control = page.getByRole('switch', { name: 'dark-mode in production' });
+    await control.click();
+    await consentForAWhile(page);
+    await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
+    await page.reload();
+    await control.click();
+    await page.getByText('dark-mode is off in production', { exact: true }).waitFor();
+
+    await page.evaluate("sessionStorage.setItem('halyard.quiet.shop/production', String(Date.now() - 1))");
+    await page.reload();
+    await control.click();
+    await page.getByRole('dialog', { name: 'Change dark-mode in production?' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'where the browser refuses to keep anything, nobody is asked again as long as the page lasts',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    await page.addInitScript(
+      "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })",
+    );
+    await page.reload();
+    const control = page.getByRole('switch', { name: 'dark-mode in production' });
+    await control.click();
+    await consentForAWhile(page);
+    await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
+    await control.click();
+    await page.getByText('dark-mode is off in production', { exact: true }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a second question takes the place of the first, which counts as answered with no',
+  async () => {
+    await world.management.putState('shop', 'development', 'dark-mode', { enabled: false });
+    const { page } = await world.open(FLAGS, { expected: /412/ });
+    const free = page.getByRole('switch', { name: 'dark-mode in development' });
+    await free.waitFor();
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route(
+      '**/environments/development/flags/dark-mode',
+      async (route) => {
+        await mayGoOn;
+        await world.management.putState('shop', 'development', 'dark-mode', { enabled: false, value: 8 });
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await free.click();
+    await page.getByRole('switch', { name: 'dark-mode in production' }).click();
+    const guard = page.getByRole('dialog', { name: 'Change dark-mode in production?' });
+    await guard.waitFor();
+    goOn();
+    const conflict = page.getByRole('dialog', { name: 'Somebody else changed this' });
+    await conflict.waitFor();
+    expect(await guard.count()).toBe(0);
+    await conflict.getByRole('button', { name: 'Keep theirs' }).click();
+    await conflict.waitFor({ state: 'detached' });
+    expect(await isOn()).toBe(false);
+    // Nothing hangs: the next change is asked about as ever.
+    await page.getByRole('switch', { name: 'dark-mode in production' }).click();
+    await guard.getByRole('button', { name: 'Change production' }).click();
+    await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
     await page.close();
   },
   PATIENCE_MS,
