@@ -1,6 +1,7 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { type Conflict, ConflictDialog } from './conflict-dialog.tsx';
 import { type GuardedChange, ProductionGuard } from './production-guard.tsx';
+import { createQuestionSlot } from './question-slot.ts';
 import { isQuiet, keepQuiet } from './quiet-time.ts';
 
 interface Guards {
@@ -10,14 +11,12 @@ interface Guards {
   readonly settleConflict: (conflict: Conflict) => Promise<'theirs' | 'mine'>;
 }
 
+type Consent = 'no' | 'once' | 'for a while';
+type Kept = 'theirs' | 'mine';
+
 type Open =
-  | {
-      kind: 'guard';
-      id: number;
-      change: GuardedChange;
-      answer: (answer: 'no' | 'once' | 'for a while') => void;
-    }
-  | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: 'theirs' | 'mine') => void };
+  | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: Consent) => void }
+  | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Kept) => void };
 
 const GuardsContext = createContext<Guards | undefined>(undefined);
 
@@ -31,39 +30,23 @@ export function useChangeGuards(): Guards {
 /** Shows the questions that changes of what is inside raise. */
 export function ChangeGuards({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<Open>();
-  const latest = useRef<Open>(undefined);
-  const lastId = useRef(0);
-  /** Shows a question in the place of the one before, which nobody can answer any more: nothing is done. */
-  const show = useCallback((next: Open | undefined) => {
-    const before = latest.current;
-    latest.current = next;
-    setOpen(next);
-    if (before?.kind === 'guard') before.answer('no');
-    if (before?.kind === 'conflict') before.answer('theirs');
-  }, []);
+  const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
   const askConsent = useCallback(
     async (change: GuardedChange) => {
       if (!change.environment.protected || isQuiet(change)) return true;
-      const { promise, resolve } = Promise.withResolvers<'no' | 'once' | 'for a while'>();
-      const question: Open = { kind: 'guard', id: ++lastId.current, change, answer: resolve };
-      show(question);
-      const answer = await promise;
-      if (latest.current === question) show(undefined);
+      const answer = await slot.ask<Consent>(
+        (give, id) => ({ kind: 'guard', id, change, answer: give }),
+        'no',
+      );
       if (answer === 'for a while') keepQuiet(change);
       return answer !== 'no';
     },
-    [show],
+    [slot],
   );
   const settleConflict = useCallback(
-    async (conflict: Conflict) => {
-      const { promise, resolve } = Promise.withResolvers<'theirs' | 'mine'>();
-      const question: Open = { kind: 'conflict', id: ++lastId.current, conflict, answer: resolve };
-      show(question);
-      const answer = await promise;
-      if (latest.current === question) show(undefined);
-      return answer;
-    },
-    [show],
+    (conflict: Conflict) =>
+      slot.ask<Kept>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'theirs'),
+    [slot],
   );
   const guards = useMemo(() => ({ askConsent, settleConflict }), [askConsent, settleConflict]);
   return (
