@@ -137,6 +137,23 @@ test(
 );
 
 test(
+  'whoever comes through the door is asked again, whatever was asked for before',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    await page.getByRole('switch', { name: 'dark-mode in production' }).click();
+    await consentForAWhile(page);
+    await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
+    expect(await page.evaluate<string[]>('Object.keys(sessionStorage)')).toHaveLength(1);
+    // The session goes on, so the door leads straight back in.
+    await page.goto(new URL('/sign-in', page.url()).href);
+    await page.getByRole('heading', { name: 'Flags', exact: true }).waitFor();
+    expect(await page.evaluate<string[]>('Object.keys(sessionStorage)')).toEqual([]);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'where the browser refuses to keep anything, nobody is asked again as long as the page lasts',
   async () => {
     const { page } = await world.open(FLAGS);

@@ -3,6 +3,9 @@ import type { GuardedChange } from './production-guard.tsx';
 /** How long nobody is asked after "don't ask again", in milliseconds. */
 const QUIET_MS = 15 * 60_000;
 
+/** What the names in the tab's storage begin with. */
+const PREFIX = 'halyard.quiet.';
+
 type Place = Pick<GuardedChange, 'project' | 'environment'>;
 
 /** Until when nobody is asked, by environment; epoch milliseconds. For where the tab's storage is refused. */
@@ -28,6 +31,18 @@ export function keepQuiet(place: Place): void {
   }
 }
 
+/** Asks again about every environment: somebody else may be at this screen now. */
+export function endQuiet(): void {
+  until.clear();
+  try {
+    for (const name of Object.keys(sessionStorage)) {
+      if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
+    }
+  } catch {
+    // As above.
+  }
+}
+
 /** 0 where nothing is kept; what is no number is never later than now. */
 function stored(name: string): number {
   try {
@@ -39,5 +54,5 @@ function stored(name: string): number {
 }
 
 function nameOf({ project, environment }: Place): string {
-  return `halyard.quiet.${project}/${environment.name}`;
+  return `${PREFIX}${project}/${environment.name}`;
 }

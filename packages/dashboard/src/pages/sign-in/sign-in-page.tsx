@@ -1,5 +1,7 @@
+import { useEffect } from 'react';
 import { Redirect, useSearch } from 'wouter';
 import { useSession } from '../../api/session.ts';
+import { endQuiet } from '../../changes/quiet-time.ts';
 import { Door } from './door.tsx';
 import { SetupNeeded } from './setup-needed.tsx';
 import { SignInForm } from './sign-in-form.tsx';
@@ -10,6 +12,8 @@ export function SignInPage() {
   const { data: session } = useSession();
   const search = useSearch();
   const target = wayBack(search);
+  // What one person asked for is not for the next one at this screen.
+  useEffect(endQuiet, []);
   if (session?.signedIn) return <Redirect to={target} replace />;
   if (session?.setupNeeded) return <SetupNeeded />;
   return (
