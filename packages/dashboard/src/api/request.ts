@@ -24,6 +24,14 @@ export function onSignedOut(listener: Listener): () => void {
   return () => signedOutListeners.delete(listener);
 }
 
+/** Counts the sign-ins of this page. */
+let signIns = 0;
+
+/** Somebody has signed in: what an older request is refused with says nothing of the new session. */
+export function noteSignIn(): void {
+  signIns++;
+}
+
 /**
  * Sends one request to the management API with the session's cookie and gives the parsed body; `undefined` for an
  * empty one. Rejects with an {@link ApiError} for any other answer than success, and when none comes.
@@ -40,13 +48,14 @@ export async function requestText(
   path: string,
   options: RequestOptions = {},
 ): Promise<string> {
+  const signInsBefore = signIns;
   const response = await send(method, path, options);
   const text = await response.text();
   if (response.ok) return text;
   const body: unknown = parse(text);
   const error = refusalOf(response, body);
   // Without its cookie a request looks like one that forgot its token. A wrong password is told where it was typed.
-  if (error.status === 401 && error.code !== 'sign_in_failed')
+  if (error.status === 401 && error.code !== 'sign_in_failed' && signIns === signInsBefore)
     for (const listener of signedOutListeners) listener();
   throw error;
 }

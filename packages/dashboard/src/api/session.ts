@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { keptSession } from './kept-session.ts';
 import { queryKeys } from './query-keys.ts';
-import { api, request } from './request.ts';
+import { api, noteSignIn, request } from './request.ts';
 import type { OperatorRecord, Role, SessionRecord } from './types.ts';
 
 /** Whoever signs out is not asked to sign in again over what they leave. */
@@ -51,6 +51,7 @@ export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept'
     // It was called with a password: nothing of it is kept.
     gcTime: 0,
     onSuccess: async (session) => {
+      noteSignIn();
       // An answer from before would end the session again.
       await queries.cancelQueries({ queryKey: queryKeys.session });
       const before = queries.getQueryData<SessionRecord>(queryKeys.session);

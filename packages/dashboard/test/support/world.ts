@@ -1,4 +1,4 @@
-import { Management, type NodeProcess, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, sharedPostgres, startNode } from '@halyard/testing';
 import type { Browser } from 'playwright-core';
 import { buildDashboard } from '../../../../scripts/dashboard/build.ts';
 import { launchBrowser } from '../../../testing/src/browser.ts';
@@ -23,16 +23,23 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** With `postgres`, every world has a PostgreSQL database of its own: the test command runs the screens on both. */
+const ENGINE = process.env.HALYARD_TEST_ENGINE;
+
 /** What a world is made with. */
 export interface WorldOptions {
-  /** PostgreSQL to run on; without it SQLite. */
+  /** PostgreSQL to run on; without it SQLite, or what {@link ENGINE} says. */
   readonly databaseUrl?: string;
   /** Without an administrator the first visitor has to set the server up. */
   readonly admin?: 'ready' | 'none';
 }
 
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
-export async function startWorld({ databaseUrl, admin = 'ready' }: WorldOptions = {}): Promise<World> {
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const { admin = 'ready' } = options;
+  const databaseUrl =
+    options.databaseUrl ??
+    (ENGINE === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined);
   const env =
     admin === 'none' ? {} : { HALYARD_ADMIN_EMAIL: ADMIN.email, HALYARD_ADMIN_PASSWORD: ADMIN.password };
   await buildDashboard();
