@@ -268,6 +268,34 @@ test(
 );
 
 test(
+  'what is refused goes back to what the server has: a switch at once, a save when it is discarded',
+  async () => {
+    const { page } = await world.open(FLAG, { expected: /500/ });
+    const control = page.getByRole('switch', { name: 'new-checkout in development' });
+    await editor(page).waitFor();
+    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
+    await page.route(`**${STATE}`, (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.continue(),
+    );
+    await control.click();
+    await page.getByText('The log is out of reach.').waitFor();
+    expect(await control.isChecked()).toBe(true);
+
+    await write(page, '8');
+    const save = page.getByRole('button', { name: 'Save in development' });
+    await save.click();
+    await page.getByText('The log is out of reach.').nth(1).waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await page.unroute(`**${STATE}`);
+    await save.click();
+    await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+    expect(await stateText()).toContain('"value":8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'a viewer sees everything and is told why nothing can be changed',
   async () => {
     // The answer's shape is the API's contract.

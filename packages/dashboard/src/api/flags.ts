@@ -70,6 +70,8 @@ export function useFlag(project: string, key: string) {
       return request<FlagRecord>('GET', api`projects/${project}/flags/${key}`, { signal });
     },
     enabled: live !== undefined,
+    // A write is taken back by the identity of the record that it showed, which a shared copy would not have.
+    structuralSharing: false,
     placeholderData: () =>
       queries.getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))?.find((flag) => flag.key === key),
   });
