@@ -296,6 +296,27 @@ test(
 );
 
 test(
+  'a refused save keeps what was typed, also where the exact text of the value has not arrived',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags', { expected: /500|ERR_FAILED/ });
+    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
+    await page.route(`**${STATE}`, (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.abort(),
+    );
+    await page.getByRole('link', { name: 'new-checkout' }).click();
+    await editor(page).waitFor();
+    await write(page, '8');
+    await page.getByRole('button', { name: 'Save in development' }).click();
+    await page.getByText('The log is out of reach.').waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    expect(await editor(page).textContent()).toBe('7');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'a viewer sees everything and is told why nothing can be changed',
   async () => {
     // The answer's shape is the API's contract.

@@ -10,6 +10,7 @@ const SHOWN_MS: Readonly<Record<WriteStatus, number>> = { saving: Infinity, save
 const statuses = new Map<string, WriteStatus>();
 const listeners = new Set<() => void>();
 const mine = new WeakSet<StateRecord>();
+const guesses = new WeakSet<StateRecord>();
 
 /** Names one flag's state in one environment. */
 export function cellName(project: string, environment: string, key: string): string {
@@ -53,6 +54,17 @@ export function markMine(record: StateRecord): void {
 /** Whether this tab wrote the state. */
 export function isMine(record: StateRecord): boolean {
   return mine.has(record);
+}
+
+/** Marks a state of this tab that the server has not taken yet. */
+export function markGuess(record: StateRecord): void {
+  guesses.add(record);
+  markMine(record);
+}
+
+/** Whether the state is only what this tab hopes to write. */
+export function isGuess(record: StateRecord | undefined): boolean {
+  return record !== undefined && guesses.has(record);
 }
 
 function subscribe(listener: () => void): () => void {

@@ -9,7 +9,7 @@ import {
   type ValueTexts,
   writeState,
 } from '../api/flag-states.ts';
-import { cellName, clearWriteStatus, markMine, setWriteStatus } from '../api/own-writes.ts';
+import { cellName, clearWriteStatus, markGuess, markMine, setWriteStatus } from '../api/own-writes.ts';
 import { queryKeys } from '../api/query-keys.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord, StateWritten } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
@@ -163,7 +163,7 @@ function guessOf(
 ): StateRecord {
   const updatedAt = new Date().toISOString();
   const guess = { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
-  markMine(guess);
+  markGuess(guess);
   return guess;
 }
 

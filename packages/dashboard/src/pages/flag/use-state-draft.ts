@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { isGuess } from '../../api/own-writes.ts';
 import { draftOf, isDirty, isSameContent, type StateDraft, type StateVersion } from './state-draft.ts';
 
 /** A draft and how it stands to what the server has. */
@@ -18,14 +19,15 @@ export interface HeldDraft {
 
 /**
  * Holds what somebody types while the server's version moves on. A draft that says nothing else than the version
- * follows it; one that does stays, and is told to be overtaken. `isBusy` while a save is under way.
+ * follows it; one that does stays, and is told to be overtaken. `isBusy` while a save is under way: its guess is no
+ * version, and may still be there for a moment after it was refused.
  */
 export function useStateDraft(current: StateVersion, isBusy: boolean): HeldDraft {
   const [held, setHeld] = useState(() => ({ base: current, draft: draftOf(current) }));
   const { base, draft } = held;
   const isBehind = base.record !== current.record || base.valueText !== current.valueText;
   let isOvertaken = false;
-  if (isBehind && !isBusy) {
+  if (isBehind && !isBusy && !isGuess(current.record)) {
     const next = follow(held, current);
     if (next === undefined) isOvertaken = true;
     // React runs this component again at once, before anything is painted.
