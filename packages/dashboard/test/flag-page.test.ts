@@ -77,6 +77,30 @@ describe('the value', () => {
   );
 
   test(
+    'that was just saved or flipped here is known exactly, and not taken for somebody else’s',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await editor(page).waitFor();
+      await write(page, '8.0');
+      const release = Promise.withResolvers<void>();
+      await page.route(`**${STATE}`, async (route) => {
+        if (route.request().method() === 'GET') await release.promise;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+      expect(await page.getByText('while you were editing').count()).toBe(0);
+      expect(await editor(page).textContent()).toBe('8.0');
+      await page.getByRole('switch', { name: 'new-checkout in development' }).click();
+      await page.getByText('new-checkout is off in development').first().waitFor();
+      expect(await editor(page).textContent()).toBe('8.0');
+      release.resolve();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     'says where it is no JSON, and warns before its kind changes',
     async () => {
       const { page } = await world.open(FLAG);

@@ -26,27 +26,33 @@ export interface ValueTexts {
 
 /**
  * Writes a state over the one that was seen; `null` removes it. Only the members that differ are sent, so that a value
- * that stays keeps its exact text. Refused with `revision_conflict` when somebody else was faster.
+ * that stays keeps its exact text. Refused with `revision_conflict` when somebody else was faster. Gives what was
+ * written, with the value's text as the server keeps it.
  */
 export async function writeState(
   place: StatePlace,
   after: FlagState | null,
   { before, texts = {}, ...rest }: WriteOptions,
-): Promise<StateWritten | undefined> {
+): Promise<(StateWritten & ValueText) | undefined> {
   const path = api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`;
   const options = { seen: before?.revision ?? ('none' as const), ...rest };
   if (after === null) return request<undefined>('DELETE', path, options);
   const valueText = texts.after ?? (after.value === undefined ? undefined : JSON.stringify(after.value));
-  if (before === undefined)
-    return request<StateWritten>('PUT', path, { ...options, text: stateJson({ ...after, valueText }) });
-  const text = patchJson(before.state, { ...after, valueText }, texts);
-  return request<StateWritten>('PATCH', path, { ...options, text });
+  const withText = { ...after, valueText };
+  const [method, text] =
+    before === undefined ? ['PUT', stateJson(withText)] : ['PATCH', patchJson(before.state, withText, texts)];
+  const answer = await requestText(method, path, { ...options, text });
+  // The shape is the API's contract.
+  return { ...(JSON.parse(answer) as StateWritten), valueText: memberText(answer, ['state', 'value']) };
+}
+
+/** The JSON text of a state's value; `undefined` when it has none. */
+interface ValueText {
+  readonly valueText: string | undefined;
 }
 
 /** A state with its value's own text, which goes before the value. */
-export interface StateWithText extends FlagState {
-  readonly valueText: string | undefined;
-}
+export interface StateWithText extends FlagState, ValueText {}
 
 /** A state as JSON text. */
 export function stateJson({ enabled, valueText, rolloutPct }: StateWithText): string {

@@ -6,6 +6,13 @@ export const queryKeys = {
   flags: (project: string) => ['flags', project],
   archivedFlags: (project: string) => ['archived-flags', project],
   flag: (project: string, key: string) => ['flag', project, key],
+  valueText: (project: string, environment: string, key: string, revision: number | undefined) => [
+    'value-text',
+    project,
+    environment,
+    key,
+    revision,
+  ],
   clients: (project: string) => ['clients', project],
   keys: (project: string) => ['keys', project],
   schedules: (project: string) => ['schedules', project],

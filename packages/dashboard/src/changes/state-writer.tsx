@@ -60,7 +60,7 @@ export function createStateWriter({
     setWriteStatus(cell, 'saving');
     show(place, before, shown);
     const confirmed = environment.protected ? environment.name : undefined;
-    let written: StateWritten | undefined;
+    let written: Awaited<ReturnType<typeof writeState>>;
     try {
       written = await writeState(place, after, { before, confirmed, note, texts });
     } catch (error) {
@@ -71,7 +71,11 @@ export function createStateWriter({
       return 'failed';
     }
     const record = written && recordOf(written);
-    if (record !== undefined) markMine(record);
+    if (record !== undefined) {
+      markMine(record);
+      const textKey = queryKeys.valueText(project, environment.name, key, record.revision);
+      queries.setQueryData(textKey, written?.valueText ?? '');
+    }
     settle(place, shown, record);
     setWriteStatus(cell, 'saved');
     tellDone(change, record, written?.seq);

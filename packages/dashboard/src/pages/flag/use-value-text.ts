@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { readValueText, type StatePlace } from '../../api/flag-states.ts';
-import type { StateRecord } from '../../api/types.ts';
+import { queryKeys } from '../../api/query-keys.ts';
+import type { Json, StateRecord } from '../../api/types.ts';
 
 /**
  * The value's JSON text as the server keeps it; until it has come, and where the notation cannot differ, what
@@ -11,11 +12,17 @@ export function useValueText(place: StatePlace, record: StateRecord | undefined)
   const value = record?.state.value;
   const isPlain = value === undefined || value === null || typeof value === 'boolean';
   const { data } = useQuery({
-    queryKey: ['value-text', project, environment, key, record?.revision],
+    queryKey: queryKeys.valueText(project, environment, key, record?.revision),
     queryFn: async ({ signal }) => (await readValueText(place, signal)) ?? '',
     enabled: !isPlain,
     staleTime: Infinity,
+    // Somebody flipped the switch: the value most likely stands there as before.
+    placeholderData: (before) => (before !== undefined && saysSame(before, value) ? before : undefined),
   });
   if (value === undefined) return undefined;
   return isPlain || data === undefined || data === '' ? JSON.stringify(value) : data;
+}
+
+function saysSame(text: string, value: Json | undefined): boolean {
+  return text !== '' && JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
 }
