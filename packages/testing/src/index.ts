@@ -1,5 +1,6 @@
 /** What tests of more than one package share: real processes, a failing network, readers that see raw bytes. */
 export type { AnswerHead } from './answer-parser.ts';
+export { lastingPort } from './lasting-port.ts';
 export {
   type ChangeInput,
   type ChangeWritten,

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lastingPort } from './lasting-port.ts';
 import { handOver, postgresBinaries, RUN_AS } from './postgres-binaries.ts';
 import { isAlive, killTree } from './postgres-processes.ts';
 
@@ -32,21 +33,27 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 /** A running PostgreSQL, to be stopped, crashed and started at will. */
 export class PostgresServer implements AsyncDisposable {
-  readonly port: number;
   readonly #home: string;
   readonly #password: string;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #watchdog: Bun.Subprocess<'pipe', 'ignore', 'ignore'>;
+  /** Free when it was chosen; once the server has run there, it comes back there. */
+  #port = lastingPort();
+  #hasRun = false;
   #process: Bun.Subprocess | undefined;
   #databases = 0;
 
   /** Use {@link startPostgres}. */
   constructor(home: string, password: string, settings: Readonly<Record<string, string>>) {
-    this.port = freePort();
     this.#home = home;
     this.#password = password;
     this.#settings = settings;
     this.#watchdog = watch(home);
+  }
+
+  /** Where it listens on 127.0.0.1. */
+  get port(): number {
+    return this.#port;
   }
 
   /** The connection URL of a database, by default the one every server has. */
@@ -75,6 +82,21 @@ export class PostgresServer implements AsyncDisposable {
   /** Starts the stopped server on the same port and waits until it accepts connections, recovery included. */
   async start(): Promise<void> {
     if (this.#process !== undefined) return;
+    for (let attempts = 1; ; attempts++) {
+      try {
+        await this.#launch();
+        this.#hasRun = true;
+        return;
+      } catch (error) {
+        // Whoever has it may have asked for a free one at the same moment.
+        const isTaken = String(error).includes('Address already in use');
+        if (!isTaken || this.#hasRun || attempts === 5) throw error;
+        this.#port = lastingPort();
+      }
+    }
+  }
+
+  async #launch(): Promise<void> {
     const own = { port: String(this.port), unix_socket_directories: this.#home };
     const settings = { ...SETTINGS, ...own, ...this.#settings };
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -231,11 +253,4 @@ function watch(home: string): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
   });
   shell.unref();
   return shell;
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type NodeProcess, randomAdminToken, startNode, temporaryFolder } from '@halyard/testing';
+import {
+  lastingPort,
+  type NodeProcess,
+  randomAdminToken,
+  startNode,
+  temporaryFolder,
+} from '@halyard/testing';
 import { type CapturedShellOptions, runCaptured } from './captured-shell.ts';
 
 let node: NodeProcess;
@@ -85,7 +91,8 @@ test('watch connects again after the server was away, and shows what changed mea
     dataFolder: data.path,
     env: { HALYARD_DRAIN_SECONDS: '0' },
   };
-  const first = await startNode(settings);
+  const port = ['--port', `${lastingPort()}`];
+  const first = await startNode({ ...settings, arguments: port });
   const env = { HALYARD_URL: first.url, HALYARD_TOKEN: settings.adminToken };
   const run = async (line: string) => {
     expect(await runCaptured(line.split(' '), { env })).toMatchObject({ exitCode: 0 });
@@ -104,7 +111,7 @@ test('watch connects again after the server was away, and shows what changed mea
     const between = await startNode(settings);
     await run(`flag set fresh --project shop --env staging --on --url ${between.url}`);
     await between.stop();
-    return await startNode({ ...settings, arguments: ['--port', new URL(first.url).port] });
+    return await startNode({ ...settings, arguments: port });
   };
   const command = ['watch', '--project', 'shop', '--env', 'staging'];
   const asJson = runCaptured([...command, '--json'], { env, onOutput: (out) => see('program', out) });
