@@ -203,6 +203,8 @@ test(
     await check();
     await card(page).getByRole('button', { name: 'Add it to development, off' }).click();
     await card(page).getByText('Off', { exact: true }).waitFor();
+    // What the card shows at once is saved a moment later.
+    await page.getByText('beta is off in development').first().waitFor();
     expect((await world.management.states('shop', 'development')).flags).toContainEqual(
       expect.objectContaining({ key: 'beta', state: { enabled: false } }),
     );
