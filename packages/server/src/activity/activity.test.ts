@@ -325,6 +325,18 @@ describe('who asks this node', () => {
 });
 
 describe('who is connected', () => {
+  test('is told again after a time in which the node was away and nobody watched', async () => {
+    const environmentId = node.addProject('shop');
+    node.activity.lost();
+    // Longer than a look at who is connected takes to come round; one that has nothing to do tells nobody.
+    await Bun.sleep(1_100);
+    node.activity.live(2);
+    node.hub.turnover = 1;
+    node.hub.streamsByKey = () => new Map([[environmentId, new Map([['k', 1]])]]);
+    const screen = node.watch('shop');
+    expect(await screen.nextOf('presence')).toMatchObject({ environments: [{ streams: 1, nodes: 1 }] });
+  }, 10_000);
+
   test('is told over all nodes when it changes, and forgotten when the node stops', async () => {
     const environmentId = node.addProject('shop');
     node.hub.turnover = 3;

@@ -67,7 +67,7 @@ export class Activity implements DeliveryReader {
     });
     this.#presence = new Presence({ node, hub, store, now: Date.now });
     this.#presenceBoard = new PresenceBoard(catalog);
-    this.#timer = setInterval(() => (this.#ticking ??= this.#tick()), TICK_MS);
+    this.#timer = setInterval(() => this.#tickAlone(), TICK_MS);
     this.#timer.unref();
   }
 
@@ -155,6 +155,13 @@ export class Activity implements DeliveryReader {
     await this.#presence.withdraw().catch(() => {});
   }
 
+  /** One tick at a time. Its end is noted from outside: one with nothing to do ends before it could be held. */
+  #tickAlone(): void {
+    this.#ticking ??= this.#tick().finally(() => {
+      this.#ticking = undefined;
+    });
+  }
+
   async #tick(): Promise<void> {
     try {
       if (this.#isLive) await this.#presence.report();
@@ -164,8 +171,6 @@ export class Activity implements DeliveryReader {
       for (const event of this.#presenceBoard.update(presence)) this.#feed.publish(event);
     } catch {
       // The database is away, which the follower tells of; the next tick tries again.
-    } finally {
-      this.#ticking = undefined;
     }
   }
 
