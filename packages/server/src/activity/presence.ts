@@ -31,18 +31,24 @@ export class Presence {
   }
 
   /**
-   * Writes the counts down where it is time to, changed ones after `leastMs` at the earliest, and waits for a write in
-   * progress. Rejects when they could not be written; the next call tries again.
+   * Writes the counts down where it is time to, changed ones after `leastMs` at the earliest, after a write in
+   * progress: of two at the same time the older might end last. Rejects when they could not be written; the next call
+   * tries again.
    */
   report(leastMs = CHANGED_MS): Promise<void> {
-    const dueMs = this.#options.hub.turnover === this.#turnover ? UNCHANGED_MS : leastMs;
-    if (performance.now() - this.#writtenAt >= dueMs) this.#reporting = this.#write();
+    const next = () => (this.#isDue(leastMs) ? this.#write() : undefined);
+    this.#reporting = this.#reporting.then(next, next);
     return this.#reporting;
   }
 
   /** The streams of all nodes that have been heard of lately. */
   read(): Promise<readonly StreamPresence[]> {
     return this.#options.store.presence(this.#options.now() - PRESENCE_MS);
+  }
+
+  #isDue(leastMs: number): boolean {
+    const dueMs = this.#options.hub.turnover === this.#turnover ? UNCHANGED_MS : leastMs;
+    return performance.now() - this.#writtenAt >= dueMs;
   }
 
   async #write(): Promise<void> {

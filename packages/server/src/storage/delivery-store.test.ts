@@ -133,6 +133,8 @@ for (const engine of ENGINES) {
         { node: 'b', environmentId: 'e', keyId: 'k', streams: 5, seenAt: now },
       ]);
       expect(await store.presence(now + 1)).toHaveLength(1);
+      await store.savePresence('a', [count('e', '', 1)], now + 1);
+      expect(await store.presence(now + 1)).toMatchObject([{ node: 'a', keyId: '', streams: 1 }]);
       await store.removePresence('a');
       expect((await store.presence(now)).map(({ node }) => node)).toEqual(['b']);
       await store.prune(now + PRESENCE_MS + 1);

@@ -69,6 +69,8 @@ export class SqlDeliveryStore implements DeliveryStore {
 
   async savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void> {
     await (await this.#database()).transaction(async (transaction) => {
+      // First, so that counts of the same millisecond are replaced as well.
+      await transaction.query('DELETE FROM stream_presence WHERE node_id = $1', [node]);
       await insertRows(transaction, {
         table: 'stream_presence',
         columns: ['node_id', 'environment_id', 'key_id', 'streams', 'seen_at'],
@@ -76,10 +78,6 @@ export class SqlDeliveryStore implements DeliveryStore {
         suffix: `ON CONFLICT (node_id, environment_id, key_id)
           DO UPDATE SET streams = excluded.streams, seen_at = excluded.seen_at`,
       });
-      await transaction.query('DELETE FROM stream_presence WHERE node_id = $1 AND seen_at <> $2', [
-        node,
-        seenAt,
-      ]);
     });
   }
 
