@@ -161,6 +161,13 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(1);
   });
 
+  test('a session that comes back at the first attempt was never still lost', async () => {
+    const { source, heard, until } = await setUp();
+    source.lose();
+    await until('live', 2);
+    expect(heard).toEqual(['live', 'lost', 'live']);
+  });
+
   test.each([
     ['a row is missing', (rows: readonly LogRow[]) => rows.slice(1)],
     ['a row comes twice', (rows: readonly LogRow[]) => [...rows.slice(0, 1), ...rows]],

@@ -220,8 +220,9 @@ export class Follower {
     if (this.#state === 'closed') return;
     const wasLost = this.#state === 'lost';
     this.#state = 'lost';
-    if (wasLost) this.#options.listener.stillLost(cause, this.#attempt);
-    else this.#options.listener.lost(cause);
+    // A session that is lost while it is followed says so first, and then ends for the same cause.
+    if (wasLost && this.#attempt > 0) this.#options.listener.stillLost(cause, this.#attempt);
+    else if (!wasLost) this.#options.listener.lost(cause);
   }
 }
 
