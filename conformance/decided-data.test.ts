@@ -44,6 +44,23 @@ conformance('13. Decided: keys, names and values', (subject) => {
     expect(hasValidChecksum(world.key)).toBe(true);
   });
 
+  test('S13.2 a batch whose key is revoked while its body arrives is refused', async () => {
+    const world = await World.make(subject(), { a: { enabled: true } });
+    const { key, id } = await world.management.createKey(world.project, ['production']);
+    const body = new TransformStream<string, string>();
+    const writer = body.writable.getWriter();
+    const answer = world.fetch('/v1/flags/batch', {
+      method: 'POST',
+      headers: { 'X-Service-Key': key },
+      body: body.readable.pipeThrough(new TextEncoderStream()),
+    });
+    await writer.write('{"env":"production",');
+    await world.management.revokeKey(id);
+    await writer.write('"keys":["a"]}');
+    await writer.close();
+    await expectError(await answer, 'invalid_api_key');
+  });
+
   test('S13.2 a revoked key is refused by the next request', async () => {
     const world = await World.make(subject());
     for (let round = 0; round < 10; round++) {

@@ -7,21 +7,9 @@ import type { EvaluationContext } from './context.ts';
 /** Seconds a caller is asked to wait while this node cannot answer. */
 const RETRY_SECONDS = 1;
 
-/**
- * Finds the key of a request. Every cause of refusal gives one and the same error: missing, unknown, expired,
- * revoked, doubled, oversized, damaged. (Spec: Authentication 1, 4)
- */
+/** Finds the key of a request that begins, and counts it towards the key's limit. Refuses as {@link findKey}. */
 export function authenticate(context: EvaluationContext, request: Request): KeyEntry {
-  // A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by.
-  if (!context.freshness.canRead())
-    throw unavailable('This node has no current flags yet; try again shortly.');
-  const key = context.catalog.keys.authenticate(request.headers.get(SERVICE_KEY_HEADER));
-  if (key === undefined) {
-    throw new ServiceError(
-      'invalid_api_key',
-      `The project key is missing or not valid: send a live one in ${SERVICE_KEY_HEADER}.`,
-    );
-  }
+  const key = findKey(context, request);
   const waitSeconds = context.rateLimiter?.take(key.id) ?? 0;
   if (waitSeconds > 0) {
     throw new ServiceError(
@@ -30,6 +18,24 @@ export function authenticate(context: EvaluationContext, request: Request): KeyE
       {
         retryAfterSeconds: waitSeconds,
       },
+    );
+  }
+  return key;
+}
+
+/**
+ * Finds the key of a request as it is at this moment. Every cause of refusal gives one and the same error: missing,
+ * unknown, expired, revoked, doubled, oversized, damaged. (Spec: Authentication 1, 4)
+ */
+export function findKey(context: EvaluationContext, request: Request): KeyEntry {
+  // A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by.
+  if (!context.freshness.canRead())
+    throw unavailable('This node has no current flags yet; try again shortly.');
+  const key = context.catalog.keys.authenticate(request.headers.get(SERVICE_KEY_HEADER));
+  if (key === undefined) {
+    throw new ServiceError(
+      'invalid_api_key',
+      `The project key is missing or not valid: send a live one in ${SERVICE_KEY_HEADER}.`,
     );
   }
   return key;

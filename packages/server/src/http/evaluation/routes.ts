@@ -2,7 +2,7 @@ import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
 import type { Server } from 'bun';
 import { ServiceError } from '../../domain/service-error.ts';
 import { readBody } from '../body.ts';
-import { accept, authenticate, environmentName, openEnvironment, unavailable } from './access.ts';
+import { accept, authenticate, environmentName, findKey, openEnvironment, unavailable } from './access.ts';
 import {
   type AnswerFacts,
   jsonAnswer,
@@ -44,8 +44,11 @@ export function evaluationRoutes(context: EvaluationContext) {
   }
 
   async function readBatch(request: Request, requestId: string): Promise<Response> {
-    const key = authenticate(context, request);
-    const { env, keys } = accept(parseBatchRequest(await readBody(request, MAX_BATCH_BYTES)));
+    authenticate(context, request);
+    const body = await readBody(request, MAX_BATCH_BYTES);
+    // A body may take its time: what counts is whether the key is still a live one now.
+    const key = findKey(context, request);
+    const { env, keys } = accept(parseBatchRequest(body));
     const environment = openEnvironment(context, key, env);
     return jsonAnswer(environment.select(keys), environment, factsOf(context, requestId));
   }
