@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
 import type { LogRow } from '../domain/change.ts';
-import { Catalog, type CatalogContents } from './catalog.ts';
+import { Catalog, type CatalogContents, type CatalogListener } from './catalog.ts';
 
 const KEY = formatProjectKey(new Uint8Array(32).fill(1));
 const DIGEST = Bun.SHA256.hash(KEY, 'hex');
@@ -22,14 +22,15 @@ const CONTENTS: CatalogContents = {
   ],
 };
 
-function setUp(contents = CONTENTS) {
+function setUp(contents = CONTENTS, now = Date.now) {
   const heard: string[] = [];
-  const catalog = new Catalog({
+  const listener: CatalogListener = {
     changed: (environment, row) => heard.push(`changed ${environment.name} ${row.revision}`),
     environmentGone: (id) => heard.push(`environment gone ${id}`),
     keyGone: (id) => heard.push(`key gone ${id}`),
     malformed: ({ kind, id }) => heard.push(`malformed ${kind} ${id}`),
-  });
+  };
+  const catalog = new Catalog(listener, now);
   catalog.load(contents);
   return { catalog, heard };
 }
@@ -172,6 +173,33 @@ describe('key expiry', () => {
     });
     jest.advanceTimersByTime(1000);
     expect(heard).toEqual([]);
+    catalog.close();
+  });
+  test('a clock that is set, or a machine that slept, ends streams within a second too', () => {
+    let now = 1_000_000;
+    const keys = CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 3_600_000 }));
+    const { catalog, heard } = setUp({ ...CONTENTS, keys }, () => now);
+    now += 3_600_000;
+    jest.advanceTimersByTime(1000);
+    expect(heard).toEqual(['key gone k']);
+    catalog.close();
+  });
+
+  test('a clock that was wrong for a while has not ended a key for good', () => {
+    let now = 1_000_000;
+    const keys = CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 3_600_000 }));
+    const { catalog, heard } = setUp({ ...CONTENTS, keys }, () => now);
+    now += 4_000_000;
+    jest.advanceTimersByTime(1000);
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+    expect(catalog.keys.size).toBe(0);
+    now -= 4_000_000;
+    jest.advanceTimersByTime(1000);
+    expect(catalog.keys.authenticate(KEY)).toBeDefined();
+    expect(catalog.keys.size).toBe(1);
+    now += 3_600_000;
+    jest.advanceTimersByTime(1000);
+    expect(heard).toEqual(['key gone k', 'key gone k']);
     catalog.close();
   });
 });

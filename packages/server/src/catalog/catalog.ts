@@ -32,8 +32,8 @@ export interface CatalogListener {
   malformed(record: { readonly kind: 'flag' | 'key'; readonly id: string }): void;
 }
 
-/** Longest delay a timer can take; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Longest time between two looks at the clock: it may be set, and a machine that sleeps does not count it down. */
+const LONGEST_STEP_MS = 1000;
 
 /**
  * The in-memory read model of one node: keys by digest, environments by project and name. Filled from one snapshot,
@@ -213,14 +213,14 @@ export class Catalog {
     this.keys.clear();
   }
 
-  /** One timer for whichever key expires next; far-off ones are approached in steps. */
+  /** One timer for whichever key expires next, approached in steps. */
   #scheduleExpiry(): void {
     clearTimeout(this.#expiryTimer);
     const next = this.keys.nextExpiry();
     if (next === Number.POSITIVE_INFINITY) return;
-    const delayMs = Math.min(Math.max(next - this.#now(), 0), MAX_TIMER_MS);
+    const delayMs = Math.min(Math.max(next - this.#now(), 0), LONGEST_STEP_MS);
     this.#expiryTimer = setTimeout(() => {
-      for (const keyId of this.keys.removeExpired()) this.#listener.keyGone(keyId);
+      for (const keyId of this.keys.takeExpired()) this.#listener.keyGone(keyId);
       this.#scheduleExpiry();
     }, delayMs);
     this.#expiryTimer.unref();

@@ -8,6 +8,8 @@ export interface KeyEntry {
   readonly expiresAt: number;
   /** Set by each use, cleared when the use has been written down. */
   used: boolean;
+  /** Set when it is found that its time has come. */
+  isExpired: boolean;
 }
 
 /** A key's record as stored: anything may be in it. */
@@ -22,6 +24,8 @@ export interface RawKey {
 
 /** Headers longer than any key are refused before they are hashed. */
 const MAX_KEY_LENGTH = 256;
+/** How long an expired key is remembered: as far as a clock may have been wrong and still be set right, in ms. */
+const REMEMBER_MS = 86_400_000;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** The project keys by digest. A lookup is one hash and one `Map` hit; the key itself is nowhere. */
@@ -33,8 +37,9 @@ export class KeyIndex {
     this.#now = now;
   }
 
+  /** How many keys are live. */
   get size(): number {
-    return this.#byDigest.size;
+    return [...this.#byDigest.values()].filter(({ isExpired }) => !isExpired).length;
   }
 
   /**
@@ -76,22 +81,27 @@ export class KeyIndex {
     return removed;
   }
 
-  /** Forgets the keys whose time has come and gives their ids. */
-  removeExpired(): readonly string[] {
+  /**
+   * The ids of the keys whose time has come since the last call. They are remembered for a day, so that a clock that
+   * was set too far ahead and then right again has not ended them for good.
+   */
+  takeExpired(): readonly string[] {
     const now = this.#now();
-    const removed: string[] = [];
+    const expired: string[] = [];
     for (const [digest, entry] of this.#byDigest) {
-      if (entry.expiresAt > now) continue;
-      this.#byDigest.delete(digest);
-      removed.push(entry.id);
+      const wasExpired = entry.isExpired;
+      entry.isExpired = entry.expiresAt <= now;
+      if (entry.isExpired && !wasExpired) expired.push(entry.id);
+      if (entry.expiresAt + REMEMBER_MS <= now) this.#byDigest.delete(digest);
     }
-    return removed;
+    return expired;
   }
 
-  /** When the next key expires, in epoch milliseconds; `Infinity` when none does. */
+  /** When the next key expires or is forgotten, in epoch milliseconds; `Infinity` when none does. */
   nextExpiry(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const entry of this.#byDigest.values()) next = Math.min(next, entry.expiresAt);
+    for (const { expiresAt, isExpired } of this.#byDigest.values())
+      next = Math.min(next, isExpired ? expiresAt + REMEMBER_MS : expiresAt);
     return next;
   }
 
@@ -116,7 +126,7 @@ function parseEntry(raw: RawKey): KeyEntry | undefined {
   const expiresAt = parseExpiry(raw.expiresAt);
   if (typeof raw.id !== 'string' || typeof raw.projectId !== 'string') return undefined;
   if (environments === undefined || expiresAt === undefined) return undefined;
-  return { id: raw.id, projectId: raw.projectId, environments, expiresAt, used: false };
+  return { id: raw.id, projectId: raw.projectId, environments, expiresAt, used: false, isExpired: false };
 }
 
 function parseEnvironments(raw: unknown): ReadonlySet<string> | undefined {
