@@ -4,6 +4,7 @@ import { Activity } from './activity/activity.ts';
 import { newNodeName } from './activity/node-name.ts';
 import { Catalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
+import { StoreOutage } from './domain/store-outage.ts';
 import { NodeFreshness } from './freshness.ts';
 import { loadBuiltAssets } from './http/dashboard/built-assets.ts';
 import { createDashboard } from './http/dashboard/dashboard.ts';
@@ -206,16 +207,26 @@ class Node implements RunningNode {
       void this.#prepareLater();
       return;
     }
-    const setupLink = await this.#prepareFirstOperator();
-    if (setupLink !== undefined) this.setupLink = setupLink;
-    if (this.#config.bare) return;
-    const firstStart = await createDemo(this.#management);
-    if (firstStart !== undefined) this.firstStart = firstStart;
+    await this.#prepare();
   }
 
   stop(): Promise<void> {
     this.#stopping ??= this.#drainAndClose();
     return this.#stopping;
+  }
+
+  /** What a first start makes. A database that is lost meanwhile, or a standby, is no reason not to serve. */
+  async #prepare(): Promise<void> {
+    try {
+      const setupLink = await this.#prepareFirstOperator();
+      if (setupLink !== undefined) this.setupLink = setupLink;
+      if (this.#config.bare) return;
+      const firstStart = await createDemo(this.#management);
+      if (firstStart !== undefined) this.firstStart = firstStart;
+    } catch (error) {
+      if (this.#follower.isLive && !(error instanceof StoreOutage)) throw error;
+      this.#warnUnprepared(error);
+    }
   }
 
   /** Nobody could sign in for ever, had the database been away for a moment at the first start. */
@@ -224,12 +235,13 @@ class Node implements RunningNode {
     try {
       const setupLink = await this.#prepareFirstOperator();
       if (setupLink !== undefined) this.#options.onLateSetupLink?.(setupLink);
-    } catch (err) {
-      this.#log.warn(
-        { err },
-        'no way to set up the first administrator was made; the next start tries again',
-      );
+    } catch (error) {
+      this.#warnUnprepared(error);
     }
+  }
+
+  #warnUnprepared(err: unknown): void {
+    this.#log.warn({ err }, 'no way to set up the first administrator was made; the next start tries again');
   }
 
   #prepareFirstOperator(): Promise<string | undefined> {

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test';
+import { Management, startNode, startPostgres } from '@halyard/testing';
+
+test('a node on a standby serves flags although nobody can sign in yet and nothing can be written there', async () => {
+  await using primary = await startPostgres();
+  const databaseUrl = await primary.createDatabase();
+  const writing = await startNode({ databaseUrl });
+  const management = new Management(writing);
+  await management.createProject('demo');
+  const { key } = await management.createKey('demo', ['production']);
+  await using standby = await primary.startStandby();
+  const standbyUrl = standby.url(new URL(databaseUrl).pathname.slice(1));
+  const reading = await startNode({ databaseUrl: standbyUrl });
+  try {
+    while (!/Halyard is running at/.test(reading.logs())) {
+      const exitCode = await Promise.race([reading.exited, Bun.sleep(50)]);
+      expect(exitCode).toBeUndefined();
+    }
+    const read = await fetch(`${reading.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+    expect(await read.json()).toEqual({ environment: 'production', flags: {} });
+    expect(reading.logs()).toMatch(/"level":"warn".*no way to set up the first administrator was made/);
+  } finally {
+    await reading.stop();
+    await writing.stop();
+  }
+}, 120_000);
