@@ -51,6 +51,9 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
+/** How long a stopping node waits for each of its last notes to be written, in milliseconds. */
+const LAST_NOTES_MS = 1000;
+
 /** What a node tells whoever started it. */
 export interface NodeOptions {
   /** Called with the set-up link when the database came within reach only after the start. */
@@ -343,16 +346,24 @@ class Node implements RunningNode {
     }
     const drainMs = this.#config.drainSeconds * 1000;
     await Promise.all([this.#hub.drain(drainMs), this.#listeners?.answerLast(drainMs)]);
-    await this.#activity.close();
+    await withinPatience(this.#activity.close());
     await this.#listeners?.close();
-    await this.#schedules.close();
+    await withinPatience(this.#schedules.close());
     this.#follower.close();
     this.#catalog.close();
     this.#hub.close();
     this.#housekeeping.close();
-    await this.#housekeeping.noteUses();
+    await withinPatience(this.#housekeeping.noteUses());
     await this.#opener.close();
     this.#log.info('stopped');
     this.#closed.resolve();
   }
+}
+
+/** Waits for the database to take a stopping node's last notes; one that has gone silent must not hold it up. */
+async function withinPatience(work: Promise<void>): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LAST_NOTES_MS);
+  await Promise.race([work, isOver]);
+  clearTimeout(timer);
 }
