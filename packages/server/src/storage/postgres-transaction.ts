@@ -6,6 +6,9 @@ import { FEED_CHANNEL } from './postgres-feed.ts';
 import { StorageError } from './storage-error.ts';
 import { Turnstile } from './turnstile.ts';
 
+/** How long a transaction may take to begin: a connection that went silent while it was idle is found out here. */
+const BEGIN_TIMEOUT_MS = 5_000;
+
 /** How long one statement of a write may take. */
 const WRITE_TIMEOUT_MS = 10_000;
 
@@ -87,7 +90,7 @@ class Session {
 
   async begin(text: string): Promise<void> {
     try {
-      await this.#script(text);
+      await this.#script(text, BEGIN_TIMEOUT_MS);
       this.#isOpen = true;
     } catch (error) {
       await this.#rollback();
@@ -155,7 +158,7 @@ class Session {
     }
   }
 
-  #script(text: string): Promise<readonly pg.QueryResult[]> {
-    return this.#turnstile.pass(() => runScript(this.#client, { text, timeoutMs: this.timeoutMs }));
+  #script(text: string, timeoutMs = this.timeoutMs): Promise<readonly pg.QueryResult[]> {
+    return this.#turnstile.pass(() => runScript(this.#client, { text, timeoutMs }));
   }
 }

@@ -181,6 +181,18 @@ describe('a transaction on PostgreSQL', () => {
     expect(result.revision).toBe(1);
   });
 
+  test('a connection that went silent while idle fails its next use within seconds, also a long read', async () => {
+    await using home = await openHome(await sharedPostgres());
+    await home.database.query('SELECT 1');
+    home.proxy.blackhole();
+    const begun = performance.now();
+    await expect(loadSnapshot(home.database)).rejects.toBeInstanceOf(StoreOutage);
+    // The time-out is five seconds; listeners give a silent request ten.
+    expect(performance.now() - begun).toBeLessThan(9_000);
+    home.proxy.restore();
+    expect((await loadSnapshot(home.database)).cursor.seq).toBe(2);
+  });
+
   test('a COMMIT whose answer is cut off is uncertain, and the store finds that it is there', async () => {
     await using home = await openHome(await sharedPostgres());
     const cutting = () => afterWork(home.database, () => home.proxy.dropAfter(COMMIT.length + 6));

@@ -24,8 +24,8 @@ export interface PostgresOptions {
 /** How often one transaction is tried when it met another one. */
 const ATTEMPTS = 5;
 
-/** How long a statement outside a transaction may take. */
-const QUERY_TIMEOUT_MS = 10_000;
+/** How long a statement outside a transaction may take: less than a listener waits for an answer. */
+const QUERY_TIMEOUT_MS = 8_000;
 
 /** How long {@link Database.close} waits for the server's good-bye. */
 const CLOSE_TIMEOUT_MS = 2_000;
