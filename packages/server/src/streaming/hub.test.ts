@@ -169,4 +169,21 @@ describe('keep-alive', () => {
     jest.advanceTimersByTime(30_000);
     expect(await read(stream, 3)).toEqual(['data: {}\n\n', ':\n\n', ':\n\n']);
   });
+
+  test('with each one it is asked whether a reader without a key is still let in', async () => {
+    const { hub, environment, change, closed } = setUp();
+    let isSignedIn = true;
+    const staying = hub.open(environment, undefined, async () => true);
+    const leaving = hub.open(environment, undefined, async () => isSignedIn);
+    const unknown = hub.open(environment, undefined, () => Promise.reject(new Error('away')));
+    for (const stream of [staying, leaving, unknown]) await read(stream, 1);
+    jest.advanceTimersByTime(15_000);
+    expect([await read(unknown), await read(leaving, 1)]).toEqual([[], [':\n\n']]);
+    isSignedIn = false;
+    jest.advanceTimersByTime(15_000);
+    expect(await read(leaving)).toEqual([]);
+    change(1);
+    expect(await read(staying, 3)).toEqual([':\n\n', ':\n\n', frame(1)]);
+    expect([hub.size, closed]).toEqual([1, ['key', 'key']]);
+  });
 });

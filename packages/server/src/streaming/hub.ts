@@ -74,14 +74,20 @@ export class Hub {
 
   /**
    * Opens a stream whose first frame is the current map. Registering and reading the map happen in this one turn, so
-   * no change can fall between them. `keyId` is absent for readers that are let in by other means.
+   * no change can fall between them. `keyId` is absent for readers that are let in by other means; `stillValid` is
+   * asked on each of their beats, and ends the stream when it says no.
    */
-  open(environment: LiveEnvironment, keyId?: string): ReadableStream<Uint8Array> {
+  open(
+    environment: LiveEnvironment,
+    keyId?: string,
+    stillValid?: () => Promise<boolean>,
+  ): ReadableStream<Uint8Array> {
     const subscriber = new Subscriber({
       keyId,
       environmentId: environment.id,
       beat: Math.floor(Math.random() * HEARTBEAT_SECONDS),
       maxQueuedBytes: this.#options.maxQueuedBytes,
+      ...(stillValid === undefined ? {} : { stillValid }),
     });
     return new ReadableStream<Uint8Array>(
       {
@@ -198,8 +204,19 @@ export class Hub {
     this.#second = (this.#second + 1) % HEARTBEAT_SECONDS;
     for (const channel of [...this.#channels.values()]) {
       for (const subscriber of channel.subscribers) {
-        if (subscriber.beat === this.#second && !subscriber.send(BEAT)) this.#close(subscriber, 'slow');
+        if (subscriber.beat !== this.#second) continue;
+        if (subscriber.mustBeAsked) void this.#beatIfLetIn(subscriber);
+        else this.#beat(subscriber);
       }
     }
+  }
+
+  #beat(subscriber: Subscriber): void {
+    if (!subscriber.send(BEAT)) this.#close(subscriber, 'slow');
+  }
+
+  async #beatIfLetIn(subscriber: Subscriber): Promise<void> {
+    if (await subscriber.isLetIn()) this.#beat(subscriber);
+    else this.#close(subscriber, 'key');
   }
 }

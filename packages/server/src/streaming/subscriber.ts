@@ -11,6 +11,7 @@ export class Subscriber {
   readonly environmentId: string;
   /** The second of the keep-alive round in which this one is due; spreads the beats. */
   readonly beat: number;
+  readonly #stillValid: (() => Promise<boolean>) | undefined;
   readonly #maxQueuedBytes: number;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
@@ -19,11 +20,14 @@ export class Subscriber {
     environmentId: string;
     beat: number;
     maxQueuedBytes: number;
+    /** Absent for readers that are ended by their key. */
+    stillValid?: () => Promise<boolean>;
   }) {
     this.keyId = options.keyId;
     this.environmentId = options.environmentId;
     this.beat = options.beat;
     this.#maxQueuedBytes = options.maxQueuedBytes;
+    this.#stillValid = options.stillValid;
   }
 
   get isOpen(): boolean {
@@ -51,6 +55,21 @@ export class Subscriber {
     if (queued > Math.max(this.#maxQueuedBytes, 2 * bytes.length)) return false;
     controller.enqueue(bytes);
     return true;
+  }
+
+  /** Whether it must be asked now and then if the reader is still let in; a key's readers are ended with the key. */
+  get mustBeAsked(): boolean {
+    return this.#stillValid !== undefined;
+  }
+
+  /** Whether the reader is still let in. What cannot be answered counts as no: whoever may comes back and is asked. */
+  async isLetIn(): Promise<boolean> {
+    try {
+      return (await this.#stillValid?.()) !== false;
+    } catch {
+      // Nobody knows, see above.
+      return false;
+    }
   }
 
   /**

@@ -16,7 +16,7 @@ export interface StreamParts {
 
 /** Streams of environments for those who manage them: the same frames as on `/v1/stream`. */
 export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
-  return (projectName, environmentName, request) => {
+  return (projectName, environmentName, { request, stillValid }) => {
     const projectId = catalog.projectId(projectName);
     if (projectId === undefined) {
       const message = 'There is no project of that name: check the name, or create it.';
@@ -31,6 +31,6 @@ export function environmentStreams({ catalog, hub, freshness }: StreamParts): Op
       throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
     const { revision } = environment;
     const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
-    return streamAnswer(hub.open(environment), revision, facts);
+    return streamAnswer(hub.open(environment, undefined, stillValid), revision, facts);
   };
 }

@@ -2,8 +2,15 @@ import { z } from '@hono/zod-openapi';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
 
+/** Who opens a stream. */
+export interface StreamReader {
+  readonly request: Request;
+  /** Whether what the request was let in with is still good; the stream ends soon after it is not. */
+  readonly stillValid: () => Promise<boolean>;
+}
+
 /** Answers a request with the stream of an environment, or throws what it is refused with. */
-export type OpenStream = (projectName: string, environmentName: string, request: Request) => Response;
+export type OpenStream = (projectName: string, environmentName: string, reader: StreamReader) => Response;
 
 /** Mounts the route of the stream: the frames of `/v1/stream`, for whoever manages the project. */
 export function mountStream(app: ManagementApp, openStream: OpenStream): void {
@@ -24,11 +31,11 @@ export function mountStream(app: ManagementApp, openStream: OpenStream): void {
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    ({ params, request, keepOpen }) => {
+    ({ params, request, stillValid, keepOpen }) => {
       // Nobody would read, and so nobody would ever close, a stream opened for HEAD.
       if (request.method === 'HEAD')
         return new Response(null, { headers: { 'Content-Type': 'text/event-stream' } });
-      const answer = openStream(params.project, params.environment, request);
+      const answer = openStream(params.project, params.environment, { request, stillValid });
       keepOpen();
       return answer;
     },
