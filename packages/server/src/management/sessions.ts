@@ -42,12 +42,25 @@ export function signIn(context: PeopleContext, input: SignIn, caller: Caller): P
   return attempt(context, { email, ...caller }, async () => {
     const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
     return commit(context, operatorActor(operator, caller), async (transaction) => {
-      const now = await transaction.people.credentials(email);
-      // Changed or removed while the hash was computed: what was checked is no longer so.
-      if (now?.passwordHash !== passwordHash) throw signInFailed();
-      return startSession(context, transaction, now.operator);
+      const known = await lockCredentials(transaction, { operator, passwordHash });
+      return startSession(context, transaction, known);
     });
   });
+}
+
+/**
+ * The operator as they are now, whose password is still the one that was checked: nobody changes it from here until
+ * commit, so that no session begins after a new password has ended them all. `sign_in_failed`.
+ */
+async function lockCredentials(
+  { people }: StoreTransaction,
+  { operator: { email }, passwordHash }: Credentials,
+): Promise<Operator> {
+  await people.lock();
+  const now = await people.credentials(email);
+  // Changed or removed while a hash was computed: what was checked is no longer so.
+  if (now?.passwordHash !== passwordHash) throw signInFailed();
+  return now.operator;
 }
 
 async function verifyPassword(context: PeopleContext, { email, password }: SignIn): Promise<Credentials> {
@@ -112,12 +125,12 @@ export async function changePassword(
 ): Promise<void> {
   checkPassword(next, email);
   await attempt(context, { email }, async () => {
-    const { operator } = await verifyPassword(context, { email, password: current });
+    const checked = await verifyPassword(context, { email, password: current });
     const hash = await context.passwords.hash(next);
-    await commit(context, actor, async ({ people }) => {
-      await people.lock();
-      await people.setPassword(operator, hash);
-      await people.deleteSessionsOf(operator, session.digest);
+    await commit(context, actor, async (transaction) => {
+      const operator = await lockCredentials(transaction, checked);
+      await transaction.people.setPassword(operator, hash);
+      await transaction.people.deleteSessionsOf(operator, session.digest);
     });
   });
 }

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { StoreTransaction } from '../../domain/store.ts';
+import { PasswordHashes } from '../../management/passwords.ts';
+import { ENGINES } from '../../storage/test-engines.ts';
+import { ADA } from '../../storage/test-records.ts';
+import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
+import { join, PASSWORD, TestBrowser } from './test-browser.ts';
+
+setDefaultTimeout(60_000);
+
+const OTHER_PASSWORD = 'another horse battery';
+
+// On SQLite there is one writer at a time: only here can two requests meet.
+describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on $name', (engine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  /**
+   * Sends a request in the middle of another writer's transaction, which goes on to its end once the request waits
+   * for it. Gives the request's answer.
+   */
+  async function meet(
+    send: () => Promise<TestAnswer>,
+    before: (transaction: StoreTransaction) => Promise<void>,
+    after: (transaction: StoreTransaction) => Promise<void> = async () => {},
+  ): Promise<TestAnswer> {
+    const { result } = await app.home.store.commit(ADA, async (transaction) => {
+      await before(transaction);
+      const answer = send();
+      await someoneWaits();
+      await after(transaction);
+      return { answer };
+    });
+    return result.answer;
+  }
+
+  async function someoneWaits(): Promise<void> {
+    const waiting = `SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await app.home.database.query(waiting)).length === 0);
+  }
+
+  test('a sign-in that meets a new password is refused: no session of the old one outlives it', async () => {
+    const { id, email } = await join(app, { email: 'bob@example.com', role: 'viewer' });
+    const hash = await new PasswordHashes().hash(OTHER_PASSWORD);
+    const browser = new TestBrowser(app);
+    const met = await meet(
+      () => browser.signIn(email, PASSWORD),
+      async ({ people }) => {
+        await people.lock();
+        const operator = await people.operator(id);
+        if (operator !== undefined) await people.setPassword(operator, hash);
+      },
+      async ({ people }) => {
+        const operator = await people.operator(id);
+        if (operator !== undefined) await people.deleteSessionsOf(operator);
+      },
+    );
+    expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
+    expect((await browser.call('GET', '/api/session')).json.signedIn).toBe(false);
+  });
+
+  test('a change of password that meets another one is refused: the other one stays in force', async () => {
+    const { id, email, browser } = await join(app, { email: 'eve@example.com', role: 'viewer' });
+    const hash = await new PasswordHashes().hash(OTHER_PASSWORD);
+    const body = { current: PASSWORD, next: 'the battery of a thief' };
+    const met = await meet(
+      () => browser.call('POST', '/api/session/password', { body }),
+      async ({ people }) => {
+        await people.lock();
+        const operator = await people.operator(id);
+        if (operator === undefined) return;
+        await people.setPassword(operator, hash);
+        await people.deleteSessionsOf(operator);
+      },
+    );
+    expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
+    expect((await new TestBrowser(app).signIn(email, OTHER_PASSWORD)).status).toBe(200);
+  });
+});
