@@ -1,12 +1,13 @@
 import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
 import type { StateOperation, StateText } from '../domain/flag.ts';
-import type { StoreReader } from '../domain/store.ts';
+import type { StoreReader, StoreTransaction } from '../domain/store.ts';
 import { commitWritten, type Written } from './commit.ts';
 import { differencesOf, findBoth } from './compare.ts';
 import type { ManagementContext } from './context.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
-import { lockPlace, type Place } from './lookup.ts';
+import { environmentNotFound, lockAll, type Place } from './lookup.ts';
+import { requireChangeOf } from './permissions.ts';
 
 /** What to copy into the environment of the place. */
 export interface CopyInput extends Place {
@@ -56,13 +57,27 @@ export function copyStates(
     });
   }
   return commitWritten(context, actor, async (transaction) => {
-    const { from } = await findBoth(transaction, places);
-    const to = await lockPlace(transaction, actor, input);
+    const { from, to } = await lockBoth(transaction, await findBoth(transaction, places));
+    requireChangeOf(actor, to);
     const differences = await stepsOf(transaction, input, { from, to });
     const operations = differences.map(({ key, after }): StateOperation => [key, after ?? null]);
     const { revision, changed } = await transaction.changeStates(to, operations);
     return { environment: to.name, revision, changed, differences };
   });
+}
+
+/** Locks also the source: deleted while this waits for the target, it would be copied as an empty one. */
+async function lockBoth(
+  transaction: StoreTransaction,
+  { from, to }: { readonly from: Environment; readonly to: Environment },
+) {
+  const locked = await lockAll(transaction, [from, to]);
+  const current = ({ id, name }: Environment): Environment => {
+    const environment = locked.find((candidate) => candidate.id === id);
+    if (environment === undefined) throw environmentNotFound(name);
+    return environment;
+  };
+  return { from: current(from), to: current(to) };
 }
 
 async function stepsOf(

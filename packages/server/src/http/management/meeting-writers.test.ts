@@ -80,4 +80,32 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
     expect((await new TestBrowser(app).signIn(email, OTHER_PASSWORD)).status).toBe(200);
   });
+
+  test('a copy from an environment that is just being deleted removes nothing', async () => {
+    const { name, path } = await app.project();
+    for (const environment of ['development', 'staging']) {
+      await app.call('PUT', `${path}/environments/${environment}/flags/a`, { body: { enabled: true } });
+    }
+    const idOf = async (transaction: StoreTransaction, environment: string) => {
+      const project = await transaction.project(name);
+      const found = await transaction.environment(project?.id ?? '', environment);
+      if (found === undefined) throw new Error(`there is no ${environment}`);
+      return found;
+    };
+    const met = await meet(
+      () =>
+        app.call('POST', `${path}/environments/staging/copy`, {
+          body: { from: 'development', deletes: true },
+        }),
+      async (transaction) => {
+        await transaction.lockEnvironment((await idOf(transaction, 'development')).id);
+        await transaction.lockEnvironment((await idOf(transaction, 'staging')).id);
+      },
+      async (transaction) => {
+        await transaction.deleteEnvironment(await idOf(transaction, 'development'));
+      },
+    );
+    expect([met.status, met.json.error]).toEqual([404, 'environment_not_found']);
+    expect((await app.call('GET', `${path}/environments/staging/flags/a`)).status).toBe(200);
+  });
 });
