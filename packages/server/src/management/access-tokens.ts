@@ -70,8 +70,10 @@ export async function createAccessToken(
   const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
   const token = newAccessToken(context);
   const written = await commitWritten(context, actor, async (transaction) => {
+    // Two that ask for one name at the same moment must not both get it.
+    await transaction.people.lock();
     const others = await transaction.accessTokens();
-    if (name === ADMIN_NAME || others.some((other) => other.name === name && other.revokedAt === undefined)) {
+    if (name === ADMIN_NAME || others.some((other) => other.name === name && isValid(other, createdAt))) {
       throw new ServiceError(
         'already_exists',
         `There is already an access token ${quote(name)}: choose another name.`,
@@ -107,10 +109,14 @@ export async function verifyAccessToken(
   if (adminToken !== undefined && isSameSecret(presented, adminToken))
     return { name: ADMIN_NAME, permissions: UNLIMITED };
   const token = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
-  if (token === undefined || token.revokedAt !== undefined) return undefined;
-  if (token.expiresAt !== undefined && token.expiresAt <= context.now()) return undefined;
+  if (token === undefined || !isValid(token, context.now())) return undefined;
   const { id, name, role, canChangeProtected } = token;
   return { id, name, permissions: { role, canChangeProtected, confirmed: 'all' } };
+}
+
+/** Whether a token opens anything at `now`, epoch milliseconds. */
+export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 
 function digestOf(token: string): string {

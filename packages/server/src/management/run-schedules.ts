@@ -1,11 +1,10 @@
-import type { AccessToken } from '../domain/access-token.ts';
 import type { Actor } from '../domain/audit.ts';
 import { type Permissions, UNLIMITED } from '../domain/operator.ts';
 import type { Schedule } from '../domain/schedule.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { StoreReader, StoreTransaction } from '../domain/store.ts';
 import { quote } from '../domain/strict-members.ts';
-import { ADMIN_NAME } from './access-tokens.ts';
+import { ADMIN_NAME, isValid } from './access-tokens.ts';
 import { commit } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { ensureFlags } from './flag-states.ts';
@@ -112,10 +111,6 @@ async function permissionsOf(
     'forbidden',
     `Who scheduled it, ${quote(createdBy)}, may not change anything any more: removed, revoked or expired.`,
   );
-}
-
-function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
-  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 
 function actorOf({ id, createdBy, note }: Schedule): Actor {

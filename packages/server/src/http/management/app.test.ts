@@ -78,6 +78,17 @@ describe('authentication', () => {
     expect((await app.call('DELETE', '/api/tokens/none')).json.error).toBe('not_found');
   });
 
+  test('the name of a token that has expired is free again', async () => {
+    const { now } = app.node;
+    const body = { name: 'short-lived' };
+    const expiresAt = new Date(now + 1000).toISOString();
+    expect((await app.call('POST', '/api/tokens', { body: { ...body, expiresAt } })).status).toBe(201);
+    expect((await app.call('POST', '/api/tokens', { body })).status).toBe(409);
+    app.node.now = now + 1000;
+    expect((await app.call('POST', '/api/tokens', { body })).status).toBe(201);
+    app.node.now = now;
+  });
+
   test('the last use of a token is noted, a minute at a time', async () => {
     const { token, id } = (await app.call('POST', '/api/tokens', { body: { name: 'used' } })).json;
     const lastUsed = async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { StoreTransaction } from '../../domain/store.ts';
 import { PasswordHashes } from '../../management/passwords.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
-import { ADA } from '../../storage/test-records.ts';
+import { ADA, makeToken } from '../../storage/test-records.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { join, PASSWORD, TestBrowser } from './test-browser.ts';
 
@@ -107,5 +107,14 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     );
     expect([met.status, met.json.error]).toEqual([404, 'environment_not_found']);
     expect((await app.call('GET', `${path}/environments/staging/flags/a`)).status).toBe(200);
+  });
+
+  test('of two access tokens that want one name at the same moment, one gets it', async () => {
+    const create = () => app.call('POST', '/api/tokens', { body: { name: 'pipeline' } });
+    const met = await meet(create, async (transaction) => {
+      await transaction.people.lock();
+      await transaction.insertAccessToken({ ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
+    });
+    expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
   });
 });
