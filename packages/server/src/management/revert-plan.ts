@@ -114,11 +114,24 @@ class Planner {
     const flag = await this.#flag(entry);
     if (flag === undefined) return this.#conflict(`the flag "${key}" was deleted`);
     const wasArchived = readDeletedFlag(entry.after)?.flag.archivedAt !== undefined;
-    if (wasArchived && flag.archivedAt === undefined) {
+    if ((wasArchived && flag.archivedAt === undefined) || (await this.#keepsStates(key))) {
       return this.#block(`the flag "${key}" is in use again: archive it, then delete it`);
     }
     this.#plan.remove.push(flag);
     this.#differ({ key, ...(entry.after === undefined ? {} : { before: entry.after }) });
+  }
+
+  /** Whether the flag has states that putting this change back would not remove. */
+  async #keepsStates(key: string): Promise<boolean> {
+    const removed = new Set(
+      this.#statesOf(key).flatMap(({ environmentId, before }) =>
+        before === undefined ? [environmentId] : [],
+      ),
+    );
+    for (const id of this.#environments.keys()) {
+      if (!removed.has(id) && (await this.#reader.state(id, key)) !== undefined) return true;
+    }
+    return false;
   }
 
   async #putTextsBack(entry: AuditEntry): Promise<void> {

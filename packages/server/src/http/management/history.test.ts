@@ -201,6 +201,27 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await app.call('GET', `${path}/flags/a`)).status).toBe(404);
     });
 
+    test('of a deletion can itself be reverted, but not once the flag has states in other environments', async () => {
+      const { name, path } = await app.project();
+      await put(path, 'a', on);
+      const declaration = { halyard: 1, project: name, environments: ['production'], flags: {} };
+      const imported = await done('POST', '/api/import?policy=enforce', { body: declaration });
+      expect(imported.flagsDeleted).toEqual(['a']);
+      const undone = await done('POST', `/api/changes/${imported.seq}/revert`, { body: {} });
+      const staging = `${path}/environments/staging/flags/a`;
+      await done('PUT', staging, { body: on });
+      for (const force of [false, true]) {
+        for (const query of ['', '?dryRun=true']) {
+          const again = await revert(undone.seq, { force }, query);
+          expect([again.status, again.json.error]).toEqual([409, 'not_revertible']);
+        }
+      }
+      expect([await stateOf(path, 'a'), await stateOf(path, 'a', 'staging')]).toEqual([on, on]);
+      expect((await app.call('DELETE', staging)).status).toBe(204);
+      expect((await revert(undone.seq)).status).toBe(200);
+      expect((await app.call('GET', `${path}/flags/a`)).status).toBe(404);
+    });
+
     test('of a state is refused while its flag is archived, and makes a deleted flag anew only with force', async () => {
       const { path } = await app.project();
       await put(path, 'a', off);
