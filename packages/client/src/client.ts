@@ -91,7 +91,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     reporter,
     touch,
     isReady: () => status === 'ready',
-    hasMap: () => (connection?.flags ?? bootstrap) !== undefined,
+    hasMap: () => !!(connection?.flags ?? bootstrap),
   };
 
   /** Waits for the first load, for a time, for a signal, or for the end. Leaves nothing behind. */
@@ -152,8 +152,8 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     refresh: async () => {
       touch();
       if (status === 'closed') reporter.report(closedError);
-      if (status === 'closed' || !connection) return false;
-      return !(await connection.load()) && connection.isCurrent;
+      else if (connection) return !(await connection.load()) && connection.isCurrent;
+      return false;
     },
     toBootstrap: () => {
       touch();

@@ -41,7 +41,7 @@ export interface Connection {
   /** Whether the last load, or the stream, left the newest flags. */
   isCurrent: boolean;
   /** Offers a map, which is taken unless the one at hand is newer, and reports what is wrong with it. */
-  offer(parsed: ParsedFlags, offer: Offer, etag?: string): Verdict;
+  offer(parsed: ParsedFlags, offer: Offer, etag?: string | null): Verdict;
   /** The map is current, and stays so until `lapse`. */
   confirm(): void;
   /** Nothing vouches for the map any more: unless confirmed, it is stale in `ms`. Counts from the first call. */
@@ -65,7 +65,7 @@ export function createConnection(target: Target): Connection {
   const ears = new Set<Ear>();
   const requests = new Set<AbortController>();
   const rejected = new Set<string>();
-  let etag: string | undefined;
+  let etag: string | null | undefined;
   let cancelLapse: (() => void) | undefined;
   let stop: (() => void) | undefined;
 

@@ -33,7 +33,7 @@ export function readFlags(data: unknown): ParsedFlags | undefined {
     if (!flags[key] || (pct !== undefined && !isPct)) rejected.push(key);
   }
   // Members, but no flag among them: an error body or a wrapper, not a map.
-  return keys[0] === undefined || Object.keys(flags)[0] !== undefined ? { flags, rejected } : undefined;
+  return !keys.length || Object.keys(flags).length ? { flags, rejected } : undefined;
 }
 
 /** What becomes of a map when the next one comes. */
@@ -59,7 +59,7 @@ export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
     }
   }
   for (const key of Object.keys(previous)) if (!next[key]) changed.push(key);
-  return { flags: changed[0] === undefined ? previous : Object.freeze(flags), changed };
+  return { flags: changed.length ? Object.freeze(flags) : previous, changed };
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

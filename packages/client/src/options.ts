@@ -2,7 +2,7 @@ import type { FlagMap } from '@halyard/protocol';
 import { SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
 import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
-import { type Fetch, MAX_TIMER_MS, type Platform } from './platform.ts';
+import type { Fetch, Platform } from './platform.ts';
 import type { Logger } from './reporter.ts';
 import type { Mode, Target } from './target.ts';
 
@@ -97,9 +97,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
 
 /** Milliseconds, at least `leastMs`; the default for what is no number. */
 export function readMs(given: unknown, defaultMs: number, leastMs = 0): number {
-  return typeof given === 'number' && given >= 0
-    ? Math.min(Math.max(given, leastMs), MAX_TIMER_MS)
-    : defaultMs;
+  return typeof given === 'number' && given >= 0 ? Math.max(given, leastMs) : defaultMs;
 }
 
 /** A copy of what is usable in a bootstrap; one of another environment is not. */

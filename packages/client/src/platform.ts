@@ -15,7 +15,7 @@ export interface Platform {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The longest delay a timer can have; a longer one would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The runtime's own clock, chance and network. Everything is looked up when it is used, never at import: workers

@@ -87,13 +87,11 @@ export function createReads(source: ReadSource): Reads {
         stale: !source.isReady(),
         reason: errorCode
           ? 'error'
-          : !enabled
-            ? state?.enabled
-              ? 'split'
-              : 'disabled'
-            : value === undefined
+          : !state?.enabled
+            ? 'disabled'
+            : enabled && value === undefined
               ? 'default'
-              : (state?.rolloutPct ?? 100) < 100
+              : (state.rolloutPct ?? 100) < 100
                 ? 'split'
                 : 'static',
         ...(errorCode && { errorCode }),

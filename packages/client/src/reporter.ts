@@ -32,10 +32,10 @@ export interface Listeners<Event> {
 
 /** Makes a reporter from whatever the options held as `onError` and `logger`. */
 export function createReporter(now: Platform['now'], onError: unknown, logger: unknown): Reporter {
-  const loggedAt = new Map<string, number>();
+  const quietUntil = new Map<string, number>();
   const warn = (topic: string, message: string) => {
-    if (logger === false || now() - (loggedAt.get(topic) ?? -QUIET_MS) < QUIET_MS) return;
-    loggedAt.set(topic, now());
+    if (logger === false || now() < (quietUntil.get(topic) ?? 0)) return;
+    quietUntil.set(topic, now() + QUIET_MS);
     // The guard takes a logger that is none. One that throws leaves nobody to tell.
     guard(
       () => ((logger ?? console) as Logger).warn(`[halyard] ${message}`),

@@ -27,7 +27,7 @@ export async function send(
   target: Target,
   path: string,
   controller: AbortController,
-  etag?: string,
+  etag?: string | null,
 ): Promise<Response> {
   const { platform, baseUrl, environment, requestTimeoutMs } = target;
   const { signal } = controller;

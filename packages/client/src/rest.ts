@@ -9,16 +9,20 @@ export interface Loaded {
   /** Absent when nothing has changed since the answer with the given `ETag`. */
   readonly parsed: ParsedFlags | undefined;
   readonly revision: number | undefined;
-  readonly etag: string | undefined;
+  readonly etag: string | null;
   /** Whether the node said that it cannot know whether this is current. */
   readonly isStale: boolean;
 }
 
 /** Reads all flags of the environment. Throws a `FlagsError`. (Spec: GET /v1/flags) */
-export async function loadFlags(target: Target, controller: AbortController, etag?: string): Promise<Loaded> {
+export async function loadFlags(
+  target: Target,
+  controller: AbortController,
+  etag?: string | null,
+): Promise<Loaded> {
   const response = await send(target, '/v1/flags', controller, etag);
   const { status, headers } = response;
-  const isUnchanged = status === 304 && etag !== undefined;
+  const isUnchanged = status === 304 && !!etag;
   const body = isUnchanged ? {} : await readJson(target, response, controller);
   // An answer for another environment is none.
   const isOurs = isRecord(body) && (body.environment ?? target.environment) === target.environment;
@@ -27,7 +31,7 @@ export async function loadFlags(target: Target, controller: AbortController, eta
   return {
     parsed,
     revision: revisionOf(response),
-    etag: headers.get('ETag') ?? undefined,
+    etag: headers.get('ETag'),
     isStale: headers.has(STALE_HEADER),
   };
 }
