@@ -47,7 +47,7 @@ export function follow(connection: Connection): () => void {
   };
   const pollIn = (ms: number) => {
     stopPolling();
-    cancelPoll = setTimer(poll, ms);
+    if (!isEnded) cancelPoll = setTimer(poll, ms);
   };
   /** A tenth more or less, so that clients spread. */
   const interval = () =>
@@ -67,7 +67,6 @@ export function follow(connection: Connection): () => void {
     const error = await connection.load(streamError);
     if (isEnded || connection.isLive) return;
     hasPollFailed = error !== undefined;
-    if (error && (streamError || isPolling)) connection.fail();
     if (isPolling) {
       if (!error) backoff.reset();
       const retryMs = error ? backoff.next(error, isRefusal(error)) : interval();
@@ -75,6 +74,8 @@ export function follow(connection: Connection): () => void {
     } else if (connection.isCurrent && stream && stream === open) live();
     // The stream may have asked for another poll meanwhile; and a refusal is the stream's to retry, slowly.
     else if (!cancelPoll && !(error && isRefusal(error))) pollIn(Math.max(error?.retryInMs ?? 0, interval()));
+    // Last, as in `lose`: whoever is told may close the client, and that ends the timers there are.
+    if (error && (streamError || isPolling)) connection.fail();
   };
 
   /** Opens a stream, follows it to its end, and comes back; never rejects. */
@@ -116,20 +117,19 @@ export function follow(connection: Connection): () => void {
     const wasLive = connection.isLive;
     connection.isLive = false;
     open = 0;
-    if (isEnded) return;
-    const delayMs = lose(thrown, wasLive, openedAt === undefined ? -1 : now() - openedAt);
-    cancelRetry = setTimer(attempt, delayMs);
+    if (!isEnded) lose(thrown, wasLive, openedAt === undefined ? -1 : now() - openedAt);
   };
   const stopBehind = () => {
     cancelBehind?.();
     cancelBehind = undefined;
   };
-  /** Draws the consequences of a stream's end (nothing was thrown: the server closed it). Gives the time to wait. */
-  const lose = (thrown: unknown, wasLive: boolean, openForMs: number): number => {
+  /** Draws the consequences of a stream's end (nothing was thrown: the server closed it). */
+  const lose = (thrown: unknown, wasLive: boolean, openForMs: number) => {
     connection.lapse(target.staleAfterMs);
     if (thrown === BEHIND) {
       if (!cancelPoll) pollIn(interval());
-      return 0;
+      cancelRetry = setTimer(attempt, 0);
+      return;
     }
     const isHealthy = openForMs >= HEALTHY_MS;
     const closed = thrown ?? new FlagsError('stream_error', 'the server closed the stream');
@@ -137,15 +137,15 @@ export function follow(connection: Connection): () => void {
     streamError = error;
     // Silence was slow enough by itself to begin again quickly.
     if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.reset();
-    // A stream that held and is then closed has done its work: servers restart.
-    if (!isHealthy || thrown !== undefined) connection.report(error);
     const retryInMs = error.retryInMs ?? 0;
     if (isRefusal(error)) stopPolling();
     else if (!hasPolled) pollIn(retryInMs);
     else if (retryInMs) pollIn(Math.max(retryInMs, interval()));
     else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
+    cancelRetry = setTimer(attempt, backoff.next(error, isRefusal(error)));
+    // A stream that held and is then closed has done its work: servers restart.
+    if (!isHealthy || thrown !== undefined) connection.report(error);
     if (isRefusal(error) || hasPollFailed) connection.fail();
-    return backoff.next(error, isRefusal(error));
   };
 
   if (isPolling) void poll();
