@@ -45,10 +45,14 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
   changes.add(given.onChange);
 
+  /** Nothing is told once the client is closed, which a listener of another client on the connection may do meanwhile. */
+  const report = (failure: FlagsError) => {
+    if (status !== 'closed') reporter.report(failure);
+  };
   /** A failed load is no failure of a client that has flags to answer with. */
   const become = (next: ClientStatus) => {
     const seen = bootstrap && (next === 'failed' || next === 'connecting') ? 'stale' : next;
-    if (seen === status) return;
+    if (seen === status || status === 'closed') return;
     status = seen;
     statuses.emit(seen);
   };
@@ -63,7 +67,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const ear = {
     onMap: take,
     onStatus: become,
-    onError: reporter.report,
+    onError: report,
   };
   const touch = () => {
     if (isTouched) return;
@@ -72,7 +76,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       // Not during the caller's read.
       queueMicrotask(() => {
         become('failed');
-        reporter.report(error ?? closedError);
+        report(error ?? closedError);
       });
       return;
     }

@@ -31,6 +31,61 @@ describe('a client that is closed in its own', () => {
     await platform.advance(600_000);
     expect(server.requests.length).toBe(asked);
   });
+
+  test('onChange stays closed', async () => {
+    let client: FlagsClient | undefined;
+    const { another } = harness();
+    await another().ready();
+    client = another({ onChange: () => void client?.close() });
+    client.isEnabled('a');
+    expect(client.status).toBe('closed');
+  });
+});
+
+test('a client that another one’s listener closes hears nothing more and stays closed', async () => {
+  const heard: string[] = [];
+  const { client, another } = harness({ onError: () => {} });
+  const other = another({ onChange: () => heard.push('change'), onError: () => heard.push('error') });
+  client.onStatus(() => void other.close());
+  other.onStatus((status) => heard.push(status));
+  await client.ready();
+  expect(client.status).toBe('ready');
+  expect(other.status).toBe('closed');
+  expect(heard).toEqual(['change', 'closed']);
+});
+
+test('an error that makes a listener close another client is not told to that one', async () => {
+  const heard: string[] = [];
+  let other: FlagsClient | undefined;
+  const { client, another, server } = harness({ onError: () => void other?.close() });
+  other = another({ onError: ({ code }) => heard.push(code) });
+  await Promise.all([client.ready(), other.ready()]);
+  server.latest.break();
+  await settle();
+  expect(heard).toEqual([]);
+});
+
+test('a client that joins in an onError hears of the next failure only', async () => {
+  const heard: string[] = [];
+  const { client, another, server } = harness({
+    onError: ({ code }) => {
+      heard.push(code);
+      another({ onError: () => heard.push('late') }).isEnabled('a');
+    },
+  });
+  await client.ready();
+  server.latest.break();
+  await settle();
+  expect(heard).toEqual(['stream_error']);
+});
+
+test('a client whose options are wrong and that is closed at once stays closed', async () => {
+  const { client, codes } = harness({ environment: '' });
+  client.isEnabled('a');
+  await client.close();
+  await settle();
+  expect(client.status).toBe('closed');
+  expect(codes()).toEqual([]);
 });
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
