@@ -24,7 +24,7 @@ export interface Reporter {
 export interface Listeners<Event> {
   /** Adds one until the given function is called or the signal is aborted. The same function may be added twice. */
   readonly add: (listener: unknown, signal?: AbortSignal) => () => void;
-  /** Tells everyone who listens now. */
+  /** Tells everyone who listens now, unless they stop listening meanwhile. */
   readonly emit: (event: Event) => void;
   /** Forgets them all. */
   readonly clear: () => void;
@@ -68,7 +68,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         return remove;
       },
       emit: (event) => {
-        for (const entry of [...entries]) entry(event);
+        for (const entry of [...entries]) if (entries.has(entry)) entry(event);
       },
       clear: () => entries.clear(),
     };

@@ -79,6 +79,20 @@ test('a client that joins in an onError hears of the next failure only', async (
   expect(heard).toEqual(['stream_error']);
 });
 
+test('a listener that is removed while a change is told is not called any more', async () => {
+  const { client } = harness();
+  const heard: string[] = [];
+  const controller = new AbortController();
+  client.onChange(() => {
+    stop();
+    controller.abort();
+  });
+  const stop = client.onChange(() => heard.push('stopped'));
+  client.onChange(() => heard.push('aborted'), { signal: controller.signal });
+  await client.ready();
+  expect(heard).toEqual([]);
+});
+
 test('a client whose options are wrong and that is closed at once stays closed', async () => {
   const { client, codes } = harness({ environment: '' });
   client.isEnabled('a');
