@@ -53,7 +53,8 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
   const onFailure = (cause: unknown) =>
     report(new FlagsError('listener_error', 'a listener threw', { cause }));
   const listeners = <Event>(): Listeners<Event> => {
-    const entries = new Set<(event: Event) => void>();
+    /** Each listener with what removes it, from its signal too. */
+    const entries = new Map<(event: Event) => void, () => void>();
     return {
       add: (listener, signal) => {
         const entry = (event: Event) => {
@@ -63,14 +64,16 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
           entries.delete(entry);
           stopWaiting();
         };
-        if (!signal?.aborted) entries.add(entry);
+        if (!signal?.aborted) entries.set(entry, remove);
         const stopWaiting = onAbort(signal, remove);
         return remove;
       },
       emit: (event) => {
-        for (const entry of [...entries]) if (entries.has(entry)) entry(event);
+        for (const entry of [...entries.keys()]) if (entries.has(entry)) entry(event);
       },
-      clear: () => entries.clear(),
+      clear: () => {
+        for (const remove of entries.values()) remove();
+      },
     };
   };
   return { report, warn, listeners };

@@ -105,6 +105,21 @@ describe('close', () => {
     }
   });
 
+  test('lets go of the signals that listeners were added with', async () => {
+    const { client } = harness();
+    const held = new Set<unknown>();
+    const signal = {
+      aborted: false,
+      addEventListener: (_: string, listener: unknown) => held.add(listener),
+      removeEventListener: (_: string, listener: unknown) => held.delete(listener),
+    } as unknown as AbortSignal;
+    client.onChange(() => {}, { signal });
+    client.onStatus(() => {}, { signal });
+    expect(held.size).toBe(2);
+    await client.close();
+    expect(held.size).toBe(0);
+  });
+
   test('ends a wait for ready(), which says so', async () => {
     const { client, server } = harness();
     server.onStream = () => new Promise(() => {}); // not even an abort is heard
