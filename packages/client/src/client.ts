@@ -107,7 +107,9 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
         stopWaiting();
         resolve();
       };
-      const cancelTimer = platform.setTimer(done, readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000)));
+      // Held: someone waits, and between two attempts nothing else may keep the process from ending without an answer.
+      const limitMs = readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000));
+      const cancelTimer = platform.setTimer(done, limitMs, 'held');
       const stopListening = statuses.add(done);
       const stopWaiting = onAbort(signal, done);
       if (link.target.mode === 'manual')

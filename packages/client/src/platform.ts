@@ -6,8 +6,11 @@ export interface Platform {
   readonly wallClock: () => number;
   /** A random number, 0 inclusive to 1 exclusive. */
   readonly random: () => number;
-  /** Runs `callback` once after `ms` milliseconds without keeping the process alive. Gives the cancel function. */
-  readonly setTimer: (callback: () => void, ms: number) => () => void;
+  /**
+   * Runs `callback` once after `ms` milliseconds, without keeping the process alive unless the timer is `held`. Gives the
+   * cancel function.
+   */
+  readonly setTimer: (callback: () => void, ms: number, kind?: 'held') => () => void;
   readonly fetch: Fetch;
 }
 
@@ -25,15 +28,15 @@ export const systemPlatform: Platform = {
   now: () => performance.now(),
   wallClock: () => Date.now(),
   random: () => Math.random(),
-  setTimer: (callback, ms) => {
+  setTimer: (callback, ms, kind) => {
     const timer: unknown = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
-    unref(timer);
+    if (!kind) unref(timer);
     return () => clearTimeout(timer as number); // whatever kind of handle `setTimeout` gave, `clearTimeout` takes
   },
   fetch: (url, init) => globalThis.fetch(url, init),
 };
 
-/** A pending timer must not keep a process alive. Node and Bun give an object for that, Deno a number. */
+/** Keeps a pending timer from keeping the process alive. Node and Bun give an object for that, Deno a number. */
 function unref(timer: unknown): void {
   if (typeof timer === 'object')
     (timer as { unref?: () => void } | null)?.unref?.(); // duck typing, optional calls

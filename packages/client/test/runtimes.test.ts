@@ -18,7 +18,8 @@ beforeAll(async () => {
   management = new Management(node);
   await management.createProject('shop');
   key = await management.createKey('shop', ['production']);
-  await copyFile(join(import.meta.dir, 'fixtures/smoke.mjs'), join(built.application, 'smoke.mjs'));
+  for (const script of ['smoke.mjs', 'unreachable.mjs'])
+    await copyFile(join(import.meta.dir, 'fixtures', script), join(built.application, script));
 }, 60_000);
 afterAll(async () => {
   await node.stop();
@@ -66,6 +67,22 @@ test('every runtime that npm has for this machine is here, and what is not tried
     process.stderr.write(`the client is not tried in ${name}: it is not here\n`);
   expect(missing.filter(({ isExpected }) => isExpected)).toEqual([]);
 });
+
+test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
+  'ready() is answered before %s ends, where nobody listens',
+  async (_, { command, flags }) => {
+    const child = Bun.spawn([command, ...flags, 'unreachable.mjs'], {
+      cwd: built.application,
+      env: { PATH: process.env.PATH ?? '', HOME: built.application, DENO_NO_UPDATE_CHECK: '1' },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    expect(await new Response(child.stderr).text()).toBe('');
+    expect(await new Response(child.stdout).text()).toBe('failed\n');
+    expect(await child.exited).toBe(0);
+  },
+  60_000,
+);
 
 test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
   'the built package works in %s, and lets the process end',
