@@ -47,11 +47,10 @@ describe('createBackoff', () => {
     expect(delays(backoff, 1)).toEqual([1000]);
   });
 
-  test('waits at least as long as the server asked for, with jitter on top, but not for ever', () => {
+  test('waits at least as long as the server asked for, with jitter on top', () => {
     const backoff = createBackoff(() => 0.5);
     expect(backoff.next({ retryInMs: 7000 }, false)).toBe(7500);
     expect(backoff.next({ retryInMs: 90_000 }, true)).toBe(90_000 + 90_000);
-    expect(backoff.next({ retryInMs: 1e12 }, false)).toBe(3_600_000 + 2_000);
   });
 
   test('takes the first delay a server sets', () => {
@@ -66,6 +65,7 @@ describe('parseRetryAfter', () => {
   test.each([
     ['5', 5000],
     [' 0 ', 0],
+    ['1000000000', 3_600_000],
     [new Date(now + 9000).toUTCString(), 9000],
     [new Date(now - 9000).toUTCString(), undefined],
     ['soon', undefined],

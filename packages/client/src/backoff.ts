@@ -34,7 +34,7 @@ export function createBackoff(random: () => number): Backoff {
       const delayMs = isRefusal
         ? Math.min(FIRST_SLOW_DELAY_MS * doubling, MAX_SLOW_DELAY_MS) * (0.5 + random() / 2)
         : Math.min(self.firstMs * doubling, MAX_DELAY_MS) * random();
-      return Math.min(retryInMs, MAX_RETRY_AFTER_MS) + delayMs;
+      return retryInMs + delayMs;
     },
     reset: () => {
       failures = 0;
@@ -43,8 +43,8 @@ export function createBackoff(random: () => number): Backoff {
   return self;
 }
 
-/** `Retry-After` in milliseconds, from seconds or from an HTTP date; `undefined` when absent or not understood. */
+/** `Retry-After` in milliseconds, cut, from seconds or an HTTP date; `undefined` when absent or not understood. */
 export function parseRetryAfter(text: string | null, wallClockMs: number): number | undefined {
   const ms = /^\s*\d+\s*$/.test(text ?? '') ? Number(text) * 1_000 : Date.parse(text ?? '') - wallClockMs;
-  return ms >= 0 ? ms : undefined;
+  return ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
 }

@@ -157,6 +157,18 @@ describe('reconnecting', () => {
     expect(client.status).toBe('ready');
   });
 
+  test('a Retry-After of years holds the polls in the stream’s place back for an hour at most', async () => {
+    const { client, server, platform } = harness();
+    await client.ready();
+    server.fail();
+    server.onRest = () => errorAnswer(429, 'rate_limited', { 'Retry-After': '100000000' });
+    await platform.advance(10_000);
+    server.onRest = () => server.rest();
+    server.change({ a: { enabled: true, value: 2 } });
+    await platform.advance(3_600_000);
+    expect(client.getValue('a', 0)).toBe(2);
+  });
+
   test('Retry-After as a date is obeyed', async () => {
     const { client, server, platform, errors } = harness();
     await client.ready();
