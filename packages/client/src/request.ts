@@ -153,7 +153,7 @@ async function refusalOf(
     typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
       ? error
       : (CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'invalid_response'));
-  const short = (text: unknown) => (typeof text === 'string' ? target.redact(text.slice(0, 500)) : '');
+  const short = (text: unknown) => (typeof text === 'string' ? target.redact(text).slice(0, 500) : '');
   return new FlagsError(code, short(message) || `the server answered ${status}`, {
     status,
     ...(docs !== undefined && { docs: short(docs) }),

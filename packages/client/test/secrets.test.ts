@@ -31,6 +31,8 @@ describe('the key', () => {
           { error: 'internal_error', message: `bad ${TEST_KEY}`, docs: `https://x/${TEST_KEY}` },
           { status: 500 },
         ),
+      // Cut in the middle of the key, should the message be cut before the key is taken out.
+      () => Response.json({ message: `${'.'.repeat(480)}${TEST_KEY}` }, { status: 500 }),
       () => {
         throw new TypeError(`invalid header value ${TEST_KEY}`);
       },
@@ -56,7 +58,7 @@ describe('the key', () => {
     expect(errors.length).toBeGreaterThan(5);
     for (const error of errors) {
       const text = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + error.stack;
-      expect(text).not.toContain(TEST_KEY);
+      expect(text).not.toContain(TEST_KEY.slice(0, 12));
     }
     expect(lines.join()).not.toContain(TEST_KEY);
   });
