@@ -59,10 +59,10 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   /** The map may have come while other clients were served by the connection, so it is compared with our own. */
   const take = (flags: FlagMap) => {
     const { changed } = reconcile(source.flags, flags);
+    if (!changed.length) return;
     source.flags = flags;
     const revision = connection?.revision();
-    if (changed[0] !== undefined)
-      changes.emit({ changed, flags, ...(revision !== undefined && { revision }) });
+    changes.emit({ changed, flags, ...(revision !== undefined && { revision }) });
   };
   const ear = {
     onMap: take,

@@ -226,6 +226,14 @@ describe('hostile reads', () => {
   });
 });
 
+test('all() is the same object when the first load brings what the bootstrap had', async () => {
+  const { client } = harness({ bootstrap: { a: { enabled: true, value: 1 } } });
+  const before = client.all();
+  await client.refresh();
+  expect(client.status).toBe('ready');
+  expect(client.all()).toBe(before);
+});
+
 test('all() is the same object until something changes, and unchanged flags stay the same objects', async () => {
   const { client, server } = await loaded();
   const before = client.all();
