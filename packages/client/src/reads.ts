@@ -84,7 +84,7 @@ export function createReads(source: ReadSource): Reads {
         key,
         value: value === undefined ? defaultValue : value,
         enabled,
-        stale: !source.isReady(),
+        stale: options?.from === 'bootstrap' || !source.isReady(),
         reason: errorCode
           ? 'error'
           : !state?.enabled

@@ -8,8 +8,9 @@ import { harness } from './support/harness.ts';
 function Page() {
   const isOn = useFlag('new-checkout');
   const size = useFlagValue('size', 10);
-  const { reason } = useFlagEvaluation('size', 10);
-  return createElement('p', null, `${isOn ? 'new' : 'old'} ${size} ${reason} ${useFlagsStatus()}`);
+  const { reason, stale } = useFlagEvaluation('size', 10);
+  const age = stale ? 'old' : 'fresh';
+  return createElement('p', null, `${isOn ? 'new' : 'old'} ${size} ${reason} ${age} ${useFlagsStatus()}`);
 }
 
 const render = (client: Parameters<typeof FlagsProvider>[0]['client']) =>
@@ -25,13 +26,15 @@ test('a server renders from its client', () => {
 test('a server renders from a bootstrap without any request, and so does the first rendering of a page', async () => {
   const bootstrap = { environment: 'production', flags: { 'new-checkout': { enabled: true } } };
   const { client, server } = harness({ bootstrap, mode: 'manual' });
-  expect(render(client)).toContain('new 10');
+  const html = render(client);
+  expect(html).toContain('new 10');
   expect(server.requests).toHaveLength(0);
   // The page’s own load has moved on before it was hydrated: the first rendering still agrees with the server’s.
   server.flags = {};
   await client.refresh();
   expect(client.isEnabled('new-checkout')).toBe(false);
-  expect(render(client)).toContain('new 10');
+  expect(client.status).toBe('ready');
+  expect(render(client)).toBe(html);
 });
 
 test('a client that could not load renders the defaults', async () => {
