@@ -16,16 +16,18 @@ export type ValueOf<K extends FlagKey, D> = Register extends { readonly flags: o
   ? RegisteredFlags[K] | D
   : Widen<D>;
 
-/** A literal type made as wide as its kind. */
-export type Widen<D> = D extends boolean
-  ? boolean
-  : D extends number
-    ? number
-    : D extends string
-      ? string
-      : D extends readonly never[]
-        ? readonly Json[]
-        : D;
+/** A literal type made as wide as its kind; a default that is nothing takes anything. */
+export type Widen<D> = D extends null | undefined
+  ? Json | D
+  : D extends boolean
+    ? boolean
+    : D extends number
+      ? number
+      : D extends string
+        ? string
+        : D extends readonly never[]
+          ? readonly Json[]
+          : D;
 
 /** What a default of flag `K` may be. */
 export type DefaultOf<K extends FlagKey> = Register extends { readonly flags: object }

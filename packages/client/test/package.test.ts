@@ -139,6 +139,9 @@ describe('types', () => {
     export let flag = client.getValue('flag', true); flag = false;
     export const list: readonly unknown[] = client.getValue('list', []);
     export const rows: number = client.getValue('limits', limits).rows;
+    const anything = client.getValue('anything', null);
+    export const length: number = typeof anything === 'string' ? anything.length : 0;
+    export const something = client.evaluate('anything', undefined).value === 5;
   `;
 
   test('work in a page whose settings are old, without skipping the library check', async () => {
