@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { connect } from 'node:net';
 import { createFlagsHandler, type FlagsHandler, toNodeListener } from '../src/handler.ts';
 import { createClient, type FlagsClient } from '../src/index.ts';
 import { createTestClient } from '../src/testing.ts';
@@ -156,6 +157,69 @@ describe('the handler', () => {
     handler.close();
     expect(await stream.next()).toBeUndefined();
   });
+});
+
+describe('a server of Node', () => {
+  async function listen(listener: RequestListener): Promise<number> {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  test('a reader that left before it was answered holds no stream', async () => {
+    const entered = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    let asked = 0;
+    const { handler } = make({
+      maxStreams: 1,
+      authorize: async () => {
+        if (asked++ > 0) return true;
+        entered.resolve();
+        await left.promise;
+        return true;
+      },
+    });
+    const served = Promise.withResolvers<void>();
+    const listener = toNodeListener(
+      Object.assign(
+        async (request: Request) => {
+          const response = await handler(request);
+          setImmediate(served.resolve);
+          return response;
+        },
+        { close: () => {} },
+      ),
+    );
+    const port = await listen((request, response) => {
+      response.once('close', left.resolve);
+      listener(request, response);
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /flags/v1/stream?env=production HTTP/1.1\r\nHost: a\r\n\r\n');
+    await entered.promise;
+    socket.destroy();
+    await served.promise;
+    await settle();
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
+  test('an answer that somebody else has given holds no stream', async () => {
+    const { handler } = make({ maxStreams: 1 });
+    const listener = toNodeListener(handler);
+    const port = await listen((request, response) => {
+      response.writeHead(503).end('too late');
+      listener(request, response);
+    });
+    expect((await fetch(`http://127.0.0.1:${port}/v1/stream?env=production`)).status).toBe(503);
+    await settle();
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
 });
 
 describe('a client on the handler', () => {

@@ -29,19 +29,29 @@ export function toNodeListener(
 }
 
 async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: NodeResponse): Promise<void> {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  if (outgoing.destroyed) leaving.abort();
+  // Before the answer is there: it may take its time, and a stream that nobody reads would be kept for ever.
+  outgoing.once('close', () => leaving.abort());
   const response = await handler(toRequest(incoming));
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   const reader = response.body?.getReader();
-  const onClose = () => {
+  const drop = () => {
     reader?.cancel().catch(() => {}); // it has ended by itself
   };
-  outgoing.once('close', onClose);
-  for (;;) {
-    const piece = await reader?.read();
-    if (!piece || piece.done) break;
-    if (!outgoing.write(piece.value)) await drained(outgoing);
+  signal.addEventListener('abort', drop);
+  try {
+    if (signal.aborted) return;
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    for (;;) {
+      const piece = await reader?.read();
+      if (!piece || piece.done) break;
+      if (!outgoing.write(piece.value)) await drained(outgoing, signal);
+    }
+    outgoing.end();
+  } finally {
+    drop();
   }
-  outgoing.end();
 }
 
 function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequest): Request {
@@ -55,8 +65,8 @@ function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequ
 }
 
 /** Resolves when the reader has caught up or gone. */
-async function drained(outgoing: NodeResponse): Promise<void> {
-  if (outgoing.destroyed) return;
+async function drained(outgoing: NodeResponse, { aborted }: AbortSignal): Promise<void> {
+  if (aborted) return;
   await new Promise<void>((resolve) => {
     const done = () => {
       outgoing.off('drain', done);
