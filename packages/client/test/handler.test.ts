@@ -220,6 +220,15 @@ describe('a server of Node', () => {
     expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
   });
 
+  test.each(['//[/v1/flags', 'http://[/v1/flags?env=production'])('refuses the target %s', async (target) => {
+    const port = await listen(toNodeListener(make().handler));
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    let text = '';
+    for await (const piece of socket) text += piece;
+    expect(text).toStartWith('HTTP/1.1 400 ');
+    expect(text).toContain('"error":"invalid_argument"');
+  });
 });
 
 describe('a client on the handler', () => {

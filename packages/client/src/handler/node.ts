@@ -34,7 +34,8 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
   if (outgoing.destroyed) leaving.abort();
   // Before the answer is there: it may take its time, and a stream that nobody reads would be kept for ever.
   outgoing.once('close', () => leaving.abort());
-  const response = await handler(toRequest(incoming));
+  const request = toRequest(incoming);
+  const response = request ? await handler(request) : malformed();
   const reader = response.body?.getReader();
   const drop = () => {
     reader?.cancel().catch(() => {}); // it has ended by itself
@@ -54,14 +55,25 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
   }
 }
 
-function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequest): Request {
+/** The request as the handler takes it; `undefined` when its target is no address, or its method is one of proxies. */
+function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequest): Request | undefined {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith(':')
       ? []
       : [[name, typeof value === 'string' ? value : value.join(', ')]],
   );
-  // The host plays no part in the answer, and a forged one could be no URL.
-  return new Request(new URL(originalUrl ?? url, 'http://localhost').href, { method, headers: entries });
+  try {
+    // The host plays no part in the answer, and a forged one could be no URL.
+    return new Request(new URL(originalUrl ?? url, 'http://localhost').href, { method, headers: entries });
+  } catch {
+    // Refused by the caller; what was wrong is not for strangers.
+    return undefined;
+  }
+}
+
+function malformed(): Response {
+  const body = { error: 'invalid_argument', message: 'the request cannot be understood' };
+  return Response.json(body, { status: 400, headers: { 'Cache-Control': 'no-store' } });
 }
 
 /** Resolves when the reader has caught up or gone. */
