@@ -149,6 +149,14 @@ describe('the handler', () => {
     expect(frames).toBeLessThan(10);
   });
 
+  test('ends its streams when the client is closed, which tells of no more changes', async () => {
+    const { client, handler } = make();
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    await stream.next();
+    await client.close();
+    expect(await stream.next()).toBeUndefined();
+  });
+
   test('close ends its streams, twice if need be', async () => {
     const { handler } = make();
     const stream = await textOf(handler, at('/v1/stream?env=production'));

@@ -18,7 +18,7 @@ export class Broadcast {
   readonly #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #revision: number | undefined;
-  #unlisten: (() => void) | undefined;
+  #listening = new AbortController();
 
   constructor(client: FlagsClient, serialise: (flags: FlagMap) => string) {
     this.#client = client;
@@ -68,7 +68,11 @@ export class Broadcast {
 
   #begin(): void {
     this.#revision = this.#client.revision;
-    this.#unlisten = this.#client.onChange((change) => this.#pass(change));
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    this.#client.onChange((change) => this.#pass(change), { signal });
+    // A closed client tells of no more changes; readers who stayed would take old flags for current ones.
+    this.#client.onStatus((status) => status === 'closed' && this.close(), { signal });
     this.#heartbeat = setInterval(() => this.#send(HEARTBEAT), HEARTBEAT_SECONDS * 1_000);
   }
 
@@ -103,6 +107,6 @@ export class Broadcast {
     this.#streams.delete(stream);
     if (this.#streams.size > 0) return;
     clearInterval(this.#heartbeat);
-    this.#unlisten?.();
+    this.#listening.abort();
   }
 }
