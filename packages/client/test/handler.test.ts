@@ -157,6 +157,22 @@ describe('the handler', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
+  test('ends its streams when a change cannot be told, so that no page misses it', async () => {
+    const { client, handler } = make({
+      expose: (_, { value }) => {
+        if (value === 'bad') throw new Error('the rule of the application is wrong');
+        return true;
+      },
+    });
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    await stream.next();
+    client.set('a', { enabled: true, value: 'bad' });
+    client.set('a', { enabled: true, value: 'good' });
+    expect(await stream.next()).toBeUndefined();
+    const again = await textOf(handler, at('/v1/stream?env=production'));
+    expect(again.response.headers.get('X-Flags-Revision')).toBe('3');
+  });
+
   test('close ends its streams, twice if need be', async () => {
     const { handler } = make();
     const stream = await textOf(handler, at('/v1/stream?env=production'));

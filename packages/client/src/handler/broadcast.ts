@@ -79,8 +79,17 @@ export class Broadcast {
   #pass({ flags, revision }: FlagsChange): void {
     const isNext = revision === undefined || this.#revision === undefined || revision === this.#revision + 1;
     this.#revision = revision;
-    if (isNext) this.#send(this.#frame(flags));
-    else this.close();
+    if (!isNext) {
+      this.close();
+      return;
+    }
+    try {
+      this.#send(this.#frame(flags));
+    } catch (thrown) {
+      // The application's choice of flags threw, and the client reports it. No reader may miss a frame.
+      this.close();
+      throw thrown;
+    }
   }
 
   #frame(flags: FlagMap): Uint8Array {
