@@ -173,6 +173,12 @@ describe('the handler', () => {
     expect(again.response.headers.get('X-Flags-Revision')).toBe('3');
   });
 
+  test('its refusals are not kept by caches', async () => {
+    const { handler } = make();
+    for (const path of ['/v1/flags', '/v1/other?env=production', '/v1/flags?env=staging'])
+      expect((await handler(at(path))).headers.get('Cache-Control')).toBe('no-store');
+  });
+
   test('close ends its streams, twice if need be', async () => {
     const { handler } = make();
     const stream = await textOf(handler, at('/v1/stream?env=production'));

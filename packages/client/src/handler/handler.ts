@@ -49,7 +49,10 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   /** An error in the specified shape. (Spec: Errors) */
   const refuse = (code: ErrorCode, message: string, headers: Record<string, string> = {}): Response => {
     const body = { error: code, message, ...(docsUrl && { docs: docsPage(docsUrl, code) }) };
-    return Response.json(body, { status: ERROR_STATUS[code], headers });
+    return Response.json(body, {
+      status: ERROR_STATUS[code],
+      headers: { 'Cache-Control': 'no-store', ...headers },
+    });
   };
   const answer = async (request: Request): Promise<Response> => {
     const url = new URL(request.url);
