@@ -163,6 +163,51 @@ describe('server: the life of a provider', () => {
   });
 });
 
+describe.each([
+  ['server', ServerProvider, OpenFeature, ServerEvents],
+  ['web', WebProvider, WebFeature, WebEvents],
+] as const)('%s: a provider that is set again after it was shut down', (_, Provider, Feature, Events) => {
+  // Both SDKs have these; only their types differ.
+  const api = Feature as unknown as typeof OpenFeature;
+
+  test('works again with a client that was given', async () => {
+    const client = createTestClient({ flags: { a: true } });
+    const provider = new Provider(client) as unknown as ServerProvider;
+    await api.setProviderAndWait(provider);
+    await api.setProviderAndWait(new Provider(createTestClient()) as unknown as ServerProvider);
+    await api.setProviderAndWait(provider);
+    const seen: unknown[] = [];
+    api.getClient().addHandler(Events.ConfigurationChanged as ServerEvents, (event) => {
+      seen.push(event?.flagsChanged);
+    });
+    client.set('a', false);
+    expect(seen).toEqual([['a']]);
+  });
+
+  test('works again with options', async () => {
+    const server = Bun.serve({
+      port: 0,
+      fetch: () => Response.json({ environment: 'production', flags: { a: { enabled: true } } }),
+    });
+    try {
+      const provider = new Provider({
+        apiKey: 'k',
+        environment: 'production',
+        baseUrl: server.url,
+        mode: 'poll',
+        logger: false,
+      }) as unknown as ServerProvider;
+      await api.setProviderAndWait(provider);
+      await api.clearProviders();
+      await api.setProviderAndWait(provider);
+      expect(await api.getClient().getBooleanValue('a', false)).toBe(true);
+    } finally {
+      await api.clearProviders();
+      await server.stop(true);
+    }
+  });
+});
+
 test('web: changes and troubles are told', async () => {
   const client = createTestClient({ flags: { a: true } });
   await WebFeature.setProviderAndWait(new WebProvider(client));

@@ -22,16 +22,22 @@ export interface HeldClient {
 /** Takes a client, which stays the application's, or options, from which the provider makes one of its own. */
 export function holdClient(given: FlagsClient | ClientOptions): HeldClient {
   const isClient = 'isEnabled' in given;
-  const client = isClient ? given : createClient(given);
-  const ending = new AbortController();
-  const { signal } = ending;
+  let client = isClient ? given : createClient(given);
+  let ending = new AbortController();
   return {
-    client,
+    get client() {
+      return client;
+    },
     release: async () => {
       ending.abort();
       if (!isClient) await client.close();
     },
     begin: async (events) => {
+      // A provider that was shut down may be set again, and then begins again.
+      ending.abort();
+      ending = new AbortController();
+      const { signal } = ending;
+      if (!isClient && client.status === 'closed') client = createClient(given);
       const result = await client.ready();
       // Only now: the SDK drops events that come before initialisation has ended.
       client.onChange(({ changed }) => events.onChange([...changed]), { signal });
