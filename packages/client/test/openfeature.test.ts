@@ -6,6 +6,7 @@ import {
   ProviderEvents as ServerEvents,
 } from '@openfeature/server-sdk';
 import { ProviderEvents as WebEvents, OpenFeature as WebFeature } from '@openfeature/web-sdk';
+import { createClient } from '../src/index.ts';
 import type { MappingOptions } from '../src/openfeature/server.ts';
 import { HalyardProvider as ServerProvider } from '../src/openfeature/server.ts';
 import { HalyardProvider as WebProvider } from '../src/openfeature/web.ts';
@@ -206,6 +207,20 @@ describe.each([
       await server.stop(true);
     }
   });
+});
+
+test('a read that names a targeting key is not told to name one', async () => {
+  const lines: string[] = [];
+  const client = createClient({
+    apiKey: 'k',
+    environment: 'production',
+    mode: 'manual',
+    bootstrap: FLAGS,
+    logger: { warn: (line) => lines.push(line) },
+  });
+  await OpenFeature.setProviderAndWait(new ServerProvider(client));
+  await OpenFeature.getClient().getStringValue('new-checkout', 'd', { targetingKey: 'user-1' });
+  expect(lines).toEqual([]);
 });
 
 test('web: changes and troubles are told', async () => {

@@ -31,9 +31,10 @@ export function resolve<T>(
   options: MappingOptions,
 ): ResolutionDetails<T> {
   const { key, kind, defaultValue, targetingKey } = read;
-  const { state, errorCode } = client.evaluate(key, null);
+  // The state alone: a read for nobody of a partial rollout would be pointed out, and this one is for somebody.
+  const state = client.getState(key);
   if (!state)
-    return errorCode === 'not_ready'
+    return client.evaluate(key, null).errorCode === 'not_ready'
       ? failure(read, 'PROVIDER_NOT_READY', 'no flags have been loaded')
       : failure(read, 'FLAG_NOT_FOUND', `there is no flag ${key}`);
   const flagMetadata = metadataOf(client, state);
