@@ -89,6 +89,7 @@ export function createConnection(target: Target): Connection {
     load: async (known) => {
       const askedAt = gate.tick();
       const controller = self.begin();
+      let error: FlagsError | undefined;
       self.isCurrent = false;
       try {
         const answer = await loadFlags(target, controller, etag);
@@ -103,13 +104,11 @@ export function createConnection(target: Target): Connection {
           if (mode !== 'manual') self.lapse(staleAfterMs + 2 * pollIntervalMs);
         }
       } catch (thrown) {
-        const error = toSafeError(target, thrown, 'network_error');
+        error = toSafeError(target, thrown, 'network_error');
         if (error.code !== known?.code) self.report(error);
-        return error;
-      } finally {
-        self.end(controller);
       }
-      return undefined;
+      self.end(controller);
+      return error;
     },
     offer: (parsed, offer, tag) => {
       const verdict = gate.judge(offer);

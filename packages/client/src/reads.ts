@@ -98,7 +98,7 @@ export function createReads(source: ReadSource): Reads {
         ...(state && { state }),
       };
     },
-    getState: (key: string) => find(key),
+    getState: find,
     all: () => {
       touch();
       return source.flags;

@@ -69,7 +69,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         return remove;
       },
       emit: (event) => {
-        for (const entry of [...entries.keys()]) if (entries.has(entry)) entry(event);
+        for (const [entry] of [...entries]) if (entries.has(entry)) entry(event);
       },
       clear: () => {
         for (const remove of entries.values()) remove();
