@@ -104,8 +104,16 @@ export class ApiClient {
   }
 }
 
-/** Builds a path whose inserted names are escaped: ``apiPath`/projects/${name}` `` is `/api/projects/…`. */
+/**
+ * Builds a path whose inserted names are escaped: ``apiPath`/projects/${name}` `` is `/api/projects/…`. Ends the command
+ * at a name that would lead to another address: an empty one, and `.` and `..`, which no escape keeps.
+ */
 export function apiPath(fixed: TemplateStringsArray, ...names: readonly string[]): string {
+  const lost = names.find((name) => name === '' || name === '.' || name === '..');
+  if (lost !== undefined) {
+    const hint = lost === '' ? 'is the variable set that it comes from?' : 'check what was given.';
+    throw new CliError(`"${lost}" is the name of nothing: ${hint}`, { exitCode: EXIT.usage });
+  }
   return `/api${fixed.map((part, index) => part + encodeURIComponent(names[index] ?? '')).join('')}`;
 }
 

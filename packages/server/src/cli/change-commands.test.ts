@@ -54,6 +54,14 @@ describe('flag', () => {
     expect(await seen('flag list --project shop --archived')).toBe('shop has no archived flag.\n');
   });
 
+  test('delete from an environment called ".." deletes nothing', async () => {
+    await halyard('flag set kept --project shop --env production --on');
+    await halyard('flag archive kept --project shop');
+    expect(await halyard('flag delete kept --project shop --env ..')).toMatchObject({ exitCode: 2, out: '' });
+    expect(await seen('flag restore kept --project shop')).toContain('is in use again');
+    await halyard('flag delete kept --project shop --yes');
+  });
+
   test('delete asks first, then archives and deletes it everywhere', async () => {
     await halyard('flag set doomed --project shop --env production --on');
     const asked = await halyard('flag delete doomed --project shop');

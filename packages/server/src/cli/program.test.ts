@@ -106,6 +106,8 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
     ['import /nonexistent/flags.yaml', '/nonexistent/flags.yaml cannot be read'],
     ['export --project p --format xml', 'Allowed choices are yaml, json'],
     ['project list --url flags.example.com', '--url must be an http:// or https:// address'],
+    ['flag get x --project p --env ..', '".." is the name of nothing'],
+    ['flag list --project .', '"." is the name of nothing'],
   ];
   for (const [line, message] of cases) {
     test(`${line}`, async () => {
@@ -114,6 +116,12 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
       expect(run).toMatchObject({ exitCode: 2, out: '' });
     });
   }
+});
+
+test('a name that is empty, as of a variable that is not set, is said to be so', async () => {
+  const run = await runCaptured(['project', 'delete', '', '--yes'], { env: NOWHERE });
+  expect(run).toMatchObject({ exitCode: 2, out: '' });
+  expect(run.err).toContain('"" is the name of nothing: is the variable set');
 });
 
 test('a server that does not answer is named, with how to start one', async () => {
