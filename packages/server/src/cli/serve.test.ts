@@ -14,8 +14,9 @@ afterEach(async () => {
 });
 
 /** Starts `halyard serve` on a free port and keeps what it writes. */
-function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0', ...args], {
+function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}, preload?: string) {
+  const runtime = preload === undefined ? [process.execPath] : [process.execPath, '--preload', preload];
+  const child = Bun.spawn([...runtime, MAIN, 'serve', '--port', '0', ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -87,6 +88,18 @@ test('the first start shows a key that works, outside the log, and no later one 
   second.child.kill('SIGINT');
   expect(await second.exited).toBe(0);
   expect(second.out.text).not.toContain('proj_live_');
+}, 60_000);
+
+test('nothing of a node that has stopped keeps its process, so that a restart does not wait', async () => {
+  using data = temporaryFolder();
+  const preload = join(data.path, 'preload.ts');
+  // Not emitted where the process has to be ended although something is left.
+  await Bun.write(preload, "process.on('beforeExit', () => console.log('nothing is left'));");
+  const node = serve(['--data', data.path, '--drain-seconds', '0'], {}, preload);
+  await node.out.until(/^Halyard is running at/m);
+  node.child.kill('SIGTERM');
+  expect(await node.exited).toBe(0);
+  expect(node.out.text).toEndWith('nothing is left\n');
 }, 60_000);
 
 test('a port that is taken is named, and ends the start with 1', async () => {

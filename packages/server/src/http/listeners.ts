@@ -92,6 +92,9 @@ function addressOf(host: string, port: number): string {
 }
 
 async function stopServer(server: Server<undefined>): Promise<void> {
-  await Promise.race([server.stop(false), Bun.sleep(FINISH_MS)]);
+  const tooLong = Promise.withResolvers<void>();
+  const timer = setTimeout(tooLong.resolve, FINISH_MS);
+  await Promise.race([server.stop(false), tooLong.promise]);
+  clearTimeout(timer);
   await server.stop(true);
 }

@@ -104,8 +104,7 @@ export class Follower {
       } catch (cause) {
         this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
       }
-      const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random);
-      await Promise.race([Bun.sleep(delayMs), this.#closed.promise]);
+      await this.#pause(reconnectDelayMs(this.#attempt++, this.#options.random));
     }
   }
 
@@ -126,6 +125,14 @@ export class Follower {
     this.#session?.close();
     this.#alarm?.fail(new Error('the follower was closed'));
     this.#closed.resolve();
+  }
+
+  /** Ends early when the follower is closed; its timer must not keep the process then. */
+  async #pause(delayMs: number): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, delayMs);
+    await Promise.race([over.promise, this.#closed.promise]);
+    clearTimeout(timer);
   }
 
   /** Lives as long as one session does. Ends by rejecting, or because the follower was closed. */

@@ -92,7 +92,10 @@ class PostgresDatabase implements Database {
     this.#isClosed = true;
     for (const feed of [...this.#feeds]) feed.close();
     // A server that has gone away says no good-bye.
-    await Promise.race([this.#pool.end(), Bun.sleep(CLOSE_TIMEOUT_MS)]);
+    const tooLong = Promise.withResolvers<void>();
+    const timer = setTimeout(tooLong.resolve, CLOSE_TIMEOUT_MS);
+    await Promise.race([this.#pool.end(), tooLong.promise]);
+    clearTimeout(timer);
   }
 
   async #connect(): Promise<pg.PoolClient> {
