@@ -39,6 +39,8 @@ import { VERSION } from './version.ts';
 export interface RunningNode {
   /** Where it is reached from this machine. */
   readonly url: string;
+  /** Where this machine manages it: another address only where management has a port of its own. */
+  readonly managementUrl: string;
   /** Resolves when the node has stopped; rejects when it cannot go on. */
   readonly closed: Promise<void>;
   /** The project, environment and key made on the first start of an empty database; the key is shown once. */
@@ -182,8 +184,12 @@ class Node implements RunningNode {
     return this.#listeners?.url ?? '';
   }
 
+  get managementUrl(): string {
+    return this.#listeners?.managementUrl ?? this.url;
+  }
+
   get dashboardUrl(): string {
-    return this.#config.publicUrl ?? this.#listeners?.managementUrl ?? this.url;
+    return this.#config.publicUrl ?? this.managementUrl;
   }
 
   /** Where flags are read, when management listens elsewhere. */

@@ -5,12 +5,13 @@ import { type BannerFacts, longBanner, shortBanner } from './banner.ts';
 const KEY = 'proj_live_example';
 const FIRST_START = { project: 'demo', environment: 'development', key: KEY };
 
-function facts(flags: Record<string, string>, url: string): BannerFacts {
+function facts(flags: Record<string, string>, url: string, managementUrl = url): BannerFacts {
   return {
     version: '1.2.3',
     invocation: 'halyard',
     url,
-    dashboardUrl: url,
+    managementUrl,
+    dashboardUrl: managementUrl,
     config: parseConfig({ flags, env: {} }),
     firstStart: FIRST_START,
   };
@@ -32,6 +33,16 @@ test('a person is shown the key, a read, a stream and a change that work as they
 test('the command in the banner says where the server is when it is not where it is looked for', () => {
   const banner = longBanner(facts({ port: '8000', data: '/srv/flags' }, 'http://127.0.0.1:8000'));
   expect(banner).toContain("--env development --on --url http://127.0.0.1:8000 --data '/srv/flags'\n");
+});
+
+test.each([
+  [{ managementPort: '7071' }, 'http://127.0.0.1:7071', '--url http://127.0.0.1:7071'],
+  [{ host: '::1' }, 'http://[::1]:7070', '--url http://[::1]:7070'],
+  [{ host: '10.0.0.5' }, 'http://10.0.0.5:7070', "--url http://10.0.0.5:7070 --data './halyard-data'"],
+  [{ data: "/srv/it's" }, 'http://127.0.0.1:7070', "--data '/srv/it'\\''s'"],
+])('with %j the command in the banner reaches the management of this node', (flags, url, options) => {
+  const banner = longBanner(facts(flags, 'http://127.0.0.1:7070', url));
+  expect(banner).toContain(`--env development --on ${options}\n`);
 });
 
 test('a start that is not the first one shows no key', () => {

@@ -1,4 +1,5 @@
 import { SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { isThisMachine } from '../config/connection.ts';
 import { SETTINGS } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 
@@ -7,7 +8,10 @@ export interface BannerFacts {
   readonly version: string;
   /** How this program is called, for the command to copy. */
   readonly invocation: string;
+  /** Where flags are read. */
   readonly url: string;
+  /** Where this machine manages them. */
+  readonly managementUrl: string;
   readonly config: Config;
   /** Where people reach the dashboard. */
   readonly dashboardUrl: string;
@@ -101,12 +105,17 @@ function commands(
   ];
 }
 
-/** The options that lead another command to this node, where its defaults would not. */
-function reach({ url, config }: BannerFacts): string {
-  const toServer = new URL(url).port === SETTINGS.port.default ? '' : ` --url ${url}`;
-  const toToken =
-    config.data === SETTINGS.data.default || config.adminToken !== undefined
-      ? ''
-      : ` --data '${config.data}'`;
-  return toServer + toToken;
+/** The options that lead another command to this node and its token, where its defaults would not. */
+function reach({ managementUrl, config }: BannerFacts): string {
+  const isDefault = DEFAULT_URLS.includes(managementUrl);
+  const toServer = isDefault ? '' : ` --url ${managementUrl}`;
+  const isTokenFound =
+    config.adminToken !== undefined ||
+    (config.data === SETTINGS.data.default && isThisMachine(managementUrl));
+  return toServer + (isTokenFound ? '' : ` --data '${config.data.replaceAll("'", "'\\''")}'`);
 }
+
+/** Where commands look for a server, in both ways of writing it. */
+const DEFAULT_URLS = [SETTINGS.host.default, 'localhost'].map(
+  (host) => `http://${host}:${SETTINGS.port.default}`,
+);

@@ -59,11 +59,12 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
     const node = await startNode(config, { onLateSetupLink }).catch((error: unknown) =>
       refuseToStart(error, config),
     );
-    const { url, dashboardUrl, firstStart, setupLink } = node;
+    const { url, managementUrl, dashboardUrl, firstStart, setupLink } = node;
     const facts = {
       version: VERSION,
       invocation: shell.invocation,
       url,
+      managementUrl,
       config,
       dashboardUrl,
       ...(setupLink && { setupLink }),

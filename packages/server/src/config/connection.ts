@@ -79,7 +79,8 @@ function tokenInDataFolder(url: string, named: string | undefined): string | und
   return readSecretFile(join(named ?? SETTINGS.data.default ?? '', 'admin-token')) || undefined;
 }
 
-function isThisMachine(url: string): boolean {
+/** Whether an address leads nowhere but to this machine. */
+export function isThisMachine(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
