@@ -116,6 +116,34 @@ test('a port that is taken is named, and ends the start with 1', async () => {
   }
 }, 60_000);
 
+test('a management port that is taken is named, with its own setting and address', async () => {
+  using data = temporaryFolder();
+  const other = Bun.serve({ port: 0, hostname: '127.0.0.2', fetch: () => new Response('') });
+  try {
+    const management = ['--management-port', `${other.port}`, '--management-host', '127.0.0.2'];
+    const node = serve(['--data', data.path, ...management]);
+    expect(await node.exited).toBe(1);
+    expect(node.err.text).toBe(
+      `error: Port ${other.port} on 127.0.0.2 is taken. Stop the program that has it, or choose another with --management-port.\n`,
+    );
+  } finally {
+    await other.stop(true);
+  }
+}, 60_000);
+
+test.each(['no-such-host.invalid', '203.0.113.1'])(
+  'the host %s is none to listen on',
+  async (host) => {
+    using data = temporaryFolder();
+    const node = serve(['--data', data.path, '--host', host]);
+    expect(await node.exited).toBe(1);
+    expect(node.err.text).toBe(
+      `error: ${host} is no address that this machine can listen on: choose another with --host.\n`,
+    );
+  },
+  60_000,
+);
+
 test('a data folder that cannot be used ends the start with 1 and one sentence', async () => {
   const node = serve(['--data', '/dev/null/flags']);
   expect(await node.exited).toBe(1);

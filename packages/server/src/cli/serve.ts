@@ -56,9 +56,7 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   const { startNode } = await import('../node.ts');
   await untilStopped(shell, async () => {
     const onLateSetupLink = (link: string) => shell.write(setupLine(link));
-    const node = await startNode(config, { onLateSetupLink }).catch((error: unknown) =>
-      refuseToStart(error, config),
-    );
+    const node = await startNode(config, { onLateSetupLink }).catch((error: unknown) => refuseToStart(error));
     const { url, managementUrl, dashboardUrl, firstStart, setupLink } = node;
     const facts = {
       version: VERSION,
@@ -75,16 +73,10 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   });
 }
 
-async function refuseToStart(error: unknown, config: Config): Promise<never> {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') {
-    const ports =
-      config.managementPort === undefined ? `${config.port}` : `${config.port} or ${config.managementPort}`;
-    throw new CliError(
-      `Port ${ports} on ${config.host} is taken. Stop the program that has it, or choose another with --port.`,
-      { cause: error },
-    );
-  }
+async function refuseToStart(error: unknown): Promise<never> {
+  // It says it all, and what to do.
+  if (error instanceof Error && error.name === 'ListenError')
+    throw new CliError(error.message, { cause: error });
   const { scrub } = await import('../observability/log.ts');
   const message = error instanceof Error ? error.message : String(error);
   throw new CliError(`Halyard cannot start: ${scrub(message)}`, { cause: error });

@@ -1,5 +1,6 @@
 import type { Server } from 'bun';
 import { LastAnswers } from './last-answers.ts';
+import { ListenError, type ListenPlace } from './listen-error.ts';
 import {
   evaluationOnly,
   everything,
@@ -36,13 +37,14 @@ export class Listeners {
   readonly #second: Server<undefined> | undefined;
   readonly #served = new Map<Server<undefined>, Served>();
 
-  /** Listens. Throws what the system says when an address cannot be had; then none is open. */
+  /** Listens. Throws a {@link ListenError} when an address cannot be had; then none is open. */
   constructor({ host, port, reusePort, managementPort, managementHost = host }: ListenersOptions) {
-    this.#main = listen({ host, port, reusePort });
+    this.#main = listenOn({ host, port, isManagement: false }, reusePort);
     this.url = addressOf(host, this.#main.port ?? port);
     if (managementPort === undefined) return;
     try {
-      this.#second = listen({ host: managementHost, port: managementPort, reusePort });
+      const place = { host: managementHost, port: managementPort, isManagement: true };
+      this.#second = listenOn(place, reusePort);
     } catch (error) {
       void this.#main.stop(true);
       throw error;
@@ -81,6 +83,14 @@ export class Listeners {
   #serveOn(server: Server<undefined>, served: Served): void {
     serve(server, served);
     this.#served.set(server, served);
+  }
+}
+
+function listenOn(place: ListenPlace, reusePort: boolean): Server<undefined> {
+  try {
+    return listen({ host: place.host, port: place.port, reusePort });
+  } catch (cause) {
+    throw new ListenError(place, cause);
   }
 }
 
