@@ -103,6 +103,8 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
     ['flag set x --project p --env e --on --expect x', '--expect must be a revision'],
     ['key create --project p --env e --name n --expires soon', '--expires must be a time from now'],
     ['key create --project p --env e --name n --expires 2001-01-01', 'is not in the future'],
+    ['key create --project p --env e --name n --expires 2127-02-30', '--expires must be a time from now'],
+    ['schedule create x --project p --env e --on --at 2127-04-31T09:00:00Z', '--at must be a time from now'],
     ['import /nonexistent/flags.yaml', '/nonexistent/flags.yaml cannot be read'],
     ['export --project p --format xml', 'Allowed choices are yaml, json'],
     ['project list --url flags.example.com', '--url must be an http:// or https:// address'],
