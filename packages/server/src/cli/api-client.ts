@@ -36,11 +36,13 @@ export class ApiClient {
   /** Where flags are read, which may be another address than where they are managed. */
   readonly readUrl: string;
   readonly #token: string | undefined;
+  readonly #tokenProblem: string | undefined;
 
   constructor(connection: Connection) {
     this.url = connection.url;
     this.readUrl = connection.readUrl;
     this.#token = connection.token;
+    this.#tokenProblem = connection.tokenProblem;
   }
 
   /** Asks and reads the whole answer. */
@@ -78,7 +80,7 @@ export class ApiClient {
   #headers({ body, contentType, headers, isPublic }: ApiRequest): Headers {
     const result = new Headers(headers);
     if (isPublic !== true) {
-      if (this.#token === undefined) throw noToken();
+      if (this.#token === undefined) throw noToken(this.#tokenProblem);
       result.set('Authorization', `Bearer ${this.#token}`);
     }
     if (body !== undefined) result.set('Content-Type', contentType ?? 'application/json');
@@ -168,10 +170,10 @@ function exitCodeOf(status: number): ExitCode {
   return EXIT.failed;
 }
 
-function noToken(): CliError {
+function noToken(problem = 'No access token was found.'): CliError {
   return new CliError(
-    'No access token was found. Set HALYARD_TOKEN, give --token, or name the data folder of a server on this machine ' +
-      'with --data.',
+    `${problem} Set HALYARD_TOKEN, give --token, or name the data folder of a server on this machine with --data, as ` +
+      'a user who may read it.',
     { exitCode: EXIT.refused },
   );
 }

@@ -142,6 +142,14 @@ test('without a token nothing is sent, and it is said where one could come from'
   expect(run.err).toContain('Set HALYARD_TOKEN');
 });
 
+test('a data folder that was named and gives no token is named again', async () => {
+  const run = await runCaptured(['project', 'list', '--data', '/nonexistent']);
+  expect(run).toMatchObject({ exitCode: 4, out: '' });
+  expect(run.err).toStartWith(
+    'error: No access token was found in /nonexistent/admin-token. Set HALYARD_TOKEN',
+  );
+});
+
 test('version prints the version', async () => {
   const { out } = await runCaptured(['--version']);
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -71,3 +71,12 @@ test('a token file that cannot be read is said, not passed over', () => {
     'HALYARD_TOKEN_FILE names',
   );
 });
+
+test('a data folder that was named and has no token is said, not passed over', () => {
+  const missing = join(data, 'nobody');
+  const problem = `No access token was found in ${missing}/admin-token.`;
+  expect(resolveConnection({ data: missing }, {}).tokenProblem).toBe(problem);
+  expect(resolveConnection({}, { HALYARD_DATA: missing }).tokenProblem).toBe(problem);
+  expect(resolveConnection({ data }, {}).tokenProblem).toBeUndefined();
+  expect(resolveConnection({ data: missing, token: 'flag' }, {}).tokenProblem).toBeUndefined();
+});

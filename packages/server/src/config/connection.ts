@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvironmentVariables } from '../config.ts';
 import { ConfigError } from '../config.ts';
@@ -20,6 +21,8 @@ export interface Connection {
   readonly readUrl: string;
   /** An access token. Absent when none was found. */
   readonly token?: string;
+  /** Why there is none, where its file in the data folder should have had one: a sentence. */
+  readonly tokenProblem?: string;
 }
 
 /**
@@ -29,21 +32,22 @@ export interface Connection {
  */
 export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
   const name = flags.url === undefined ? 'HALYARD_URL' : '--url';
-  const given = flags.url ?? (env.HALYARD_URL || undefined);
-  const url = readSetting(httpUrl, given ?? managementAddress(env), { name, secret: false });
+  const givenUrl = flags.url ?? (env.HALYARD_URL || undefined);
+  const url = readSetting(httpUrl, givenUrl ?? managementAddress(env), { name, secret: false });
   if (!url.ok) throw new ConfigError([url.problem]);
-  const token =
-    flags.token ??
-    secretOf('HALYARD_TOKEN', env) ??
-    secretOf('HALYARD_ADMIN_TOKEN', env) ??
-    tokenInDataFolder(url.value, flags.data ?? (env.HALYARD_DATA || undefined));
+  const given = flags.token ?? secretOf('HALYARD_TOKEN', env) ?? secretOf('HALYARD_ADMIN_TOKEN', env);
+  const found =
+    given === undefined
+      ? tokenInDataFolder(url.value, flags.data ?? (env.HALYARD_DATA || undefined))
+      : { token: given };
+  const { token } = found;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw new ConfigError([
       'The access token holds characters that no token has: copy it again, without spaces.',
     ]);
   }
-  const readUrl = given === undefined ? mainAddress(env) : url.value;
-  return { url: url.value, readUrl, ...(token === undefined ? {} : { token }) };
+  const readUrl = givenUrl === undefined ? mainAddress(env) : url.value;
+  return { url: url.value, readUrl, ...found };
 }
 
 /** Where a server on this machine with these settings serves everything that has no port of its own. */
@@ -74,9 +78,21 @@ function secretOf(variable: string, env: EnvironmentVariables): string | undefin
   ]);
 }
 
-function tokenInDataFolder(url: string, named: string | undefined): string | undefined {
-  if (named === undefined && !isThisMachine(url)) return undefined;
-  return readSecretFile(join(named ?? SETTINGS.data.default ?? '', 'admin-token')) || undefined;
+function tokenInDataFolder(
+  url: string,
+  named: string | undefined,
+): Pick<Connection, 'token' | 'tokenProblem'> {
+  if (named === undefined && !isThisMachine(url)) return {};
+  const path = join(named ?? SETTINGS.data.default ?? '', 'admin-token');
+  try {
+    const token = readFileSync(path, 'utf8').trim();
+    return token === '' ? {} : { token };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EACCES') return { tokenProblem: `This user may not read the access token in ${path}.` };
+    // A folder that nobody named need not be there.
+    return named === undefined ? {} : { tokenProblem: `No access token was found in ${path}.` };
+  }
 }
 
 /** Whether an address leads nowhere but to this machine. */
