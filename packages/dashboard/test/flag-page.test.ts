@@ -122,6 +122,19 @@ describe('the value', () => {
   );
 
   test(
+    'is typed letter by letter: the keys of the page do not take any of them',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await editor(page).press('Control+A');
+      await page.keyboard.type('"go/no go?');
+      expect(await editor(page).textContent()).toBe('"go/no go?');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     'is a plain field where the editor cannot be loaded, and saves with Ctrl and Enter',
     async () => {
       const { page, context } = await world.open('/projects/shop/flags', { expected: /ERR_FAILED/ });

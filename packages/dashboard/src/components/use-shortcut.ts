@@ -11,7 +11,7 @@ export function useShortcut(key: string, run: (event: KeyboardEvent) => void): v
     function onKey(event: KeyboardEvent): void {
       if (event.key.toLowerCase() !== name || event.defaultPrevented || event.altKey) return;
       if ((event.ctrlKey || event.metaKey) !== needsModifier) return;
-      if (!needsModifier && isBusy(event.target)) return;
+      if (!needsModifier && isBusy(event)) return;
       event.preventDefault();
       run(event);
     }
@@ -21,7 +21,9 @@ export function useShortcut(key: string, run: (event: KeyboardEvent) => void): v
 }
 
 /** Whether keys belong to something else at the moment: a field, an open dialog or menu. */
-function isBusy(target: EventTarget | null): boolean {
+function isBusy(event: KeyboardEvent): boolean {
+  // The editor of values stands in a shadow root: from outside, the event's own target is only its host.
+  const [target] = event.composedPath();
   if (document.querySelector('dialog[open], [role="menu"]') !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
   const isField = target.matches('textarea, select, [contenteditable="true"]');
