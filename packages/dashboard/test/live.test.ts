@@ -89,6 +89,33 @@ test(
 );
 
 test(
+  'what somebody else wrote while the tab was hidden is not taken for what one’s own draft began from',
+  async () => {
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });
+    const { page } = await world.open('/projects/shop/flags/new-checkout');
+    const card = page.getByRole('region', { name: 'development', exact: true });
+    await card.locator('.cm-content').press('Control+A');
+    await page.keyboard.type('8');
+    await page.clock.install();
+    await show(page, 'hidden');
+    await page.clock.fastForward(31_000);
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 9 });
+    // The value's own text is asked for as well, and may be there first.
+    const text = page.waitForResponse('**/environments/development/flags/new-checkout');
+    await page.route('**/api/projects/shop/flags/new-checkout', async (route) => {
+      await (await text).finished();
+      await route.continue();
+    });
+    await show(page, 'visible');
+    await card.getByRole('alert').getByText('changed this while you were editing').waitFor();
+    expect(await card.locator('.cm-content').textContent()).toBe('8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'a change that is committed while the list is on its way is in it when it arrives',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });

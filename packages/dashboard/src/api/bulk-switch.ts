@@ -1,4 +1,4 @@
-import { readValueText, type StatePlace, stateJson } from './flag-states.ts';
+import { readState, type StatePlace, stateJson } from './flag-states.ts';
 import { api, request, requestText } from './request.ts';
 import type { ChangeWritten, StateRecord } from './types.ts';
 
@@ -36,7 +36,8 @@ export async function switchStates({
     keys.map(async (key) => {
       const state = { ...states.get(key), enabled };
       const plain = state.value === undefined ? undefined : JSON.stringify(state.value);
-      const valueText = isExact || plain === undefined ? plain : await readValueText({ ...place, key });
+      const isKnown = isExact || plain === undefined;
+      const valueText = isKnown ? plain : (await readState({ ...place, key })).valueText;
       return `{"key":${JSON.stringify(key)},"state":${stateJson({ ...state, valueText })}}`;
     }),
   );

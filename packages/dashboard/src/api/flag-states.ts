@@ -84,15 +84,14 @@ function jsonObject(members: readonly (readonly [name: string, text: string | un
   return `{${present.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
 }
 
-/** Reads one state; rejects with `flag_not_found` when there is none. */
-export function readState(place: StatePlace): Promise<StateRecord> {
-  return request('GET', api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`);
-}
-
-/** The JSON text of a state's value as the server keeps it; `undefined` when it has none. */
-export async function readValueText(place: StatePlace, signal?: AbortSignal): Promise<string | undefined> {
+/**
+ * Reads one state, with its value's JSON text as the server keeps it; rejects with `flag_not_found` when there is none.
+ */
+export async function readState(place: StatePlace, signal?: AbortSignal): Promise<StateRecord & ValueText> {
   const path = api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`;
-  return memberText(await requestText('GET', path, { signal }), ['state', 'value']);
+  const answer = await requestText('GET', path, { signal });
+  // The shape is the API's contract.
+  return { ...(JSON.parse(answer) as StateRecord), valueText: memberText(answer, ['state', 'value']) };
 }
 
 /** Whether two states have the same value and the same rollout. */

@@ -11,7 +11,7 @@ import {
 } from '../api/flag-states.ts';
 import { cellName, clearWriteStatus, markGuess, markMine, setWriteStatus } from '../api/own-writes.ts';
 import { queryKeys } from '../api/query-keys.ts';
-import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord, StateWritten } from '../api/types.ts';
+import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-text.ts';
@@ -86,7 +86,7 @@ export function createStateWriter({
     clearWriteStatus(cell);
     let theirs: StateRecord | undefined;
     try {
-      theirs = await readState(place);
+      theirs = recordOf(await readState(place));
     } catch (error) {
       // Removed: that is their version.
       if (!isRefusal(error, 'flag_not_found')) {
@@ -155,7 +155,7 @@ function tellFailed({ key, environment }: StateChange, error: unknown): void {
   toast({ kind: 'problem', title, detail: messageOf(error) });
 }
 
-function recordOf({ state, revision, updatedAt, updatedBy }: StateWritten): StateRecord {
+function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): StateRecord {
   return { state, revision, updatedAt, ...(updatedBy === undefined ? {} : { updatedBy }) };
 }
 

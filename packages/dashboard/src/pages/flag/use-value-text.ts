@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { readValueText, type StatePlace } from '../../api/flag-states.ts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { readState, type StatePlace } from '../../api/flag-states.ts';
 import { queryKeys } from '../../api/query-keys.ts';
 import type { Json, StateRecord } from '../../api/types.ts';
 
@@ -11,9 +11,15 @@ export function useValueText(place: StatePlace, record: StateRecord | undefined)
   const { project, environment, key } = place;
   const value = record?.state.value;
   const isPlain = value === undefined || value === null || typeof value === 'boolean';
+  const queries = useQueryClient();
+  const queryKey = queryKeys.valueText(project, environment, key, record?.revision);
   const { data } = useQuery({
-    queryKey: queryKeys.valueText(project, environment, key, record?.revision),
-    queryFn: async ({ signal }) => (await readValueText(place, signal)) ?? '',
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const { revision, valueText = '' } = await readState(place, signal);
+      // A newer state, of which the record is still on its way, must not pass for this one.
+      return revision === record?.revision ? valueText : (queries.getQueryData<string>(queryKey) ?? '');
+    },
     enabled: !isPlain,
     staleTime: Infinity,
     // Somebody flipped the switch: the value most likely stands there as before.
