@@ -258,6 +258,23 @@ test(
 );
 
 test(
+  'whoever writes over somebody else’s version can undo it, and theirs is there again to the letter',
+  async () => {
+    const { page } = await world.open(FLAG, { expected: /412/ });
+    await write(page, '8');
+    await writeRaw(`{"enabled":true,"value":${AWKWARD}}`);
+    await card(page).getByRole('alert').waitFor();
+    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('new-checkout is on, value {').first().waitFor();
+    expect(await stateText()).toContain(`"value":${AWKWARD}`);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'what is not saved is not left without a question: by a link, and by going back',
   async () => {
     const { page, check } = await world.open('/projects/shop/flags');

@@ -85,8 +85,10 @@ export function createStateWriter({
   async function settleWith(change: StateChange, place: StatePlace, cell: string): Promise<ChangeOutcome> {
     clearWriteStatus(cell);
     let theirs: StateRecord | undefined;
+    let theirText: string | undefined;
     try {
-      theirs = recordOf(await readState(place));
+      const read = await readState(place);
+      [theirs, theirText] = [recordOf(read), read.valueText];
     } catch (error) {
       // Removed: that is their version.
       if (!isRefusal(error, 'flag_not_found')) {
@@ -102,8 +104,7 @@ export function createStateWriter({
       mine: change.after,
     });
     if (kept === 'theirs') return 'yielded';
-    // Their text is not known: whether the value is another is told by its meaning.
-    return write({ ...change, before: theirs, texts: { after: change.texts?.after } });
+    return write({ ...change, before: theirs, texts: { before: theirText, after: change.texts?.after } });
   }
 
   function tellDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {

@@ -52,8 +52,9 @@ export function EnvironmentCard({
 
   function flip(enabled: boolean): void {
     // It stays enabled while it is being saved, or it would lose the focus.
-    if (status !== 'saving')
-      void changeState({ key, environment, before: record, after: { ...record?.state, enabled } });
+    if (status === 'saving') return;
+    const texts = { before: valueText, after: valueText };
+    void changeState({ key, environment, before: record, after: { ...record?.state, enabled }, texts });
   }
 
   async function save(): Promise<void> {
