@@ -77,6 +77,29 @@ describe('the value', () => {
   );
 
   test(
+    'keeps its notation when only the rollout is edited, also before its exact text has arrived',
+    async () => {
+      await writeRaw(`{"enabled":true,"value":${AWKWARD}}`);
+      const { page } = await world.open('/projects/shop/flags');
+      const release = Promise.withResolvers<void>();
+      await page.route(`**${STATE}`, async (route) => {
+        if (route.request().method() === 'GET') await release.promise;
+        await route.continue();
+      });
+      await page.getByRole('link', { name: 'new-checkout' }).click();
+      await card(page).getByRole('radio', { name: 'A share in development' }).check();
+      await card(page).getByRole('button', { name: '25 % in development' }).click();
+      release.resolve();
+      await card(page).getByText('12345678901234567890').waitFor();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, 25 %').first().waitFor();
+      expect(await stateText()).toContain(`"value":${AWKWARD}`);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     'that was just saved or flipped here is known exactly, and not taken for somebody else’s',
     async () => {
       const { page } = await world.open(FLAG);

@@ -34,7 +34,15 @@ export function draftOf({ record, valueText }: StateVersion): StateDraft {
 
 /** Whether saving the draft would change the version. */
 export function isDirty(draft: StateDraft, version: StateVersion): boolean {
-  return textOf(draft) !== compacted(version.valueText) || !isSameRollout(draft, version);
+  return isNewValue(draft, version) || !isSameRollout(draft, version);
+}
+
+/** The draft over a newer version: what was not touched since `base` is as it is there. */
+export function rebased(draft: StateDraft, base: StateVersion, current: StateVersion): StateDraft {
+  const { text, isEveryone, pct } = draftOf(current);
+  const followsValue = !isNewValue(draft, base) && isNewValue(draft, current);
+  const followsRollout = isSameRollout(draft, base) && !isSameRollout(draft, current);
+  return { ...draft, ...(followsValue ? { text } : {}), ...(followsRollout ? { isEveryone, pct } : {}) };
 }
 
 /** Whether two versions have the same value and the same rollout. */
@@ -89,6 +97,10 @@ function textOf(draft: StateDraft): string | undefined {
 
 function compacted(text: string | undefined): string | undefined {
   return text === undefined ? undefined : compactText(text);
+}
+
+function isNewValue(draft: StateDraft, { valueText }: StateVersion): boolean {
+  return textOf(draft) !== compacted(valueText);
 }
 
 function isSameRollout(draft: StateDraft, { record }: StateVersion): boolean {

@@ -1,6 +1,13 @@
 import { useState } from 'react';
 import { isGuess } from '../../api/own-writes.ts';
-import { draftOf, isDirty, isSameContent, type StateDraft, type StateVersion } from './state-draft.ts';
+import {
+  draftOf,
+  isDirty,
+  isSameContent,
+  rebased,
+  type StateDraft,
+  type StateVersion,
+} from './state-draft.ts';
 
 /** A draft and how it stands to what the server has. */
 export interface HeldDraft {
@@ -52,5 +59,5 @@ function follow(
   if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
   // Only the switch was flipped, or the value's exact text has arrived.
   const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
-  return isSame ? { base: current, draft } : undefined;
+  return isSame ? { base: current, draft: rebased(draft, base, current) } : undefined;
 }
