@@ -124,6 +124,29 @@ describe('the value', () => {
   );
 
   test(
+    'may be typed on while it is being saved: what was saved is not taken for somebody else’s',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await write(page, '8');
+      const release = Promise.withResolvers<void>();
+      await page.route(`**${STATE}`, async (route) => {
+        if (route.request().method() === 'PATCH') await release.promise;
+        await route.continue();
+      });
+      await page.keyboard.press('Control+Enter');
+      await page.keyboard.type('9');
+      release.resolve();
+      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, value 89 in development').first().waitFor();
+      expect(await page.getByText('while you were editing').count()).toBe(0);
+      expect(await stateText()).toContain('"value":89');
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     'says where it is no JSON, and warns before its kind changes',
     async () => {
       const { page } = await world.open(FLAG);

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { isGuess } from '../../api/own-writes.ts';
+import { isGuess, isMine } from '../../api/own-writes.ts';
 import {
   draftOf,
   isDirty,
@@ -59,5 +59,7 @@ function follow(
   if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
   // Only the switch was flipped, or the value's exact text has arrived.
   const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
-  return isSame ? { base: current, draft: rebased(draft, base, current) } : undefined;
+  // Saved from here, while more was being typed: there is nobody to be told of.
+  const isOwn = current.record !== undefined && isMine(current.record);
+  return isSame || isOwn ? { base: current, draft: rebased(draft, base, current) } : undefined;
 }
