@@ -89,6 +89,24 @@ test(
 );
 
 test(
+  'what happened in a project while another screen was open is there when one comes back',
+  async () => {
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
+    const { page } = await world.open('/projects/shop/flags');
+    await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
+    await page.getByRole('button', { name: 'Ada' }).click();
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
+    await page.goBack();
+    await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'what somebody else wrote while the tab was hidden is not taken for what one’s own draft began from',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });

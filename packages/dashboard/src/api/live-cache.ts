@@ -1,4 +1,4 @@
-import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 import { isRefusal } from './api-error.ts';
 import { dropFlags, putFlag } from './flag-cache.ts';
 import { mergeChange } from './flag-merge.ts';
@@ -23,6 +23,8 @@ export function connectCache(
   queries: QueryClient,
 ): () => void {
   const stale = new Set<string>();
+  // Kept new by another stream, if by any: what has happened since is unknown.
+  const older = new Set(queries.getQueryCache().getAll().filter(hasData));
   let timer: ReturnType<typeof setTimeout> | undefined;
   let greeted = false;
 
@@ -40,8 +42,12 @@ export function connectCache(
   const stops = [
     live.on('hello', () => {
       // What happened while there was no connection is unknown: ask for everything that is on the screen.
-      if (greeted) void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+      const isMissed = greeted ? () => true : (query: Query) => older.has(query) || isBesideStream(query);
+      void queries.invalidateQueries({
+        predicate: (query) => query.queryKey[0] !== 'session' && isMissed(query),
+      });
       greeted = true;
+      older.clear();
     }),
     live.on('delivery', noteDelivery),
     live.on('change', (change) => {
@@ -54,6 +60,16 @@ export function connectCache(
     clearTimeout(timer);
     for (const stop of stops) stop();
   };
+}
+
+function hasData({ state }: Query): boolean {
+  return state.data !== undefined;
+}
+
+/** Whether a query waits for the stream; what it has before the stream is there, it has read without it. */
+function isBesideStream(query: Query): boolean {
+  const [name] = query.queryKey;
+  return hasData(query) && (name === 'flags' || name === 'flag');
 }
 
 function mergeStates(

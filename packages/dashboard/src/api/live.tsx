@@ -12,7 +12,9 @@ const LiveContext = createContext<LiveConnection | undefined>(undefined);
 export function LiveProvider({ project, children }: { project: string | undefined; children: ReactNode }) {
   const queries = useQueryClient();
   const isSignedIn = useSession().data?.signedIn !== false;
-  const [live, setLive] = useState<LiveConnection>();
+  const [opened, setOpened] = useState<{ readonly of: typeof project; readonly live: LiveConnection }>();
+  // The stream of the project that was left tells nothing of this one.
+  const live = opened?.of === project ? opened?.live : undefined;
   useEffect(() => {
     const query = project === undefined ? '' : `?project=${encodeURIComponent(project)}`;
     const connection = new LiveConnection(`/api/events${query}`);
@@ -21,7 +23,7 @@ export function LiveProvider({ project, children }: { project: string | undefine
     const stop = connection.onStatus(() => {
       if (connection.status === 'lost') void queries.invalidateQueries({ queryKey: queryKeys.session });
     });
-    setLive(connection);
+    setOpened({ of: project, live: connection });
     return () => {
       stop();
       disconnect();
