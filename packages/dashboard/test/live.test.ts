@@ -107,6 +107,33 @@ test(
 );
 
 test(
+  'what was missed is asked for when its screen is opened, also after other changes have come',
+  async () => {
+    for (const key of ['missed', 'seen'])
+      await world.management.putState('shop', 'development', key, { enabled: false });
+    const { page } = await world.open('/projects/shop/flags');
+    await page.getByRole('switch', { name: 'missed in development' }).waitFor();
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.clock.install();
+    await show(page, 'hidden');
+    await page.clock.fastForward(31_000);
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await world.management.putState('shop', 'development', 'missed', { enabled: true });
+    await show(page, 'visible');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const headers = { 'x-change-note': 'After the pause' };
+    await world.management.putState('shop', 'development', 'seen', { enabled: true }, { headers });
+    await page.getByText('After the pause').waitFor();
+    await page.getByRole('link', { name: 'Flags', exact: true }).click();
+    await page.locator('[aria-label="seen in development"]:checked').waitFor();
+    await page.locator('[aria-label="missed in development"]:checked').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'what somebody else wrote while the tab was hidden is not taken for what one’s own draft began from',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });

@@ -1,6 +1,6 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 import { isRefusal } from './api-error.ts';
-import { dropFlags, putFlag } from './flag-cache.ts';
+import { dropFlags, patchCached, putFlag } from './flag-cache.ts';
 import { mergeChange } from './flag-merge.ts';
 import type { LiveConnection } from './live-connection.ts';
 import type { LiveChange } from './live-events.ts';
@@ -84,7 +84,7 @@ function mergeStates(
   const list = queries.getQueryData<readonly FlagRecord[]>(listKey);
   if (list !== undefined) {
     const { flags, unknown } = mergeOne(list);
-    if (flags !== list) queries.setQueryData(listKey, flags);
+    if (flags !== list) patchCached(queries, listKey, () => flags);
     // A state that goes away may be all that is told of a flag that was archived.
     const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
     const unclear = [...unknown, ...removed];
@@ -94,7 +94,7 @@ function mergeStates(
   for (const { key, state } of change.changes ?? []) {
     const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
     if (one === undefined) continue;
-    queries.setQueryData(queryKeys.flag(project, key), mergeOne([one]).flags[0]);
+    patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => mergeOne([one]).flags[0] ?? one);
     // It may have been archived, or restored.
     if (state === null || one.archivedAt !== undefined) markStale([queryKeys.flag(project, key)]);
   }
