@@ -179,6 +179,51 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'what changed while another project was on the screen is there when one comes back',
+  async () => {
+    await world.management.createProject('blog');
+    await world.management.putState('blog', 'development', 'drafts', { enabled: false });
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
+    const { page } = await world.open('/projects/shop/flags');
+    await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
+    await page.getByRole('button', { name: 'Project: shop' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'blog' }).click();
+    await page.getByRole('switch', { name: 'drafts in development' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
+    await page.goBack();
+    await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the list of another project is read after the stream that tells of it has opened',
+  async () => {
+    await world.management.createProject('wiki');
+    await world.management.putState('wiki', 'development', 'search', { enabled: false });
+    const { page } = await world.open('/projects/shop/flags');
+    await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/wiki/flags') && asked.push(request.url()));
+    let askedBefore: number | undefined;
+    await page.route('**/api/events?project=wiki', async (route) => {
+      askedBefore = asked.length;
+      // A list that has been read by now misses this, for nobody tells the page of it.
+      await world.management.putState('wiki', 'development', 'search', { enabled: true });
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Project: shop' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'wiki' }).click();
+    await page.locator('[aria-label="search in development"]:checked').waitFor();
+    expect(askedBefore).toBe(0);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 /** Tells the page that its tab is hidden or shown, as a browser would. */
 async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate(`
