@@ -11,6 +11,7 @@ import { HomePage } from './pages/home/home-page.tsx';
 import { SessionEndedDialog } from './pages/sign-in/session-ended-dialog.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { useCurrentProject } from './shell/current-project.ts';
+import { PartBoundary } from './shell/part-boundary.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /** A screen that is loaded when it is first shown. */
@@ -50,17 +51,20 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
 
 /** Shows the screen of the address. */
 export function Routes() {
+  const [location] = useLocation();
   return (
-    <Suspense fallback={<SkeletonRows rows={3} />}>
-      <Switch>
-        <Route path="/sign-in" component={SignInPage} />
-        <Route path="/setup" component={SetupPage} />
-        <Route path="/invitation" component={InvitationPage} />
-        <Route>
-          <SignedInRoutes />
-        </Route>
-      </Switch>
-    </Suspense>
+    <PartBoundary place={location}>
+      <Suspense fallback={<SkeletonRows rows={3} />}>
+        <Switch>
+          <Route path="/sign-in" component={SignInPage} />
+          <Route path="/setup" component={SetupPage} />
+          <Route path="/invitation" component={InvitationPage} />
+          <Route>
+            <SignedInRoutes />
+          </Route>
+        </Switch>
+      </Suspense>
+    </PartBoundary>
   );
 }
 
@@ -81,13 +85,15 @@ function SignedInRoutes() {
       <CommandsProvider>
         <ChangeGuards>
           <Shell>
-            <Suspense fallback={<SkeletonRows />}>
-              <Switch>
-                {SCREENS.map(([path, page]) => (
-                  <Route key={path} path={path} component={page} />
-                ))}
-              </Switch>
-            </Suspense>
+            <PartBoundary place={location}>
+              <Suspense fallback={<SkeletonRows />}>
+                <Switch>
+                  {SCREENS.map(([path, page]) => (
+                    <Route key={path} path={path} component={page} />
+                  ))}
+                </Switch>
+              </Suspense>
+            </PartBoundary>
           </Shell>
         </ChangeGuards>
         <Toasts />
