@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 
 /**
  * The secret of a one-time link, which stands after the `#` that no server sees. Taken out of the address bar and of
@@ -6,7 +6,16 @@ import { useState } from 'react';
  */
 export function useLinkSecret(): string {
   const [secret] = useState(takeSecret);
+  useEffect(() => {
+    addEventListener('hashchange', openAnew);
+    return () => removeEventListener('hashchange', openAnew);
+  }, []);
   return secret;
+}
+
+/** Another link in the same tab differs after the `#` only, which loads nothing by itself. */
+function openAnew(): void {
+  if (location.hash.length > 1) location.reload();
 }
 
 let taken = '';
