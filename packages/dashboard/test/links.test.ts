@@ -18,6 +18,18 @@ test('a new link that is opened in the tab of a dead one works, and leaves the a
   await page.close();
 }, 60_000);
 
+test('whoever joins in a browser where somebody else is signed in comes in as themselves', async () => {
+  const { page, check } = await world.open(`/invitation#${await invite('frank@example.com')}`);
+  await page.getByText('This browser is signed in as ada@example.com').waitFor();
+  await page.getByLabel('Your name').fill('Frank');
+  await page.getByLabel('Password').fill('a horse of another colour');
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.waitForURL('**/projects/shop/flags');
+  await page.getByRole('button', { name: 'Frank' }).waitFor();
+  await check();
+  await page.close();
+}, 60_000);
+
 async function invite(email: string): Promise<string> {
   // As in the API's contract.
   const { token } = (await world.management.request('POST', '/api/invitations', {

@@ -55,7 +55,8 @@ export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept'
       // An answer from before would end the session again.
       await queries.cancelQueries({ queryKey: queryKeys.session });
       const before = queries.getQueryData<SessionRecord>(queryKeys.session);
-      const kept = keptSession(before, session);
+      // A one-time link is used up by now: loaded anew, it would only say so.
+      const kept = path === 'session' ? keptSession(before, session) : keptSession(before, session, '/');
       queries.setQueryData(queryKeys.session, kept);
       // What happened meanwhile is unknown.
       if (before?.operator !== undefined && kept.signedIn)
