@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -29,6 +30,37 @@ test('whoever joins in a browser where somebody else is signed in comes in as th
   await check();
   await page.close();
 }, 60_000);
+
+test('the way back does not take a secret away unasked', async () => {
+  const { page, check } = await world.open('/projects/shop/flags');
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByLabel('Name').fill('website');
+  await page.getByRole('checkbox', { name: 'staging' }).check();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  const secret = await page.locator('[data-secret]').textContent();
+  await goBack(page);
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await question.getByText('The key is shown this once').waitFor();
+  await check();
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  expect(await page.locator('[data-secret]').textContent()).toBe(secret);
+  // What a telephone's own way back comes to at the second try.
+  await page.evaluate(`document.querySelector('dialog[open]').close()`);
+  await page.getByRole('alert').getByText('Say that you saved it').waitFor();
+  expect(await page.locator('[data-secret]').isVisible()).toBe(true);
+  await goBack(page);
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.waitForURL('**/flags');
+  expect(await page.locator('[data-secret]').count()).toBe(0);
+  await page.close();
+}, 60_000);
+
+/** As the button of the browser: what is on the screen may stay. */
+async function goBack(page: Page): Promise<void> {
+  await page.evaluate('history.back()');
+}
 
 async function invite(email: string): Promise<string> {
   // As in the API's contract.
