@@ -57,6 +57,24 @@ test('the way back does not take a secret away unasked', async () => {
   await page.close();
 }, 60_000);
 
+test('a copied secret is told to screen readers, and the keyboard stays where it was', async () => {
+  const { page, context } = await world.open('/projects/shop/keys');
+  // As on an address that is not https, where browsers have no clipboard for pages.
+  await context.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+  await page.reload();
+  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByLabel('Name').fill('worker');
+  await page.getByRole('checkbox', { name: 'staging' }).check();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.locator('[data-secret]').waitFor();
+  await page.getByRole('button', { name: 'Copy the key' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'The key worker' });
+  // What is outside of a modal dialog, screen readers do not hear.
+  await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Copied');
+  await page.close({ runBeforeUnload: false });
+}, 60_000);
+
 /** As the button of the browser: what is on the screen may stay. */
 async function goBack(page: Page): Promise<void> {
   await page.evaluate('history.back()');

@@ -36,6 +36,7 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 function copyBySelection(text: string): boolean {
+  const focused = document.activeElement;
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'fixed -left-full';
@@ -44,5 +45,7 @@ function copyBySelection(text: string): boolean {
   field.select();
   const isDone = document.execCommand('copy');
   field.remove();
+  // With the field the focus would be lost, and the keyboard's place with it.
+  if (focused instanceof HTMLElement) focused.focus();
   return isDone;
 }

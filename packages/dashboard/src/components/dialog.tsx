@@ -2,6 +2,7 @@ import X from 'lucide-react/icons/x';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
+import { LiveRegion } from './live-region.tsx';
 
 /**
  * A native modal dialog: the browser keeps the focus inside, closes it with Escape and gives the focus back. Render it
@@ -74,6 +75,7 @@ export function Dialog({
           <div className="px-5 pt-2 pb-5">{children}</div>
         </>
       )}
+      <LiveRegion />
     </dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 
 let message = '';
 const listeners = new Set<() => void>();
@@ -10,8 +10,12 @@ export function announce(text: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Where announcements stand; once on a page. */
+/**
+ * Where announcements stand, from when it is there: once on a page, and once in each modal dialog, since screen readers
+ * hear nothing of what is outside of one.
+ */
 export function LiveRegion() {
+  const [before] = useState(message);
   const text = useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
@@ -21,7 +25,7 @@ export function LiveRegion() {
   );
   return (
     <div role="status" aria-live="polite" className="sr-only" data-testid="live-region">
-      {text}
+      {text === before ? '' : text}
     </div>
   );
 }
