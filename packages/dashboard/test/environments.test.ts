@@ -56,6 +56,27 @@ test('environments are made, coloured, moved, opened and deleted by name', async
   expect((await stream.ended).how).not.toBe('left');
 }, 60_000);
 
+test('another colour does not take away the protection that somebody else gave meanwhile', async () => {
+  await world.management.createProject('pair');
+  const { page } = await world.open('/projects/pair/environments');
+  await page.getByRole('button', { name: 'Edit staging' }).click();
+  await page.getByRole('radio', { name: 'violet' }).check();
+  await world.management.request('PATCH', '/api/projects/pair/environments/staging', {
+    body: { protected: true },
+  });
+  await page.getByRole('checkbox', { name: 'Protected', checked: true }).waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The environment staging is changed').waitFor();
+  // As in the API's contract.
+  const { environments } = (await world.management.request('GET', '/api/projects/pair/environments')) as {
+    environments: { name: string; color: string; protected: boolean }[];
+  };
+  expect(environments.find(({ name }) => name === 'staging')).toMatchObject({
+    ...{ color: 'violet', protected: true },
+  });
+  await page.close();
+}, 60_000);
+
 test('a protected environment goes with its confirmation, and a project by its name', async () => {
   await world.management.createProject('old');
   const { page, check } = await world.open('/projects/old/environments', { theme: 'dark', width: 390 });

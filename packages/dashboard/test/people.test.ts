@@ -84,6 +84,29 @@ test('the last administrator can be neither demoted nor removed, and the screen 
   await page.getByRole('row', { name: /ada@example.com.*Administrator/ }).waitFor();
 }, 60_000);
 
+test('a new name does not undo what somebody else changed meanwhile', async () => {
+  await signUp(world, { email: 'judith@example.com', role: 'viewer' });
+  const { page } = await world.open('/operators');
+  await page.getByRole('button', { name: 'Edit judith' }).click();
+  await page.getByLabel('Name').fill('Judith');
+  const { id } = await judith();
+  await world.management.request('PATCH', `/api/operators/${id}`, { body: { role: 'editor' } });
+  // Her cell, beside the dialog's own words.
+  await page.locator(`tr:has-text("judith@example.com") td`).first().getByText('Editor').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Judith is changed').waitFor();
+  expect(await judith()).toMatchObject({ name: 'Judith', role: 'editor' });
+  await page.close();
+
+  async function judith() {
+    // As in the API's contract.
+    const { operators } = (await world.management.request('GET', '/api/operators')) as {
+      operators: { id: string; email: string; name: string; role: string }[];
+    };
+    return operators.find(({ email }) => email === 'judith@example.com') ?? { id: '' };
+  }
+}, 60_000);
+
 test('a session that has ended is begun again over the dialog in which somebody was typing', async () => {
   const as = await signUp(world, { email: 'iris@example.com', role: 'admin' });
   const { page, check } = await world.open('/projects/shop/keys?q=web', { as, expected: /401/ });

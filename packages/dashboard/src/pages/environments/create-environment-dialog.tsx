@@ -70,7 +70,7 @@ export function CreateEnvironmentDialog({
             />
           )}
         </Field>
-        <EnvironmentLooksFields value={looks} onChange={setLooks} />
+        <EnvironmentLooksFields value={looks} onChange={(part) => setLooks({ ...looks, ...part })} />
         <p className="text-ink-2">It starts empty. Compare copies the states of another one into it.</p>
         <RefusalNote error={error} />
         <DialogActions>

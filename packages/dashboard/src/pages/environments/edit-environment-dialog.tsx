@@ -7,9 +7,12 @@ import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { EnvironmentLooksFields } from './environment-looks-fields.tsx';
+import { type ChosenLooks, EnvironmentLooksFields } from './environment-looks-fields.tsx';
 
-/** Changes the colour and the protection of an environment. Taking the protection away says what that means. */
+/**
+ * Changes the colour and the protection of an environment. Taking the protection away says what that means. What is not
+ * touched is left alone: others may be changing it.
+ */
 export function EditEnvironmentDialog({
   project,
   environment,
@@ -21,7 +24,8 @@ export function EditEnvironmentDialog({
 }) {
   const queries = useQueryClient();
   const { name } = environment;
-  const [looks, setLooks] = useState({ color: environment.color, protected: environment.protected });
+  const [chosen, setChosen] = useState<Partial<ChosenLooks>>({});
+  const looks = { color: environment.color, protected: environment.protected, ...chosen };
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();
   const opens = environment.protected && !looks.protected;
@@ -31,7 +35,7 @@ export function EditEnvironmentDialog({
     setPending(true);
     setError(undefined);
     try {
-      await updateEnvironment(project, name, looks);
+      await updateEnvironment(project, name, chosen);
       toast({ kind: 'done', title: `The environment ${name} is changed` });
       onClose();
     } catch (refusal) {
@@ -45,7 +49,7 @@ export function EditEnvironmentDialog({
   return (
     <Dialog title={`Edit ${name}`} onClose={onClose}>
       <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <EnvironmentLooksFields value={looks} onChange={setLooks} />
+        <EnvironmentLooksFields value={looks} onChange={(part) => setChosen({ ...chosen, ...part })} />
         {opens && (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
             Without protection every editor changes flags in {name} with one click, unasked.

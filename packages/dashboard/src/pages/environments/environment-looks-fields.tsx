@@ -27,7 +27,8 @@ export function EnvironmentLooksFields({
   onChange,
 }: {
   value: ChosenLooks;
-  onChange: (looks: ChosenLooks) => void;
+  /** Given the member that was chosen. */
+  onChange: (part: Partial<ChosenLooks>) => void;
 }) {
   const name = useId();
   return (
@@ -45,7 +46,7 @@ export function EnvironmentLooksFields({
                 name={name}
                 className="size-4 shrink-0 accent-accent"
                 checked={value.color === color}
-                onChange={() => onChange({ ...value, color })}
+                onChange={() => onChange({ color })}
               />
               <span
                 aria-hidden
@@ -61,7 +62,7 @@ export function EnvironmentLooksFields({
           type="checkbox"
           className="mt-0.5 size-4 shrink-0 accent-accent"
           checked={value.protected}
-          onChange={(event) => onChange({ ...value, protected: event.target.checked })}
+          onChange={(event) => onChange({ protected: event.target.checked })}
         />
         <span>
           Protected

@@ -15,17 +15,20 @@ import {
 } from '../../components/permission-fields.tsx';
 import { toast } from '../../components/toasts.tsx';
 
-/** Changes a person's name and what they may do. */
+/** Changes a person's name and what they may do. What is not touched is left alone: others may be changing it. */
 export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRecord; onClose: () => void }) {
   const queries = useQueryClient();
   const self = useOperator();
-  const [name, setName] = useState(operator.name);
-  const [permissions, setPermissions] = useState<Permissions>(operator);
+  const [newName, setName] = useState<string>();
+  const [newPermissions, setPermissions] = useState<Permissions>();
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();
+  const name = newName ?? operator.name;
+  const permissions = newPermissions ?? operator;
   const members = permissionMembers(permissions);
   const isOther =
-    members.role !== operator.role || members.canChangeProtected !== operator.canChangeProtected;
+    newPermissions !== undefined &&
+    (members.role !== operator.role || members.canChangeProtected !== operator.canChangeProtected);
   const isSelf = self.id === operator.id;
 
   async function submit(event: FormEvent): Promise<void> {
@@ -34,7 +37,10 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
     setPending(true);
     setError(undefined);
     try {
-      await changeOperator(operator.id, { name, ...(isOther ? members : {}) });
+      await changeOperator(operator.id, {
+        ...(newName === undefined ? {} : { name: newName }),
+        ...(isOther ? members : {}),
+      });
       toast({ kind: 'done', title: `${name.trim()} is changed` });
       onClose();
     } catch (refusal) {
