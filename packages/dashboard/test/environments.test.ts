@@ -56,6 +56,22 @@ test('environments are made, coloured, moved, opened and deleted by name', async
   expect((await stream.ended).how).not.toBe('left');
 }, 60_000);
 
+test('a protected environment is protected from its beginning', async () => {
+  await world.management.createProject('atomic');
+  const { page } = await world.open('/projects/atomic/environments');
+  const asked: string[] = [];
+  page.on('request', (request) => request.method() === 'GET' || asked.push(request.method()));
+  await page.getByRole('button', { name: 'New environment' }).click();
+  await page.getByLabel('Name').fill('live');
+  await page.getByRole('radio', { name: 'red' }).check();
+  await page.getByRole('checkbox', { name: 'Protected' }).check();
+  await page.getByRole('button', { name: 'Create the environment' }).click();
+  await page.getByRole('row', { name: /^live protected/ }).waitFor();
+  // A second request may fail, and would leave it open to every editor.
+  expect(asked).toEqual(['POST']);
+  await page.close();
+}, 60_000);
+
 test('another colour does not take away the protection that somebody else gave meanwhile', async () => {
   await world.management.createProject('pair');
   const { page } = await world.open('/projects/pair/environments');

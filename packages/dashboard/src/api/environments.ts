@@ -9,8 +9,11 @@ export interface EnvironmentLooks {
 }
 
 /** Makes an environment, empty, after the others. */
-export function createEnvironment(project: string, name: string): Promise<EnvironmentRecord> {
-  return request('POST', api`projects/${project}/environments`, { body: { name } });
+export function createEnvironment(
+  project: string,
+  environment: { readonly name: string } & Omit<EnvironmentLooks, 'position'>,
+): Promise<EnvironmentRecord> {
+  return request('POST', api`projects/${project}/environments`, { body: environment });
 }
 
 /** Changes what an environment looks like. To take its protection away it must be confirmed. */

@@ -30,30 +30,37 @@ export function listEnvironments(
   return context.store.read(async (reader) => reader.environments((await findProject(reader, project)).id));
 }
 
-/** Makes an environment, empty. `invalid_argument`, `project_not_found`, `already_exists`. */
+/**
+ * Makes an environment, empty, with the looks of its name where none are given. `invalid_argument`,
+ * `project_not_found`, `already_exists`.
+ */
 export function createEnvironment(
   context: ManagementContext,
   actor: Actor,
-  place: Place,
+  place: Place & { readonly looks?: Omit<EnvironmentLooks, 'position'> },
 ): Promise<Written<Environment>> {
   checkName('environment', place.environment);
   return commitWritten(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
-    return addEnvironment(context, transaction, { projectId: project.id, name: place.environment });
+    const made = { projectId: project.id, name: place.environment, ...place.looks };
+    return addEnvironment(context, transaction, made);
   });
 }
 
-/** Inserts an environment after the others of its project, with the looks of its name. `already_exists`. */
+/**
+ * Inserts an environment after the others of its project, with the looks of its name where none are given.
+ * `already_exists`.
+ */
 export async function addEnvironment(
   context: ManagementContext,
   transaction: StoreTransaction,
-  { projectId, name }: Pick<Environment, 'projectId' | 'name'>,
+  { projectId, name, ...looks }: Pick<Environment, 'projectId' | 'name'> & Omit<EnvironmentLooks, 'position'>,
 ): Promise<Environment> {
   const others = await transaction.environments(projectId);
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
-  return transaction.insertEnvironment({ ...place, ...looksOf(name), position });
+  return transaction.insertEnvironment({ ...place, ...looksOf(name), ...looks, position });
 }
 
 /** What an environment looks like; what is absent stays. */

@@ -1,7 +1,7 @@
 import { NAME_PATTERN } from '@halyard/protocol';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { createEnvironment, updateEnvironment } from '../../api/environments.ts';
+import { createEnvironment } from '../../api/environments.ts';
 import { queryKeys } from '../../api/query-keys.ts';
 import type { EnvironmentColor, ProjectRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/refusal-note.tsx';
@@ -32,8 +32,7 @@ export function CreateEnvironmentDialog({
     setPending(true);
     setError(undefined);
     try {
-      await createEnvironment(project, name);
-      await updateEnvironment(project, name, looks);
+      await createEnvironment(project, { name, ...looks });
       toast({ kind: 'done', title: `The environment ${name} is made` });
       onClose();
     } catch (refusal) {

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS, type Environment } from '../../domain/environment.ts';
+import { ENVIRONMENT_COLORS, type Environment, type EnvironmentColor } from '../../domain/environment.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {
   createEnvironment,
   deleteEnvironment,
+  type EnvironmentLooks,
   listEnvironments,
   updateEnvironment,
 } from '../../management/environments.ts';
@@ -13,6 +14,17 @@ import { created, isoTime, noContent, ok } from './answers.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
 import { EnvironmentRecordSchema, NameSchema, seqMember } from './schemas.ts';
+
+/** What an environment looks like, in bodies. */
+const looksMembers = {
+  protected: z.boolean().optional(),
+  color: z.enum(ENVIRONMENT_COLORS).optional(),
+};
+
+interface Looks {
+  readonly protected?: boolean | undefined;
+  readonly color?: EnvironmentColor | undefined;
+}
 
 const tag = 'Environments';
 const path = '/api/projects/{project}/environments';
@@ -41,7 +53,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       ...{ method: 'post', path, id: 'createEnvironment', tag },
       role: 'admin',
       summary: 'Make an environment, empty',
-      body: { schema: z.strictObject({ name: NameSchema }) },
+      body: { schema: z.strictObject({ name: NameSchema, ...looksMembers }) },
       answer: {
         status: 201,
         description: 'The environment.',
@@ -50,7 +62,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       errors: ['project_not_found', 'already_exists'],
     },
     async ({ params, body, actor }) => {
-      const place = { project: params.project, environment: body.name };
+      const place = { project: params.project, environment: body.name, looks: looksOf(body) };
       return created(environmentRecord(await createEnvironment(context, actor, place)));
     },
   );
@@ -62,8 +74,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       summary: 'Change whether an environment is protected, and how screens show it',
       body: {
         schema: z.strictObject({
-          protected: z.boolean().optional(),
-          color: z.enum(ENVIRONMENT_COLORS).optional(),
+          ...looksMembers,
           position: z.number().int().min(0).max(1000).optional(),
         }),
       },
@@ -75,12 +86,8 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
     async ({ params, body, actor }) => {
-      const { protected: isProtected, color, position } = body;
-      const looks = {
-        ...(isProtected === undefined ? {} : { protected: isProtected }),
-        ...(color === undefined ? {} : { color }),
-        ...(position === undefined ? {} : { position }),
-      };
+      const { position } = body;
+      const looks = { ...looksOf(body), ...(position === undefined ? {} : { position }) };
       return ok(environmentRecord(await updateEnvironment(context, actor, { ...params, looks })));
     },
   );
@@ -98,6 +105,14 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       return noContent();
     },
   );
+}
+
+/** The looks that a body names. */
+function looksOf({ protected: isProtected, color }: Looks): Omit<EnvironmentLooks, 'position'> {
+  return {
+    ...(isProtected === undefined ? {} : { protected: isProtected }),
+    ...(color === undefined ? {} : { color }),
+  };
 }
 
 /** An environment as it is answered. */

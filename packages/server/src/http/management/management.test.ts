@@ -69,6 +69,17 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       expect((await app.call('POST', '/api/projects', { body: { name } })).status).toBe(201);
     });
 
+    test('an environment is made with its looks, or with those of its name', async () => {
+      const { path } = await app.project();
+      const looks = { protected: true, color: 'violet' };
+      const made = await app.call('POST', `${path}/environments`, { body: { name: 'live', ...looks } });
+      expect([made.status, made.json]).toMatchObject([201, { name: 'live', ...looks }]);
+      const plain = await app.call('POST', `${path}/environments`, { body: { name: 'preview' } });
+      expect(plain.json).toMatchObject({ protected: false, color: 'gray' });
+      const odd = await app.call('POST', `${path}/environments`, { body: { name: 'odd', color: 'beige' } });
+      expect([odd.status, odd.json.error]).toEqual([400, 'invalid_argument']);
+    });
+
     test('a recreated environment is empty and counts on', async () => {
       const { path } = await app.project();
       await app.call('PUT', `${path}/environments/staging/flags/a`, { body: { enabled: true } });
