@@ -13,7 +13,14 @@ import { Field } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { afterStep } from './after-step.ts';
 import { dueText, localZone } from './due-text.ts';
-import { type Draft, type DraftStep, findProblems, firstTime, scheduleOf } from './schedule-fields.ts';
+import {
+  type Draft,
+  type DraftStep,
+  findProblems,
+  firstTime,
+  scheduleOf,
+  scheduleText,
+} from './schedule-fields.ts';
 import { StepRow } from './step-row.tsx';
 
 const NO_FLAGS: readonly FlagRecord[] = [];
@@ -45,9 +52,14 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
     setChecked(true);
     if (!isSound || environment === undefined) return;
     if (!(await consent(environment))) return;
-    const schedule = scheduleOf({ ...draft, environment: environment.name });
+    const final = { ...draft, environment: environment.name };
+    const schedule = scheduleOf(final);
     create.mutate(
-      { schedule, confirmed: environment.protected ? environment.name : undefined },
+      {
+        schedule,
+        text: scheduleText(final),
+        confirmed: environment.protected ? environment.name : undefined,
+      },
       {
         onSuccess: () => {
           announce(`Scheduled for ${dueText(schedule.dueAt).local}`);

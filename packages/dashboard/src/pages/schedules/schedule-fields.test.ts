@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { afterStep } from './after-step.ts';
-import { type Draft, type DraftStep, findProblems, firstTime, scheduleOf } from './schedule-fields.ts';
+import {
+  type Draft,
+  type DraftStep,
+  findProblems,
+  firstTime,
+  scheduleOf,
+  scheduleText,
+} from './schedule-fields.ts';
 
 const NOW = Date.parse('2027-01-31T12:00:00Z');
 const KEYS = new Set(['a', 'b']);
@@ -47,6 +54,14 @@ test('a draft becomes what the API takes, with its time in UTC', () => {
     changes: [{ key: 'a', patch: { enabled: true, rolloutPct: 25 } }],
     note: 'why',
   });
+});
+
+test('a value is sent as it was typed: parsed, a long number would be another', () => {
+  const typed = '{"b":12345678901234567890,"1":1.0}';
+  const given = draft([{ ...step('a'), kind: 'value', text: ` ${typed} ` }, step('b', 1)]);
+  const text = scheduleText(given);
+  expect(text).toContain(`{"key":"a","patch":{"value":${typed}}}`);
+  expect(JSON.parse(text)).toEqual(scheduleOf(given));
 });
 
 test('the first time that is offered is an hour away, at five minutes', () => {

@@ -76,6 +76,17 @@ export function scheduleOf(draft: Draft): NewSchedule {
   };
 }
 
+/** The same as JSON text, in which a value keeps its notation: some numbers do not survive being parsed. */
+export function scheduleText(draft: Draft): string {
+  const { changes, ...rest } = scheduleOf(draft);
+  const steps = draft.steps.map(({ kind, text }, index) => {
+    const step = changes[index];
+    if (kind !== 'value' || step === undefined) return JSON.stringify(step);
+    return `{"key":${JSON.stringify(step.key)},"patch":{"value":${text.trim()}}}`;
+  });
+  return `{"changes":[${steps.join(',')}],${JSON.stringify(rest).slice(1)}`;
+}
+
 function changeOf({ key, kind, text }: DraftStep): ScheduledStep {
   switch (kind) {
     case 'on':
