@@ -42,6 +42,25 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       expect(await item.getByRole('button').count()).toBe(0);
     }, 60_000);
 
+    test('a schedule whose environment is gone can be cancelled, and is told apart', async () => {
+      await world.management.createEnvironment('shop', 'preview');
+      await world.management.request('POST', '/api/projects/shop/schedules', {
+        body: {
+          environment: 'preview',
+          dueAt: new Date(Date.now() + 86_400_000).toISOString(),
+          changes: [{ key: 'checkout', patch: { enabled: true } }],
+          note: 'For the preview',
+        },
+      });
+      await world.management.deleteEnvironment('shop', 'preview');
+      const { page } = await world.open('/projects/shop/schedules');
+      const item = page.getByRole('listitem').filter({ hasText: 'For the preview' });
+      await item.getByRole('button', { name: /^Cancel/ }).click();
+      await page.getByRole('dialog').getByText('checkout in a deleted environment will not').waitFor();
+      await page.getByRole('button', { name: 'Cancel the schedule' }).click();
+      await item.getByText('cancelled').first().waitFor();
+    }, 60_000);
+
     test('a schedule that falls due is seen to be done', async () => {
       await world.management.request('POST', '/api/projects/shop/schedules', {
         body: {
