@@ -43,6 +43,20 @@ describe('the history', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
   }, 60_000);
 
+  test('a filter for an environment that is gone shows itself, and can be taken away', async () => {
+    const { page } = await world.open('/projects/shop/history?environment=preview&action=flag.restored', {
+      expected: /404/,
+    });
+    await page.getByText('has no environment "preview"').waitFor();
+    const environment = page.getByLabel('Environment', { exact: true });
+    expect(await environment.inputValue()).toBe('preview');
+    await environment.selectOption('');
+    await page.getByText('Nothing matches the filter').waitFor();
+    await page.getByLabel('What was done').selectOption('');
+    await page.getByText('changed 2 flags').waitFor();
+    await page.close();
+  }, 60_000);
+
   test('what somebody else changes appears at the top, with how far it came', async () => {
     const first = await world.open('/projects/shop/history');
     const second = await world.open('/projects/shop/flags');

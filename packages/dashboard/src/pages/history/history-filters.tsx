@@ -11,6 +11,8 @@ import { ACTION_CHOICES } from './action-choices.ts';
 /** How long after the last key the list is asked for, in milliseconds. */
 const PAUSE_MS = 250;
 
+const ACTION_NAMES = new Map(ACTION_CHOICES);
+
 /** What of the history is shown; kept in the address. The download has the same, and all of it. */
 export function HistoryFilters({
   filter,
@@ -44,6 +46,15 @@ export function HistoryFilters({
     if (filter.actor) names.add(filter.actor);
     return [...names].sort();
   }, [entries, filter.actor]);
+  // What narrows the list can always be seen and taken away, also when it is gone or was never there.
+  const places = withChosen(
+    environments.map(({ name }) => name),
+    filter.environment,
+  );
+  const deeds = withChosen(
+    ACTION_CHOICES.map(([action]) => action),
+    filter.action,
+  );
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField
@@ -65,7 +76,7 @@ export function HistoryFilters({
           </option>
         ))}
       </Select>
-      {environments.length > 0 && (
+      {places.length > 0 && (
         <Select
           label="Environment"
           className="max-w-44"
@@ -73,7 +84,7 @@ export function HistoryFilters({
           onChange={(event) => setParams({ environment: event.target.value })}
         >
           <option value="">every environment</option>
-          {environments.map(({ name }) => (
+          {places.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </Select>
@@ -85,9 +96,9 @@ export function HistoryFilters({
         onChange={(event) => setParams({ action: event.target.value })}
       >
         <option value="">everything</option>
-        {ACTION_CHOICES.map(([action, name]) => (
+        {deeds.map((action) => (
           <option key={action} value={action}>
-            {name}
+            {ACTION_NAMES.get(action) ?? action}
           </option>
         ))}
       </Select>
@@ -101,4 +112,8 @@ export function HistoryFilters({
       </a>
     </search>
   );
+}
+
+function withChosen(choices: readonly string[], chosen: string | undefined): readonly string[] {
+  return chosen === undefined || choices.includes(chosen) ? choices : [...choices, chosen];
 }
