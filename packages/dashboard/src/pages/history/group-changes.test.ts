@@ -38,6 +38,19 @@ test('days are those of the person who looks', () => {
   ]);
 });
 
+test('no day comes twice where the clocks of two nodes differ around midnight', () => {
+  const local = (text: string) => new Date(text).toISOString();
+  const days = groupChanges([
+    entry(3, { at: local('2027-02-01T00:00:02') }),
+    entry(2, { at: local('2027-01-31T23:59:59') }),
+    entry(1, { at: local('2027-02-01T00:00:01') }),
+  ]);
+  expect(days.map(({ day, changes }) => [day, changes.map(({ seq }) => seq)])).toEqual([
+    ['2027-02-01', [3]],
+    ['2027-01-31', [2, 1]],
+  ]);
+});
+
 /** Each change at a time of its own. */
 function atOf(given: AuditEntryRecord): AuditEntryRecord {
   return { ...given, at: new Date(Date.UTC(2027, 0, 31, 12, 0, given.seq)).toISOString() };

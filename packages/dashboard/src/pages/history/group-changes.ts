@@ -22,7 +22,8 @@ export function groupChanges(entries: readonly AuditEntryRecord[]): readonly Day
   for (const change of changesOf(entries)) {
     const day = localDay(new Date(change.first.at));
     const last = days.at(-1);
-    if (last?.day === day) last.changes.push(change);
+    // Clocks of nodes differ: a change of the next day may stand below one of the day before. No day comes twice.
+    if (last !== undefined && last.day <= day) last.changes.push(change);
     else days.push({ day, changes: [change] });
   }
   return days;
