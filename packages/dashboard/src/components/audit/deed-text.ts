@@ -26,6 +26,8 @@ const DEEDS: Readonly<Record<string, string>> = {
   'operator.joined': 'joined as',
   'operator.changed': 'changed the operator',
   'operator.removed': 'removed the operator',
+  'operator.reset_offered': 'made a link for a new password of',
+  'operator.setup_offered': 'offered the set-up',
   'operator.password_changed': 'set a new password for',
   'invitation.created': 'invited',
   'invitation.revoked': 'took back the invitation of',
@@ -57,7 +59,7 @@ export function hasVersions(action: string, versions: { before?: unknown; after?
 export function targetText({ action, target, before, after }: Subject): string {
   if (action.startsWith('session.')) return '';
   const known = { ...membersOf(before), ...membersOf(after) };
-  if (action.startsWith('key.') && typeof known.name === 'string') return known.name;
+  if (/^(key|token)\./.test(action) && typeof known.name === 'string') return known.name;
   if (action.startsWith('schedule.') && Array.isArray(known.changes))
     return keysOf(known.changes).join(', ') || target;
   return target;
