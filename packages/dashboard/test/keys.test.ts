@@ -108,6 +108,23 @@ describe('who may only look, and what the list shows', () => {
   }, 60_000);
 });
 
+test('a key that runs out while it is on the screen is shown to have done so', async () => {
+  const own = await startWorld();
+  await own.management.createProject('shop');
+  const expiresAt = new Date(Date.now() + 120_000).toISOString();
+  await own.management.request('POST', '/api/projects/shop/keys', {
+    body: { name: 'trial', environments: ['staging'], expiresAt },
+  });
+  const { page } = await own.open('/projects/shop/keys');
+  await page.clock.install();
+  await page.reload();
+  const row = page.getByRole('row', { name: /trial/ });
+  await row.getByText(/^ends in/).waitFor();
+  await page.clock.fastForward(180_000);
+  await row.getByText('expired', { exact: true }).waitFor();
+  await own.close();
+}, 60_000);
+
 /** Where a page that is open keeps a text: its document, address, history and storage. */
 async function placesWith(page: Page, text: string): Promise<string[]> {
   const places = (await page.evaluate(`({

@@ -16,13 +16,18 @@ const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 
 /** How long ago a time was; hovering tells it in local time and UTC. `at` is ISO 8601. */
 export function TimeAgo({ at, className }: { at: string; className?: string }) {
-  const beat = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / BEAT_MS));
+  const beat = useBeat();
   const date = new Date(at);
   return (
     <time dateTime={at} title={fullTime(date)} className={className} data-beat={beat}>
       {timeAgo(date.getTime(), Date.now())}
     </time>
   );
+}
+
+/** Draws again now and then what tells of times; gives another number each time. */
+export function useBeat(): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / BEAT_MS));
 }
 
 /** A time in words, as "3 min. ago"; both in epoch milliseconds. */
