@@ -107,6 +107,21 @@ test('HEAD says what GET would, other methods are refused', async () => {
   expect(await post.json()).toMatchObject({ error: 'method_not_allowed' });
 });
 
+test('files that could not be read once are read for the next page', async () => {
+  let tries = 0;
+  const dashboard = createDashboard({
+    load: async () => {
+      if (++tries === 1) throw new Error('EMFILE');
+      return pack;
+    },
+    docsUrl: 'https://docs.example.com',
+    log,
+  });
+  const ask = async () => dashboard(new Request(new URL('/', built.url).href), built);
+  await expect(ask()).rejects.toThrow('EMFILE');
+  expect([(await ask())?.status, (await ask())?.status, tries]).toEqual([200, 200, 2]);
+});
+
 test('a checkout without a built dashboard says how to build it', async () => {
   const page = await fetch(new URL('/', unbuilt.url));
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('bun run build:dashboard')]);

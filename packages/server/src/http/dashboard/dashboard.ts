@@ -8,7 +8,7 @@ import { isPageAddress } from './page-addresses.ts';
 
 /** What the dashboard needs to know of the server it is served by. */
 export interface DashboardOptions {
-  /** Gives the built files; asked once, when the first page is. `undefined` where there are none. */
+  /** Gives the built files; asked when the first page is, and no more once it has given them. `undefined` where there are none. */
   readonly load: () => Promise<AssetPack | undefined>;
   readonly docsUrl: string;
   readonly log: Logger;
@@ -29,7 +29,11 @@ export function createDashboard(options: DashboardOptions): Fallback {
     const path = new URL(request.url).pathname;
     const isPage = isPageAddress(path);
     if (!isPage && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
-    loading ??= options.load();
+    loading ??= options.load().catch((error: unknown) => {
+      // Too many open files, perhaps: the next page asks again.
+      loading = undefined;
+      throw error;
+    });
     return loading.then((pack) => {
       if (pack === undefined) return isPage ? answerPage(request, options, undefined) : undefined;
       const asset = pack.get(isPage ? '/' : path);
