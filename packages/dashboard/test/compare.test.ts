@@ -67,7 +67,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
 
-      await preview.getByText('development has changed since you looked.').waitFor();
+      await preview.getByText('staging or development has changed since you looked.').waitFor();
       const changes = preview.getByRole('region', { name: 'What changes' });
       await changes.getByText('7', { exact: true }).waitFor();
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
@@ -77,6 +77,28 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
         enabled: true,
         rolloutPct: 50,
       });
+    }, 60_000);
+
+    test('a source that has changed since the preview is shown again instead of being copied', async () => {
+      await world.management.createProject('deck');
+      await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 1 });
+      const { page } = await world.open('/projects/deck/compare?from=staging&to=development', {
+        expected: /412/,
+      });
+      await page.getByRole('checkbox', { name: 'Select lights' }).check();
+      await page.getByRole('button', { name: 'Copy to development…' }).click();
+      const preview = page.getByRole('dialog', { name: 'Copy to development' });
+      await preview.getByText('1 %').waitFor();
+      await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 99 });
+      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+
+      await preview.getByText('staging or development has changed since you looked.').waitFor();
+      expect((await world.management.states('deck', 'development')).flags).toEqual([]);
+      await preview.getByText('99 %').waitFor();
+      await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
+      await preview.waitFor({ state: 'detached' });
+      const { flags } = await world.management.states('deck', 'development');
+      expect(flags.map(({ state }) => state.rolloutPct)).toEqual([99]);
     }, 60_000);
   });
 }

@@ -43,6 +43,8 @@ export interface CopyPlace {
 export interface Copied {
   readonly environment: string;
   readonly revision: number;
+  /** The revision of the environment that it is copied from. */
+  readonly fromRevision: number;
   readonly changed: readonly string[];
   readonly seq?: number;
   readonly differences: readonly {
@@ -57,16 +59,18 @@ export function previewCopy(place: CopyPlace, signal: AbortSignal): Promise<Copi
   return request('POST', `${pathOf(place)}?dryRun=true`, { body: bodyOf(place), signal });
 }
 
-/** Copies as one change. Rejects with `revision_conflict` when the target is not at revision `seen` any more. */
+/** Copies as one change. Rejects with `revision_conflict` when either environment is not as it was `seen` any more. */
 export function copyStates(
   place: CopyPlace,
   options: {
-    readonly seen: number;
+    readonly seen: Pick<Copied, 'revision' | 'fromRevision'>;
     readonly confirmed?: string | undefined;
     readonly note?: string | undefined;
   },
 ): Promise<Copied> {
-  return request('POST', pathOf(place), { body: bodyOf(place), ...options });
+  const { seen, ...rest } = options;
+  const body = { ...bodyOf(place), fromRevision: seen.fromRevision };
+  return request('POST', pathOf(place), { body, seen: seen.revision, ...rest });
 }
 
 function pathOf({ project, to }: CopyPlace): string {

@@ -18,7 +18,7 @@ import { useUndoChange } from './use-undo-change.tsx';
 
 /**
  * Copies states from one environment to another as one change: shows beforehand what the server would do, asks where
- * the target is protected, and shows it again when the target has changed meanwhile.
+ * the target is protected, and shows it again when one of the two has changed meanwhile.
  */
 export function CopyDialog({
   project,
@@ -60,7 +60,7 @@ export function CopyDialog({
     setError(undefined);
     try {
       const confirmed = to.protected ? to.name : undefined;
-      tellCopied(await copyStates(place, { seen: shown.revision, confirmed, note }));
+      tellCopied(await copyStates(place, { seen: shown, confirmed, note }));
       onCopied?.();
       onClose();
     } catch (refused) {
@@ -98,7 +98,8 @@ export function CopyDialog({
       <div className="mt-3 space-y-3">
         {isConflict ? (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-            {to.name} has changed since you looked. Nothing was copied; below is what copying does now.
+            {from.name} or {to.name} has changed since you looked. Nothing was copied; below is what copying
+            does now.
           </p>
         ) : (
           <RefusalNote error={error ?? preview.error} />

@@ -3,7 +3,7 @@ import type { Environment } from '../domain/environment.ts';
 import type { StateOperation, StateText } from '../domain/flag.ts';
 import type { StoreReader, StoreTransaction } from '../domain/store.ts';
 import { commitWritten, type Written } from './commit.ts';
-import { differencesOf, findBoth } from './compare.ts';
+import { type ComparedPlaces, differencesOf, findBoth } from './compare.ts';
 import type { ManagementContext } from './context.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
 import { environmentNotFound, lockAll, type Place } from './lookup.ts';
@@ -19,6 +19,8 @@ export interface CopyInput extends Place {
   readonly extras: 'keep' | 'delete';
   /** Checked against the target's revision. */
   readonly expected: ExpectedRevision;
+  /** Checked against the revision of `from`, so that nothing is copied that was not seen. Absent: as it is. */
+  readonly fromRevision?: number;
   /** `preview` only says what would be done. */
   readonly mode: 'apply' | 'preview';
 }
@@ -34,6 +36,8 @@ export interface CopyStep {
 export interface Copied {
   readonly environment: string;
   readonly revision: number;
+  /** The revision of the environment that was copied from. */
+  readonly fromRevision: number;
   /** Keys whose state is now another; empty for a preview. */
   readonly changed: readonly string[];
   readonly differences: readonly CopyStep[];
@@ -53,39 +57,39 @@ export function copyStates(
     return context.store.read(async (reader) => {
       const { from, to } = await findBoth(reader, places);
       const differences = await stepsOf(reader, input, { from, to });
-      return { environment: to.name, revision: to.revision, changed: [], differences };
+      const { revision } = to;
+      return { environment: to.name, revision, fromRevision: from.revision, changed: [], differences };
     });
   }
   return commitWritten(context, actor, async (transaction) => {
-    const { from, to } = await lockBoth(transaction, await findBoth(transaction, places));
-    requireChangeOf(actor, to);
+    const { from, to } = await lockBoth(transaction, actor, places);
     const differences = await stepsOf(transaction, input, { from, to });
     const operations = differences.map(({ key, after }): StateOperation => [key, after ?? null]);
     const { revision, changed } = await transaction.changeStates(to, operations);
-    return { environment: to.name, revision, changed, differences };
+    return { environment: to.name, revision, fromRevision: from.revision, changed, differences };
   });
 }
 
-/** Locks also the source: deleted while this waits for the target, it would be copied as an empty one. */
-async function lockBoth(
-  transaction: StoreTransaction,
-  { from, to }: { readonly from: Environment; readonly to: Environment },
-) {
+/** Both are held: what is read of the one is what the other becomes. One deleted meanwhile would read as empty. */
+async function lockBoth(transaction: StoreTransaction, actor: Actor, places: ComparedPlaces) {
+  const { from, to } = await findBoth(transaction, places);
   const locked = await lockAll(transaction, [from, to]);
-  const current = ({ id, name }: Environment): Environment => {
+  const held = ({ id, name }: Environment): Environment => {
     const environment = locked.find((candidate) => candidate.id === id);
     if (environment === undefined) throw environmentNotFound(name);
     return environment;
   };
-  return { from: current(from), to: current(to) };
+  requireChangeOf(actor, held(to));
+  return { from: held(from), to: held(to) };
 }
 
 async function stepsOf(
   reader: StoreReader,
-  { keys, extras, expected }: CopyInput,
+  { keys, extras, expected, fromRevision }: CopyInput,
   environments: { readonly from: Environment; readonly to: Environment },
 ): Promise<readonly CopyStep[]> {
   checkRevision(expected, environments.to.revision);
+  if (fromRevision !== undefined) checkRevision({ present: [fromRevision] }, environments.from.revision);
   const wanted = keys === undefined ? undefined : new Set(keys);
   const differences = await differencesOf(reader, environments);
   return differences.flatMap(({ key, from: after, to: before }) => {

@@ -54,13 +54,14 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     const copied = await app.call('POST', copy, { body: { from: 'staging' } });
     expect(copied.json).toEqual({
       ...{ environment: 'production', revision: revision + 1, changed: ['b', 'c'] },
-      ...{ seq: expect.any(Number), differences },
+      ...{ fromRevision: expect.any(Number), seq: expect.any(Number), differences },
     });
     expect(copied.headers.get('ETag')).toBe(`"${revision + 1}"`);
     expect(copied.text).toContain('"value":1.5');
     const again = await app.call('POST', copy, { body: { from: 'staging' } });
     expect(again.json).toEqual({
       ...{ environment: 'production', revision: revision + 1, changed: [], differences: [] },
+      fromRevision: expect.any(Number),
     });
     const undone = await app.call('POST', `/api/changes/${copied.json.seq}/revert`, { body: {} });
     expect(undone.status).toBe(200);
@@ -71,7 +72,7 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
   test('a copy can be tried without effect', async () => {
     const { revision, copy } = await twoEnvironments();
     const tried = await app.call('POST', `${copy}?dryRun=true`, { body: { from: 'staging' } });
-    expect(tried.json).toEqual({ environment: 'production', revision, changed: [], differences });
+    expect(tried.json).toMatchObject({ environment: 'production', revision, changed: [], differences });
     const done = await app.call('POST', copy, {
       body: { from: 'staging' },
       headers: { 'If-Match': tried.headers.get('ETag') ?? '' },
@@ -88,6 +89,20 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     await app.call('POST', copy, { body: { from: 'staging', deletes: true } });
     const { json } = await app.call('GET', `${path}/compare?from=staging&to=production`);
     expect(json.differences).toEqual([]);
+  });
+
+  test('a copy from another revision than was seen is refused', async () => {
+    const { path, copy } = await twoEnvironments();
+    const { fromRevision } = (await app.call('POST', `${copy}?dryRun=true`, { body: { from: 'staging' } }))
+      .json;
+    await app.call('PUT', `${path}/environments/staging/flags/z`, { body: on });
+    const body = { from: 'staging', fromRevision };
+    for (const query of ['', '?dryRun=true']) {
+      const refused = await app.call('POST', copy + query, { body });
+      expect([refused.status, refused.json.error]).toEqual([412, 'revision_conflict']);
+    }
+    const copied = await app.call('POST', copy, { body: { ...body, fromRevision: fromRevision + 1 } });
+    expect([copied.status, copied.json.fromRevision]).toEqual([200, fromRevision + 1]);
   });
 
   test('a copy onto another revision than was seen is refused', async () => {

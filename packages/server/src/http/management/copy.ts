@@ -39,6 +39,9 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
             .boolean()
             .default(false)
             .openapi({ description: 'Also remove the states that the other environment lacks.' }),
+          fromRevision: Revision.optional().openapi({
+            description: 'The revision of `from` that was seen: at any other nothing is copied.',
+          }),
         }),
       },
       conditions: ['If-Match'],
@@ -49,6 +52,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
         schema: z.object({
           environment: NameSchema,
           revision: Revision,
+          fromRevision: Revision,
           changed: z.array(FlagKeySchema),
           ...seqMember,
           differences: z.array(
@@ -62,10 +66,11 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
       },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
-    async ({ params, query: { dryRun }, body: { from, keys, deletes }, actor, request }) => {
+    async ({ params, query: { dryRun }, body: { from, keys, deletes, fromRevision }, actor, request }) => {
       const { differences, ...copied } = await copyStates(context, actor, {
         ...{ ...params, from, extras: deletes ? 'delete' : 'keep' },
         ...(keys === undefined ? {} : { keys }),
+        ...(fromRevision === undefined ? {} : { fromRevision }),
         expected: expectedRevision(request.headers),
         mode: dryRun === 'true' ? 'preview' : 'apply',
       });
