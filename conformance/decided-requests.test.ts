@@ -25,6 +25,17 @@ conformance('10. Decided: requests', (subject) => {
     }
   });
 
+  test('S10.1 an escape in env that does not decode is invalid_argument, as it is in the path', async () => {
+    const world = await World.make(subject(), FLAG);
+    for (const env of ['%zz', '%', 'production%2', '%ff', '%ED%A0%80']) {
+      for (const path of PATHS) {
+        const answer = await world.raw(`${path}?env=${env}`);
+        expectErrorText(answer, answer.text, 'invalid_argument', path + env);
+      }
+    }
+    expect((await world.raw('/v1/flags?env=production&x=%zz')).status).toBe(200);
+  });
+
   test('S10.1 other query parameters are ignored, and env is decoded', async () => {
     const world = await World.make(subject(), FLAG);
     for (const query of [

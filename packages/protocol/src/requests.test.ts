@@ -8,6 +8,7 @@ describe('parseEnvQuery', () => {
     ['other=1&env=production', 'production'],
     ['env=%E2%9C%93', '✓'],
     ['env=a+b', 'a b'],
+    ['env=production&x=%zz', 'production'],
   ])('%j names %j', (query, env) => {
     expect(parseEnvQuery(query)).toEqual({ ok: true, value: env });
   });
@@ -18,6 +19,10 @@ describe('parseEnvQuery', () => {
       expect(parseEnvQuery(query).ok).toBe(false);
     },
   );
+
+  test.each(['env=%zz', 'x=1&env=%', 'env=a%2', '%65nv=%ff'])('%j is refused, for its escape', (query) => {
+    expect(parseEnvQuery(query)).toEqual({ ok: false, problem: expect.stringContaining('percent-escape') });
+  });
 });
 
 describe('parseBatchRequest', () => {

@@ -18,7 +18,7 @@ export type Parsed<T> =
 /** A query of nothing but a plainly written `env`: what nearly every request sends. */
 const PLAIN_ENV_QUERY = /^env=([A-Za-z0-9._-]+)$/;
 
-/** Reads the one `env` of a query string (without `?`). Missing, empty and repeated are refused. */
+/** Reads the one `env` of a query string (without `?`). Missing, empty, repeated and wrongly escaped are refused. */
 export function parseEnvQuery(query: string): Parsed<string> {
   const plain = PLAIN_ENV_QUERY.exec(query)?.[1];
   if (plain !== undefined) return { ok: true, value: plain };
@@ -30,7 +30,21 @@ export function parseEnvQuery(query: string): Parsed<string> {
   if (values.length > 1) {
     return problem('The query parameter "env" is given more than once: name exactly one environment.');
   }
+  if (isBroken(query)) {
+    return problem('The query parameter "env" has a broken percent-escape: encode it as UTF-8.');
+  }
   return { ok: true, value: env };
+}
+
+/** Whether the `env` of a query holds an escape that does not decode to UTF-8, which URLSearchParams lets pass. */
+function isBroken(query: string): boolean {
+  const pair = query.split('&').find((each) => new URLSearchParams(each).has('env')) ?? '';
+  try {
+    decodeURIComponent(pair);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Reads a batch request from a JSON text. Members it does not know are ignored. */
