@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.close());
+
+test.each([
+  [1023, 'grid'],
+  [1024, 'table-row'],
+])(
+  '%d px wide, records are shown in one way only: %s',
+  async (width, display) => {
+    const { page } = await world.open('/operators', { width });
+    await page.locator('tbody tr').first().waitFor();
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('tbody tr')).display`)).toBe(display);
+    await page.close();
+  },
+  60_000,
+);
+
+test('no width has the rules of the narrow and of the wide', async () => {
+  const { page } = await world.open('/operators');
+  await page.locator('tbody tr').first().waitFor();
+  const conditions = (await page.evaluate(`(() => {
+    const found = new Set();
+    const look = (rules) => {
+      for (const rule of rules) {
+        if (rule instanceof CSSMediaRule) found.add(rule.conditionText);
+        if (rule.cssRules !== undefined) look(rule.cssRules);
+      }
+    };
+    for (const sheet of document.styleSheets) look(sheet.cssRules);
+    return [...found].filter((text) => text.includes('width'));
+  })()`)) as string[];
+  expect(conditions).toContain('(min-width: 64rem)');
+  for (const width of [640, 768, 1024]) {
+    await page.setViewportSize({ width, height: 800 });
+    const wide = `(min-width: ${width / 16}rem)`;
+    const held = (await page.evaluate(
+      `${JSON.stringify(conditions)}.filter((text) => matchMedia(text).matches)`,
+    )) as string[];
+    expect(held).toContain(wide);
+    // Whatever else speaks of this width means what is narrower.
+    expect(held.filter((text) => text.includes(`${width / 16}rem`))).toEqual([wide]);
+  }
+  await page.close();
+}, 60_000);
