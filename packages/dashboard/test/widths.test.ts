@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { signUp } from './support/people.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
+  await signUp(world, { email: `${'q'.repeat(100)}@example.com`, role: 'viewer' });
 }, 120_000);
 afterAll(() => world.close());
 
@@ -46,5 +48,14 @@ test('no width has the rules of the narrow and of the wide', async () => {
     // Whatever else speaks of this width means what is narrower.
     expect(held.filter((text) => text.includes(`${width / 16}rem`))).toEqual([wide]);
   }
+  await page.close();
+}, 60_000);
+
+test('a long name without a blank stays inside its card', async () => {
+  const { page, check } = await world.open('/operators', { width: 390 });
+  const card = await page.locator('tr', { hasText: 'qqq' }).boundingBox();
+  const name = await page.getByText('q'.repeat(100), { exact: true }).boundingBox();
+  expect((name?.x ?? 0) + (name?.width ?? 0)).toBeLessThanOrEqual((card?.x ?? 0) + (card?.width ?? 0));
+  await check();
   await page.close();
 }, 60_000);
