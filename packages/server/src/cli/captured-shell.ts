@@ -17,6 +17,8 @@ export interface CapturedShellOptions {
   readonly input?: string;
   /** Called after each write with everything on standard output so far. */
   readonly onOutput?: (out: string) => void;
+  /** The same for standard error. */
+  readonly onError?: (err: string) => void;
 }
 
 /** Runs a command line in this process and keeps what it writes. For tests. */
@@ -37,6 +39,7 @@ export async function runCaptured(
     },
     writeError: (text) => {
       err += text;
+      options.onError?.(err);
     },
     readInput: async () => options.input ?? '',
     now: () => Date.now(),
