@@ -44,6 +44,14 @@ export function notFound(path: string): ServiceError {
   );
 }
 
+/** 400 for a request that does not say, or not in words of a URL, which host it means. (RFC 9112, 3.2) */
+export function hostInvalid(): ServiceError {
+  return new ServiceError(
+    'invalid_argument',
+    'The header Host is missing or names no host: send the name of this server.',
+  );
+}
+
 /** 405 for a route that does not take this method; the caller adds `Allow`. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): ServiceError {
   return new ServiceError(

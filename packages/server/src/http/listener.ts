@@ -1,5 +1,5 @@
 import type { BunRequest, Server } from 'bun';
-import { errorResponse, notFound } from './errors.ts';
+import { errorResponse, hostInvalid, notFound } from './errors.ts';
 import type { EvaluationContext } from './evaluation/context.ts';
 import { evaluationRoutes } from './evaluation/routes.ts';
 import { healthAnswer, readinessAnswer } from './health.ts';
@@ -113,6 +113,7 @@ function serveFallbacks(evaluation: EvaluationContext, fallbacks: readonly Fallb
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
     const context = { docsUrl: evaluation.docsUrl, log: evaluation.log, requestId: requestIdOf(request) };
     try {
+      if (!URL.canParse(request.url)) throw hostInvalid();
       for (const fallback of fallbacks) {
         const answer = await fallback(request, server);
         if (answer !== undefined) return answer;

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type NodeProcess, sendRaw, startNode } from '@halyard/testing';
+
+let node: NodeProcess;
+
+beforeAll(async () => {
+  node = await startNode();
+}, 60_000);
+afterAll(() => node.stop());
+
+test('a request whose Host is no host is refused as the caller’s fault, and is nothing for the error log', async () => {
+  for (const host of ['', '[', 'a b', 'x:99999', 'x/y', '%zz', '256.256.256.256']) {
+    for (const path of ['/', '/nothing', '/v1/nothing', '/docs', '/api/projects']) {
+      const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      const { answers } = await sendRaw(node.url, request, { answers: 1 });
+      expect([host, path, answers[0]?.status]).toEqual([host, path, 400]);
+      expect(JSON.parse(answers[0]?.text ?? '')).toMatchObject({ error: 'invalid_argument' });
+    }
+  }
+  expect(node.logs()).not.toContain('request failed');
+}, 60_000);
