@@ -46,7 +46,7 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
           ...seqMember,
         }),
       },
-      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required', 'flag_archived'],
     },
     async ({ params, body: { changes, note }, text, actor, request }) => {
       if (note !== undefined) checkNote(note);

@@ -84,6 +84,15 @@ test('every operation has an id of its own, a summary, its parameters and its er
   }
 });
 
+test.each([
+  ['deleteProject', 'confirmation_required'],
+  ['changeFlagStates', 'flag_archived'],
+])('%s says that it may answer %s', (id, code) => {
+  const found = operations().find(({ operation }) => operation.operationId === id);
+  const descriptions = Object.values(found?.operation.responses ?? {}).map(({ description }) => description);
+  expect(descriptions.join(' or ')).toContain(`\`${code}\``);
+});
+
 function operations() {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

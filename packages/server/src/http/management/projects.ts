@@ -64,7 +64,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       role: 'admin',
       summary: 'Remove a project with its environments, flags and keys',
       answer: { status: 204, description: 'It is gone.' },
-      errors: ['project_not_found'],
+      errors: ['project_not_found', 'confirmation_required'],
     },
     async ({ params, actor }) => {
       await deleteProject(context, actor, params.project);
