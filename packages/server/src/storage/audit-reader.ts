@@ -2,7 +2,7 @@ import type { AuditEntry } from '../domain/audit.ts';
 import type { AuditedOperation, AuditFilter } from '../domain/store.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
-import { likeText } from './like-text.ts';
+import { likeText, spellings } from './like-text.ts';
 
 const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;
@@ -74,10 +74,12 @@ function conditions(filter: AuditFilter): { where: string; parameters: Parameter
     else add(`action LIKE`, `${likeText(filter.action)}.%`);
   }
   if (filter.text !== undefined) {
-    parameters.push(`%${likeText(filter.text.toLowerCase())}%`);
-    const parameter = `$${parameters.length}`;
-    const columns = ['target', 'actor', `COALESCE(note, '')`];
-    texts.push(`(${columns.map((column) => `lower(${column}) LIKE ${parameter} ESCAPE '\\'`).join(' OR ')})`);
+    const matches = spellings(filter.text).flatMap((words) => {
+      parameters.push(`%${likeText(words)}%`);
+      const columns = ['target', 'actor', `COALESCE(note, '')`];
+      return columns.map((column) => `lower(${column}) LIKE $${parameters.length} ESCAPE '\\'`);
+    });
+    texts.push(`(${matches.join(' OR ')})`);
   }
   return { where: texts.length === 0 ? '' : `WHERE ${texts.join(' AND ')}`, parameters };
 }

@@ -1,7 +1,7 @@
 import { SEARCH_KINDS, type SearchHit } from '../domain/search.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Queryable } from './database.ts';
-import { likeText } from './like-text.ts';
+import { likeText, spellings } from './like-text.ts';
 
 type HitRow = Omit<NullableColumns<SearchHit>, 'kind'> & { readonly rank: number };
 
@@ -55,14 +55,18 @@ function searchOne(
   { kind, text, limit }: { readonly kind: SearchHit['kind']; readonly text: string; readonly limit: number },
 ): Promise<HitRow[]> {
   const { from, texts } = SOURCES[kind];
-  const word = likeText(text.toLowerCase());
-  const isIn = (column: string) => `lower(${column}) LIKE $3 ESCAPE '\\'`;
+  const words = spellings(text);
+  /** The first of three parameters for each spelling: called so, beginning so, with it inside. */
+  const any = (test: (first: number) => string) =>
+    `(${words.map((_, index) => test(3 * index + 1)).join(' OR ')})`;
+  const isIn = (column: string) => any((first) => `lower(${column}) LIKE $${first + 2} ESCAPE '\\'`);
   return queryable.query<HitRow>(
     `SELECT project, name, id, description, "archivedAt",
-        CASE WHEN lower(name) = $1 THEN 0 WHEN lower(name) LIKE $2 ESCAPE '\\' THEN 1
+        CASE WHEN ${any((first) => `lower(name) = $${first}`)} THEN 0
+          WHEN ${any((first) => `lower(name) LIKE $${first + 1} ESCAPE '\\'`)} THEN 1
           WHEN ${isIn('name')} THEN 2 ELSE 3 END AS rank
       FROM (${from}) AS found WHERE ${['name', ...texts].map(isIn).join(' OR ')}
-      ORDER BY 6, length(name), name, project LIMIT $4`,
-    [text.toLowerCase(), `${word}%`, `%${word}%`, limit],
+      ORDER BY 6, length(name), name, project LIMIT $${3 * words.length + 1}`,
+    [...words.flatMap((word) => [word, `${likeText(word)}%`, `%${likeText(word)}%`]), limit],
   );
 }

@@ -134,6 +134,32 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     expect(copied.json.changed).toEqual([]);
   });
 
+  test.each([
+    ['Überraschung', 'überraschung'],
+    ['überraschung', 'ÜBERRASCHUNG'],
+    ['Équipe Été', 'Équipe Été'],
+    ['Équipe Été', 'équipe'],
+    ['ОПЛАТА', 'оплата'],
+    ['оплата', 'Оплата'],
+  ])('a search finds %s by %s, and so does one in the audit log', async (text, words) => {
+    const { name, path } = await app.project();
+    for (const [key, flag] of Object.entries({
+      a: { description: text },
+      b: { owner: text },
+      c: { tags: [text] },
+    })) {
+      await app.call('POST', `${path}/flags`, { body: { key, ...flag } });
+    }
+    const change = { changes: [{ key: 'd', state: on }], note: `why: ${text}` };
+    await app.call('POST', `${path}/environments/staging/changes`, { body: change });
+    const q = encodeURIComponent(words);
+    const found: { key: string; project: string }[] = (await app.call('GET', `/api/search?q=${q}`)).json
+      .results;
+    expect(found.filter(({ project }) => project === name).map(({ key }) => key)).toEqual(['a', 'b', 'c']);
+    const { entries } = (await app.call('GET', `/api/audit?project=${name}&q=${q}`)).json;
+    expect(entries.map(({ target }: { target: string }) => target)).toEqual(['d', 'd']);
+  });
+
   test('a search finds projects, environments, flags and keys, the best first', async () => {
     const { name, path } = await app.project();
     const word = `Zebra${name}`;
