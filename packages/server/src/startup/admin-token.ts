@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../storage/storage-error.ts';
 
@@ -34,7 +34,29 @@ function readToken(path: string): string | undefined {
   }
 }
 
+/** Gives the token that is in the file afterwards: another process that starts in this folder may have been first. */
 function writeToken(path: string, token: string): string {
-  writeFileSync(path, `${token}\n`, { mode: 0o600 });
+  const own = `${path}.${crypto.randomUUID()}`;
+  try {
+    writeFileSync(own, `${token}\n`, { mode: 0o600 });
+    return tryLink(own, path) ? token : (readToken(path) ?? rename(own, path, token));
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** A link takes a name only where it is free, and the file it names is whole from the beginning. */
+function tryLink(own: string, path: string): boolean {
+  try {
+    linkSync(own, path);
+    return true;
+  } catch {
+    // The name is taken, or this file system knows no links: the caller finds out which.
+    return false;
+  }
+}
+
+function rename(own: string, path: string, token: string): string {
+  renameSync(own, path);
   return token;
 }
