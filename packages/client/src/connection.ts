@@ -92,10 +92,9 @@ export function createConnection(target: Target): Connection {
       let error: FlagsError | undefined;
       self.isCurrent = false;
       try {
-        const answer = await loadFlags(target, controller, etag);
-        const { parsed, revision, isStale } = answer;
+        const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
         const isSighting = mode !== 'stream' && !isStale;
-        const verdict = parsed && self.offer(parsed, { revision, askedAt, isSighting }, answer.etag);
+        const verdict = parsed && self.offer(parsed, { revision, askedAt, isSighting }, tag);
         const isCurrent = !isStale && verdict !== 'keep';
         self.isCurrent = isCurrent || self.isLive;
         if (!self.isLive) {

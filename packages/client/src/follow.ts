@@ -66,7 +66,7 @@ export function follow(connection: Connection): () => void {
     hasPolled = true;
     const error = await connection.load(streamError);
     if (isEnded || connection.isLive) return;
-    hasPollFailed = error !== undefined;
+    hasPollFailed = !!error;
     if (isPolling) {
       if (!error) backoff.reset();
       const retryMs = error ? backoff.next(error, isRefusal(error)) : interval();

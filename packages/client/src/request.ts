@@ -3,7 +3,7 @@ import { onAbort } from './abort.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { isRecord } from './flags.ts';
-import { MAX_TEXT_LENGTH } from './sse-parser.ts';
+import { refuseEndless } from './sse-parser.ts';
 import type { Target } from './target.ts';
 
 /** A body that shows no sign of life for three heartbeats is dead. */
@@ -111,7 +111,7 @@ export async function readJson(
   let text = '';
   await readBody(target, response, controller, () => (piece) => {
     text += piece;
-    if (text.length > MAX_TEXT_LENGTH) throw new FlagsError('invalid_response', 'it has no end');
+    refuseEndless(text.length);
   });
   return parseJson(text);
 }
@@ -129,7 +129,7 @@ export function parseJson(text: string): unknown {
 /** Whatever was thrown, as an error that holds no key; `code` says what it is, unless it says so itself. */
 export function toSafeError({ redact }: Target, thrown: unknown, code: FlagErrorCode): FlagsError {
   if (thrown instanceof FlagsError) return thrown;
-  if (!(thrown instanceof Error)) return new FlagsError(code, 'no error was thrown');
+  if (!(thrown instanceof Error)) return new FlagsError(code, 'the request failed');
   const text = thrown.message + thrown.stack;
   return new FlagsError(code, redact(thrown.message), redact(text) === text ? { cause: thrown } : {});
 }

@@ -48,7 +48,11 @@ export function createSseParser(events: SseEvents): (text: string) => void {
       rest = lines.pop() ?? '';
       for (const line of lines) line ? take(line) : dispatch();
     }
-    if (rest.length + (data?.length ?? 0) > MAX_TEXT_LENGTH)
-      throw new FlagsError('invalid_response', 'it has no end');
+    refuseEndless(rest.length + (data?.length ?? 0));
   };
+}
+
+/** Throws `invalid_response` when so many characters have come that there is no end in sight. */
+export function refuseEndless(length: number): void {
+  if (length > MAX_TEXT_LENGTH) throw new FlagsError('invalid_response', 'it has no end');
 }
