@@ -91,7 +91,8 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
     requestTimeoutMs: readMs(given.requestTimeoutMs, 5_000, 1),
     pollIntervalMs: readMs(given.pollIntervalMs, 30_000, 5_000),
     staleAfterMs: readMs(given.staleAfterMs, 30_000),
-    redact: (text) => (key ? text.replaceAll(key, '[redacted]') : text),
+    // Not every error has a string for its message.
+    redact: (text) => (key ? String(text).replaceAll(key, '[redacted]') : text),
   };
 }
 

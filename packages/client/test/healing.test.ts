@@ -157,6 +157,21 @@ describe('reconnecting', () => {
     expect(client.status).toBe('ready');
   });
 
+  test.each([undefined, { detail: 'x' }])(
+    'a failure whose message is %p is one like others',
+    async (message) => {
+      const { client, server, platform, codes } = harness();
+      server.fail(() => {
+        throw Object.assign(new Error('x'), { message });
+      });
+      void client.ready();
+      await platform.advance(1_500);
+      expect(codes()).toContain('network_error');
+      server.heal();
+      await recovered({ client, platform });
+    },
+  );
+
   test('a Retry-After of years holds the polls in the stream’s place back for an hour at most', async () => {
     const { client, server, platform } = harness();
     await client.ready();
