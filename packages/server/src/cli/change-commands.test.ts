@@ -152,6 +152,15 @@ describe('copy', () => {
     expect(await seen(`copy ${places}`)).toBe('production has everything that staging has.\n');
     expect(await halyard('copy --project copies --from moon --to production')).toMatchObject({ exitCode: 3 });
   });
+
+  test('a flag that is named is spoken of alone, and one that does not exist ends it with 3', async () => {
+    const places = '--project copies --from staging --to production';
+    await halyard('flag set c --project copies --env staging --on');
+    expect(await seen(`copy a ${places}`)).toBe('production has of a all that staging has.\n');
+    const misspelt = await halyard(`copy cc a ${places}`);
+    expect(misspelt).toMatchObject({ exitCode: 3, out: '' });
+    expect(misspelt.err).toContain('There is no flag "cc" here');
+  });
 });
 
 describe('change', () => {

@@ -36,7 +36,10 @@ export function defineCopy(program: Command, shell: Shell): void {
   ).action(async (keys: string[], options: CopyOptions) => {
     const { project, from, to } = options;
     const body = { from, deletes: options.delete === true, ...(keys.length === 0 ? {} : { keys }) };
-    const answer = await connect(shell, options).request({
+    const client = connect(shell, options);
+    // To the server a key that nothing has is one with nothing to copy; here it is a slip of whoever typed it.
+    for (const key of keys) await client.request({ path: apiPath`/projects/${project}/flags/${key}` });
+    const answer = await client.request({
       method: 'POST',
       path: apiPath`/projects/${project}/environments/${to}/copy`,
       query: { dryRun: options.dryRun ? 'true' : undefined },
@@ -45,7 +48,10 @@ export function defineCopy(program: Command, shell: Shell): void {
     });
     printAnswer(shell, options, answer, (fields) => {
       const differences = fields.list('differences');
-      if (differences.length === 0) return `${to} has everything that ${from} has.\n`;
+      if (differences.length === 0) {
+        const what = keys.length === 0 ? 'everything' : `of ${keys.join(', ')} all`;
+        return `${to} has ${what} that ${from} has.\n`;
+      }
       const rows = differences.map((one) => [
         one.text('key'),
         describeState(one.any('before')),
