@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { httpUrl, readSetting } from '../config/setting-readers.ts';
+import { ConfigError } from '../config.ts';
 import { CliError } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import {
@@ -50,7 +52,7 @@ Examples:
 
 async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
   const client = connect(shell, options);
-  const readUrl = options.readUrl?.replace(/\/+$/, '') ?? client.readUrl;
+  const readUrl = options.readUrl === undefined ? client.readUrl : checkedUrl(options.readUrl);
   if (options.readiness === true) return [await checkReadiness(readUrl)];
   const findings = await checkServer(client.url, shell.now);
   if (findings.some(({ outcome }) => outcome === 'failed')) return findings;
@@ -62,6 +64,12 @@ async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]>
   findings.push(keyFinding);
   if (keyFinding.outcome === 'ok') findings.push(await checkStream(readUrl, keyToTry, { now: shell.now }));
   return findings;
+}
+
+function checkedUrl(text: string): string {
+  const url = readSetting(httpUrl, text, { name: '--read-url', secret: false });
+  if (!url.ok) throw new ConfigError([url.problem]);
+  return url.value;
 }
 
 function asJson(findings: readonly Finding[]): string {

@@ -108,6 +108,7 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
     ['import /nonexistent/flags.yaml', '/nonexistent/flags.yaml cannot be read'],
     ['export --project p --format xml', 'Allowed choices are yaml, json'],
     ['project list --url flags.example.com', '--url must be an http:// or https:// address'],
+    ['doctor --read-url flags.example.com', '--read-url must be an http:// or https:// address'],
     ['flag get x --project p --env ..', '".." is the name of nothing'],
     ['flag list --project .', '"." is the name of nothing'],
   ];
