@@ -224,6 +224,40 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'a flag that is made or changed while it is on its way to a screen is there as it is now',
+  async () => {
+    const { page } = await world.open('/projects/shop/history');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const write = (enabled: boolean) =>
+      world.management.putState('shop', 'development', 'just-made', { enabled });
+    await page.route('**/api/projects/shop/flags', async (route) => {
+      const answer = await route.fetch();
+      await write(false);
+      await route.fulfill({ response: answer });
+    });
+    await page.getByRole('link', { name: 'Flags', exact: true }).click();
+    const control = page.getByRole('switch', { name: 'just-made in development' });
+    await control.waitFor();
+    expect(await control.isChecked()).toBe(false);
+
+    await page.route('**/api/projects/shop/flags/just-made', async (route) => {
+      const answer = await route.fetch();
+      await write(true);
+      await route.fulfill({ response: answer });
+    });
+    const read = page.waitForResponse('**/api/projects/shop/flags/just-made');
+    await page.getByRole('link', { name: 'just-made' }).click();
+    await (await read).finished();
+    await page.locator('[aria-label="just-made in development"]:checked').waitFor();
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await page.goBack();
+    await page.locator('[aria-label="just-made in development"]:checked').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 /** Tells the page that its tab is hidden or shown, as a browser would. */
 async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate(`

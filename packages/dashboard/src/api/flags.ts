@@ -1,15 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { putFlag } from './flag-cache.ts';
-import { mergeChange } from './flag-merge.ts';
 import { useLiveConnection } from './live.tsx';
-import type { LiveConnection } from './live-connection.ts';
-import type { LiveChange } from './live-events.ts';
 import { queryKeys } from './query-keys.ts';
+import { readFlag, readFlags } from './read-flags.ts';
 import { api, request } from './request.ts';
 import type { FlagRecord, FlagState } from './types.ts';
-
-/** How long a list waits for the event stream, which would otherwise miss what happens between the two. */
-const STREAM_WAIT_MS = 1_500;
 
 /**
  * Every flag of a project that is not archived, with its states. Kept new by the stream: it is read once, after the
@@ -23,28 +18,8 @@ export function useFlags(project: string) {
     staleTime: Infinity,
     // Ten thousand records: comparing each with its former self costs more than drawing the few on the screen.
     structuralSharing: false,
-    queryFn: ({ signal }) => readBesideStream(project, live, signal),
+    queryFn: ({ signal }) => readFlags({ project, live, signal }),
   });
-}
-
-/** Changes that are committed while the list is on its way are applied to it when it arrives. */
-async function readBesideStream(
-  project: string,
-  live: LiveConnection | undefined,
-  signal: AbortSignal,
-): Promise<readonly FlagRecord[]> {
-  await live?.opened(STREAM_WAIT_MS);
-  const meanwhile: LiveChange[] = [];
-  const stop = live?.on('change', (change) => {
-    if (change.project === project) meanwhile.push(change);
-  });
-  try {
-    const path = api`projects/${project}/flags`;
-    const { flags } = await request<{ flags: readonly FlagRecord[] }>('GET', path, { signal });
-    return meanwhile.reduce((list, change) => mergeChange(list, change).flags, flags);
-  } finally {
-    stop?.();
-  }
 }
 
 /** The archived flags of a project. */
@@ -65,10 +40,7 @@ export function useFlag(project: string, key: string) {
   const live = useLiveConnection();
   return useQuery({
     queryKey: queryKeys.flag(project, key),
-    queryFn: async ({ signal }) => {
-      await live?.opened(STREAM_WAIT_MS);
-      return request<FlagRecord>('GET', api`projects/${project}/flags/${key}`, { signal });
-    },
+    queryFn: ({ signal }) => readFlag(key, { project, live, signal }),
     enabled: live !== undefined,
     // A write is taken back by the identity of the record that it showed, which a shared copy would not have.
     structuralSharing: false,

@@ -6,8 +6,8 @@ import type { LiveConnection } from './live-connection.ts';
 import type { LiveChange } from './live-events.ts';
 import { cellName, isWriting, markMine } from './own-writes.ts';
 import { queryKeys } from './query-keys.ts';
+import { readFlag } from './read-flags.ts';
 import { noteDelivery } from './recent-deliveries.ts';
-import { api, request } from './request.ts';
 import type { FlagRecord } from './types.ts';
 
 /** Changes come in bursts; what must be asked for again is asked for once after each. */
@@ -52,7 +52,7 @@ export function connectCache(
     live.on('delivery', noteDelivery),
     live.on('change', (change) => {
       if (change.project === project && project !== undefined)
-        mergeStates(queries, project, change, markStale);
+        mergeStates({ queries, project, live, markStale }, change);
       markStale(touchedBy(change));
     }),
   ];
@@ -72,12 +72,14 @@ function isBesideStream(query: Query): boolean {
   return hasData(query) && (name === 'flags' || name === 'flag');
 }
 
-function mergeStates(
-  queries: QueryClient,
-  project: string,
-  change: LiveChange,
-  markStale: (keys: readonly QueryKey[]) => void,
-): void {
+interface Merging {
+  readonly queries: QueryClient;
+  readonly project: string;
+  readonly live: LiveConnection;
+  readonly markStale: (keys: readonly QueryKey[]) => void;
+}
+
+function mergeStates({ queries, project, live, markStale }: Merging, change: LiveChange): void {
   if (change.kind !== 'flags.changed') return;
   const { environment } = change;
   const listKey = queryKeys.flags(project);
@@ -89,7 +91,7 @@ function mergeStates(
     const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
     const unclear = [...unknown, ...removed];
     if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
-    else for (const key of unclear) void refreshFlag(queries, project, key);
+    else for (const key of unclear) void refreshFlag(queries, key, { project, live });
   }
   for (const { key, state } of change.changes ?? []) {
     const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
@@ -111,9 +113,14 @@ function mergeStates(
 }
 
 /** Somebody made a flag or put it away: one record is asked for, not the whole list. */
-async function refreshFlag(queries: QueryClient, project: string, key: string): Promise<void> {
+async function refreshFlag(
+  queries: QueryClient,
+  key: string,
+  reader: { readonly project: string; readonly live: LiveConnection },
+): Promise<void> {
+  const { project } = reader;
   try {
-    putFlag(queries, project, await request<FlagRecord>('GET', api`projects/${project}/flags/${key}`));
+    putFlag(queries, project, await readFlag(key, reader));
   } catch (error) {
     if (isRefusal(error, 'flag_not_found')) dropFlags(queries, project, [key]);
     else void queries.invalidateQueries({ queryKey: queryKeys.flags(project) });
