@@ -346,6 +346,34 @@ test(
 );
 
 test(
+  'what is typed for a flag does not come to the flag of the same key in another project',
+  async () => {
+    await world.management.createProject('deck');
+    await world.management.putState('deck', 'development', 'new-checkout', { enabled: true, value: 1 });
+    const { page } = await world.open('/projects/deck/flags/new-checkout');
+    await editor(page).waitFor();
+    const goTo = async (project: string) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Commands' }).fill('new-checkout');
+      await page.getByRole('option', { name: `new-checkout in ${project}` }).click();
+    };
+    await goTo('shop');
+    await editor(page).getByText('7').waitFor();
+    await write(page, '555');
+    await goTo('deck');
+    await page
+      .getByRole('dialog', { name: 'Leave without saving?' })
+      .getByRole('button', { name: 'Leave' })
+      .click();
+    await page.waitForURL('**/projects/deck/flags/new-checkout');
+    await editor(page).getByText('1').waitFor();
+    expect(await page.getByRole('button', { name: 'Save in development' }).count()).toBe(0);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'everything is done with the keyboard alone: the switch, the editor, the rollout, the save',
   async () => {
     const { page } = await world.open(FLAG);

@@ -30,7 +30,8 @@ export function FlagPage() {
   if (isRefusal(flag.error, 'flag_not_found')) return <NoSuchFlag project={name} flagKey={key} />;
   const error = flag.error ?? project.error;
   const isShown = flag.data !== undefined && project.data !== undefined;
-  if (isShown) return <FlagScreen key={key} project={project.data} flag={flag.data} />;
+  // Another project may have a flag of the same key: nothing that was typed for one may come to the other.
+  if (isShown) return <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} />;
   return (
     <Page title={key} heading={<span className="font-mono break-all">{key}</span>}>
       {error === null ? <SkeletonRows /> : <Problem error={error} onRetry={() => void flag.refetch()} />}
