@@ -374,6 +374,31 @@ test(
 );
 
 test(
+  'what somebody else changes while a schedule is being made is not part of it',
+  async () => {
+    const { page } = await world.open(FLAG);
+    await editor(page).waitFor();
+    await card(page).getByRole('button', { name: 'More for development' }).click();
+    await page.getByRole('menuitem', { name: 'Schedule a change…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Schedule a change of new-checkout' });
+    await dialog.getByText('turns off').waitFor();
+    const state = { enabled: true, value: 7, rolloutPct: 50 };
+    await world.management.putState('shop', 'development', 'new-checkout', state);
+    await card(page)
+      .getByRole('radio', { name: 'A share in development', checked: true, includeHidden: true })
+      .waitFor();
+    const made = page.waitForRequest('**/api/projects/shop/schedules');
+    await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+    // What is sent is JSON of the API's contract.
+    const { changes } = (await made).postDataJSON() as { readonly changes: unknown };
+    expect(changes).toEqual([{ key: 'new-checkout', patch: { enabled: false } }]);
+    await page.getByText('new-checkout is scheduled').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'everything is done with the keyboard alone: the switch, the editor, the rollout, the save',
   async () => {
     const { page } = await world.open(FLAG);

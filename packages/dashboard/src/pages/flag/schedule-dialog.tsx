@@ -39,7 +39,8 @@ export function ScheduleDialog({
   onClose: () => void;
 }) {
   const { key } = flag;
-  const version = { record: flag.environments[environment.name], valueText };
+  // As it was when the dialog was opened: what somebody else changes meanwhile is not undone by it.
+  const [version] = useState(() => ({ record: flag.environments[environment.name], valueText }));
   const isOn = version.record?.state.enabled ?? false;
   const [time, setTime] = useState(() => firstTime(new Date()));
   const [draft, setDraft] = useState(() => begun ?? draftOf(version));
