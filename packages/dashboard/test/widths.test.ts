@@ -59,3 +59,25 @@ test('a long name without a blank stays inside its card', async () => {
   await check();
   await page.close();
 }, 60_000);
+
+test('the longest names fit into a telephone, on the screens of clients and of the history', async () => {
+  const { management } = world;
+  const long = `${'a-very-long-name-'.repeat(4).slice(0, 63)}z`;
+  await management.createProject('wide');
+  await management.createEnvironment('wide', long);
+  await management.createKey('wide', [long], { name: 'W'.repeat(100) });
+  const states = { [long]: { enabled: true }, staging: { enabled: true } };
+  await management.request('POST', '/api/projects/wide/flags', { body: { key: 'checkout', states } });
+  for (const screen of ['clients', 'history']) {
+    const { page, check } = await world.open(`/projects/wide/${screen}`, { width: 320 });
+    await page.getByText(long).filter({ visible: true }).first().waitFor();
+    await check();
+    // What scrolls on a screen is its middle, not the document; and what is cut off is not to be seen either.
+    const beyond = (await page.evaluate(`[...document.querySelectorAll('main *')]
+      .filter((each) => each.children.length === 0 && each.getBoundingClientRect().right > 320)
+      .filter((each) => each.closest('table, [tabindex="0"]:not(main), .sr-only') === null)
+      .map((each) => each.outerHTML)`)) as string[];
+    expect([screen, beyond]).toEqual([screen, []]);
+    await page.close();
+  }
+}, 60_000);

@@ -30,7 +30,7 @@ export function ClientsPage() {
       ) : (
         <>
           <FirstClientNews streams={streams} />
-          <div className="grid gap-3 md:grid-cols-2 lg:grid-cols-3">
+          <div className="grid grid-cols-1 gap-3 md:grid-cols-2 lg:grid-cols-3">
             {data.map((presence) => (
               <EnvironmentPresence
                 key={presence.environment}

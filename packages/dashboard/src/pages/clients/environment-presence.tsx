@@ -14,7 +14,11 @@ export function EnvironmentPresence({
     <section aria-label={name} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-3 px-4 pt-3 pb-2">
         <h2 className="min-w-0 font-medium">
-          {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
+          {environment === undefined ? (
+            name
+          ) : (
+            <EnvironmentBadge environment={environment} className="max-w-full" />
+          )}
         </h2>
         <p className="shrink-0 text-ink-2">
           <strong className="text-lg font-semibold text-ink">{streams}</strong>{' '}

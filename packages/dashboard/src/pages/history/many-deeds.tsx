@@ -111,7 +111,7 @@ function Target({ entry }: { entry: AuditEntryRecord }) {
 function Place({ name, environments }: { name: string; environments: readonly EnvironmentRecord[] }) {
   const environment = environments.find((each) => each.name === name);
   return (
-    <span className="inline-flex items-baseline gap-1.5 text-ink-2">
+    <span className="inline-flex max-w-full items-baseline gap-1.5 text-ink-2">
       in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
     </span>
   );
