@@ -81,3 +81,16 @@ test('the longest names fit into a telephone, on the screens of clients and of t
     await page.close();
   }
 }, 60_000);
+
+test('a key with the longest names can be revoked on a narrow window', async () => {
+  const { management } = world;
+  const long = `${'another-long-name-'.repeat(4).slice(0, 63)}z`;
+  await management.createProject('narrow');
+  await management.createEnvironment('narrow', long);
+  await management.createKey('narrow', [long, 'staging'], { name: 'W'.repeat(100) });
+  const { page, check } = await world.open('/projects/narrow/keys', { width: 1024 });
+  const button = await page.getByRole('button', { name: /^Revoke/ }).boundingBox();
+  expect((button?.x ?? 1024) + (button?.width ?? 0)).toBeLessThan(1000);
+  await check();
+  await page.close();
+}, 60_000);

@@ -56,6 +56,7 @@ export function RecordRow({
   );
 }
 
+/** It breaks words anywhere: `break-words` inside would make a long one as wide as the cell may be. */
 const CELL =
   'align-middle wrap-anywhere lg:max-w-80 lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 

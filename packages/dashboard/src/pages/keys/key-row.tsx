@@ -25,7 +25,7 @@ export function KeyRow({
   return (
     <RecordRow isOver={status !== 'active'}>
       <RecordHead>
-        <span className="block font-medium break-words">{name}</span>
+        <span className="block font-medium">{name}</span>
         <span className="font-mono text-xs text-ink-3">proj_live_…{lastFour}</span>
       </RecordHead>
       <RecordCell label="Status">

@@ -29,7 +29,7 @@ export function OperatorRow({
     <RecordRow>
       <RecordHead>
         <span className="flex flex-wrap items-center gap-x-2">
-          <span className="min-w-0 font-medium break-words">{name}</span>
+          <span className="min-w-0 font-medium">{name}</span>
           {id === self.id && <Badge>you</Badge>}
         </span>
         <span className="block text-xs break-all text-ink-3">{email}</span>

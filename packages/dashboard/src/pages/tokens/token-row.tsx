@@ -24,7 +24,7 @@ export function TokenRow({
   return (
     <RecordRow isOver={status !== 'active'}>
       <RecordHead>
-        <span className="font-medium break-words">{name}</span>
+        <span className="font-medium">{name}</span>
       </RecordHead>
       <RecordCell label="Status">
         <LifeBadge status={status} expiresAt={token.expiresAt} />
