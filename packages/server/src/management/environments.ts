@@ -91,9 +91,18 @@ export function updateEnvironment(
   });
 }
 
-/** Removes an environment with the states in it; its streams are closed. `environment_not_found`. */
+/**
+ * Removes an environment with the states in it; its streams are closed, and what was scheduled for it is cancelled: a
+ * later environment of its name must not be changed by it. `environment_not_found`.
+ */
 export function deleteEnvironment(context: ManagementContext, actor: Actor, place: Place): Promise<void> {
   return commit(context, actor, async (transaction) => {
-    await transaction.deleteEnvironment(await lockPlace(transaction, actor, place));
+    const environment = await lockPlace(transaction, actor, place);
+    const { id: environmentId, projectId } = environment;
+    const filter = { projectId, environmentId, status: 'pending', settled: 0 } as const;
+    const outcome = 'The environment has been deleted.';
+    for (const schedule of await transaction.schedules.list(filter))
+      await transaction.schedules.settle(schedule, { status: 'cancelled', at: context.now(), outcome });
+    await transaction.deleteEnvironment(environment);
   });
 }

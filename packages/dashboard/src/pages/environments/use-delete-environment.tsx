@@ -19,7 +19,8 @@ export function useDeleteEnvironment(
         <>
           <p>
             {flags === undefined ? 'The states of all flags' : flagsText(flags)} in {name} are lost. Keys read
-            nothing from it any more. {streamsText(streams)} It cannot be undone.
+            nothing from it any more. {streamsText(streams)} What is scheduled for it is cancelled. It cannot
+            be undone.
           </p>
           <p className="mt-2">The flags themselves stay, with their states in the other environments.</p>
         </>
@@ -33,7 +34,12 @@ export function useDeleteEnvironment(
       run: () => deleteEnvironment(project, name),
       done: `The environment ${name} is deleted`,
       failed: `The environment ${name} was not deleted`,
-      stale: [queryKeys.project(project), queryKeys.flags(project), queryKeys.clients(project)],
+      stale: [
+        queryKeys.project(project),
+        queryKeys.flags(project),
+        queryKeys.clients(project),
+        queryKeys.schedules(project),
+      ],
     });
   };
 }

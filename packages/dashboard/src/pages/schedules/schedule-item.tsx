@@ -15,9 +15,6 @@ import { dueText } from './due-text.ts';
 import { StatusBadge } from './status-badge.tsx';
 import { stepText } from './step-text.ts';
 
-/** What an environment is called that is gone. */
-const DELETED = 'a deleted environment';
-
 /** One schedule: when, where, what, by whom, and how it ended. */
 export function ScheduleItem({ project, schedule }: { project: string; schedule: ScheduleRecord }) {
   const { status, dueAt, changes, note, createdBy, createdAt, settledAt, seq, error } = schedule;
@@ -27,7 +24,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
   const cancel = useCancelSchedule(project);
 
   async function askAndCancel(): Promise<void> {
-    const body = `${namesOf(schedule)} in ${schedule.environment ?? DELETED} will not change at ${dueText(dueAt).local}.`;
+    const body = `${namesOf(schedule)} in ${schedule.environment} will not change at ${dueText(dueAt).local}.`;
     const isSure = await confirm({
       title: 'Cancel this schedule?',
       body,
@@ -53,7 +50,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
           {status === 'pending' && <TimeAgo at={dueAt} className="text-xs text-ink-3" />}
           <span className="text-ink-2">in</span>
           {environment === undefined ? (
-            (schedule.environment ?? DELETED)
+            (schedule.environment ?? 'a deleted environment')
           ) : (
             <EnvironmentBadge environment={environment} />
           )}

@@ -158,13 +158,8 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     ]);
     await app.call('POST', `${archived.path}/flags`, { body: { key: 'old' } });
     await app.call('POST', `${archived.path}/flags/old/archive`);
-    const homeless = await scheduled([{ key: 'a', state: on }]);
-    await app.call('DELETE', `${homeless.path}/environments/production`);
     pass();
-    expect((await runDueSchedules(app.context)).settled).toEqual([
-      { id: archived.id, status: 'failed' },
-      { id: homeless.id, status: 'failed' },
-    ]);
+    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: archived.id, status: 'failed' }]);
     expect(await recordOf(archived)).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('archived'),
@@ -172,7 +167,6 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await flagsOf(archived.path)).toMatchObject({ revision: 0, flags: [] });
     const { json } = await app.call('GET', `${archived.path}/flags`);
     expect(json.flags).toEqual([]);
-    expect(await recordOf(homeless)).toMatchObject({ error: expect.stringContaining('deleted') });
     const audit = await app.call('GET', `/api/audit?project=${archived.name}&action=schedule`);
     expect(audit.json.entries.map((one: { action: string }) => one.action)).toEqual([
       'schedule.failed',
@@ -277,6 +271,19 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await listed('?environment=production')).toEqual([nine, five]);
     expect((await app.call('GET', `${path}/schedules?status=late`)).json.error).toBe('invalid_argument');
     await app.call('DELETE', path);
+  });
+
+  test('a deleted environment cancels its schedules, and a later one of its name is not changed by them', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    await app.call('DELETE', `${made.path}/environments/production`);
+    expect(await recordOf(made)).toMatchObject({
+      status: 'cancelled',
+      error: expect.stringContaining('deleted'),
+    });
+    await app.call('POST', `${made.path}/environments`, { body: { name: 'production' } });
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([]);
+    expect((await flagsOf(made.path)).flags).toEqual([]);
   });
 
   test('a deleted project takes its schedules with it', async () => {
