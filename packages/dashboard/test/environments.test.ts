@@ -32,6 +32,8 @@ test('environments are made, coloured, moved, opened and deleted by name', async
 
   await page.getByRole('button', { name: 'Move preview up' }).click();
   await page.getByText('preview is number 3 of 4').waitFor();
+  // Between the two writes that it takes, the old order may have been read once more.
+  await page.getByRole('rowheader').nth(2).filter({ hasText: 'preview' }).waitFor();
   expect(await names()).toEqual(['development', 'staging', 'preview', 'production']);
   await page.reload();
   await page.getByRole('rowheader', { name: 'production' }).waitFor();

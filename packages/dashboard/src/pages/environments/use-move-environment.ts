@@ -18,6 +18,8 @@ export function useMoveEnvironment(
     const others = project.environments.filter(({ name }) => name !== environment.name);
     const order = others.toSpliced(index, 0, environment);
     const moved = order.flatMap(({ name, position }, place) => (position === place ? [] : [{ name, place }]));
+    // An answer that is on its way knows the old order.
+    void queries.cancelQueries({ queryKey });
     queries.setQueryData<ProjectRecord>(queryKey, {
       ...project,
       environments: order.map((each, position) => ({ ...each, position })),
