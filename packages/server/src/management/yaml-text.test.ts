@@ -40,3 +40,10 @@ test.each([
 ])('%j is refused', (yaml, sentence) => {
   expect(() => yamlToJson(yaml)).toThrow(sentence);
 });
+
+test.each(['"caf\\u00e9"', '"a\\/b"', '"\\ud83d\\ude00"', '{"\\u0061":["\\u2028",{"b\\/":1}]}'])(
+  'the text %s keeps its escapes',
+  (json) => {
+    expect(yamlToJson(`value: ${json}`)).toBe(`{"value":${json}}`);
+  },
+);

@@ -9,8 +9,8 @@ const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000 } as 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Rewrites YAML 1.2 as JSON text. Numbers that are JSON already keep their digits, members their order, duplicates
- * included. What JSON cannot say and documents that are no YAML are `invalid_argument`.
+ * Rewrites YAML 1.2 as JSON text. Numbers and quoted texts that are JSON already stay as they are, members keep their
+ * order, duplicates included. What JSON cannot say and documents that are no YAML are `invalid_argument`.
  */
 export function yamlToJson(text: string): string {
   const document = parse(text);
@@ -29,9 +29,10 @@ export function yamlToJson(text: string): string {
     if (isAlias(node)) return write(anchoredNode(anchored, node.source), depth + 1);
     if (isNode(node) && node.anchor !== undefined) rememberAnchor(anchored, node.anchor, node);
     if (isSeq(node)) return `[${node.items.map((item) => write(item, depth + 1)).join(',')}]`;
-    if (!isMap(node)) return keep(scalarText(node));
+    if (!isMap(node)) return keep(quotedText(node, text) ?? scalarText(node));
     const members = node.items.map(
-      (pair: Pair<unknown, unknown>) => `${keep(nameOf(pair.key))}:${write(pair.value, depth + 1)}`,
+      (pair: Pair<unknown, unknown>) =>
+        `${keep(quotedText(pair.key, text) ?? nameOf(pair.key))}:${write(pair.value, depth + 1)}`,
     );
     return `{${members.join(',')}}`;
   };
@@ -71,6 +72,19 @@ function anchoredNode(anchored: ReadonlyMap<string, unknown>, anchor: string): u
 
 function tooMuch(): ServiceError {
   return invalid('The body is too large once its aliases are written out.');
+}
+
+/** A text in double quotes that is JSON as it stands, with its own escapes; `undefined` for everything else. */
+function quotedText(node: unknown, source: string): string | undefined {
+  if (!isScalar(node) || node.type !== 'QUOTE_DOUBLE' || node.range == null) return undefined;
+  const [start, end] = node.range;
+  const text = source.slice(start, end);
+  try {
+    return JSON.parse(text) === node.value ? text : undefined;
+  } catch {
+    // YAML has more escapes, and lets a text go on in the next line.
+    return undefined;
+  }
 }
 
 /** A name is a text; `123:` and `true:` mean the texts `123` and `true`. */
