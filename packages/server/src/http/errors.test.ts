@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { startPostgres } from '@halyard/testing';
 import pino from 'pino';
+import { StoreBusy } from '../domain/store-busy.ts';
 import { StoreOutage } from '../domain/store-outage.ts';
 import { openPostgres } from '../storage/postgres.ts';
 import { migrate } from '../storage/schema.ts';
@@ -23,6 +24,16 @@ test('a bug is an error with its stack', async () => {
   expect(answer.status).toBe(500);
   expect(answer.headers.get('Retry-After')).toBeNull();
   expect(lines).toMatchObject([{ level: 'error', requestId: 'r1', err: { stack: expect.any(String) } }]);
+});
+
+test('a request that gave up waiting for another writer may try again, and leaves a warning without a stack', async () => {
+  const { log, lines } = captured();
+  const context = { docsUrl: 'https://docs.example.com', requestId: 'r3', log };
+  const answer = errorResponse(new StoreBusy('held'), context);
+  expect([answer.status, answer.headers.get('Retry-After')]).toEqual([500, '1']);
+  expect(await answer.json()).toMatchObject({ message: expect.stringContaining('try again shortly') });
+  expect(lines).toEqual([expect.objectContaining({ level: 'warn', requestId: 'r3', reason: 'held' })]);
+  expect(lines[0]).not.toHaveProperty('err');
 });
 
 test('requests that fail because PostgreSQL is stopped leave one warning without a stack', async () => {

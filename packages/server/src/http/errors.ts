@@ -1,10 +1,11 @@
 import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import { ServiceError } from '../domain/service-error.ts';
+import { StoreBusy } from '../domain/store-busy.ts';
 import { StoreOutage } from '../domain/store-outage.ts';
 import { noteOutage } from './outage-log.ts';
 
-/** Seconds a caller is asked to wait while the store is away. */
+/** Seconds a caller is asked to wait while the store is away or held by others. */
 const RETRY_SECONDS = 1;
 
 /** What the translation of an error needs to know of its request. */
@@ -63,14 +64,11 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Se
 function hide(error: unknown, context: ErrorContext): ServiceError {
   if (error instanceof StoreOutage) {
     noteOutage(context.log, { outage: error, requestId: context.requestId });
-    return new ServiceError(
-      'internal_error',
-      'The database is out of reach at the moment; try again shortly.',
-      {
-        cause: error,
-        retryAfterSeconds: RETRY_SECONDS,
-      },
-    );
+    return passing('The database is out of reach at the moment; try again shortly.', error);
+  }
+  if (error instanceof StoreBusy) {
+    context.log.warn({ reason: error.message, requestId: context.requestId }, 'request gave up waiting');
+    return passing('Another change takes longer than this one can wait; try again shortly.', error);
   }
   context.log.error({ err: error, requestId: context.requestId }, 'request failed');
   return new ServiceError(
@@ -80,4 +78,9 @@ function hide(error: unknown, context: ErrorContext): ServiceError {
       cause: error,
     },
   );
+}
+
+/** A failure that heals by itself, after which nothing was written. */
+function passing(message: string, cause: Error): ServiceError {
+  return new ServiceError('internal_error', message, { cause, retryAfterSeconds: RETRY_SECONDS });
 }

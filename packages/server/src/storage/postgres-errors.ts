@@ -32,6 +32,11 @@ export function isPassing(error: unknown): boolean {
   return error instanceof pg.DatabaseError && PASSING.has(error.code ?? '');
 }
 
+/** Whether the statement gave up waiting for what another transaction holds. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
 /** Whether the server takes no writes: what a session is told on a standby, at BEGIN and at a statement. */
 export function isReadOnly(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;

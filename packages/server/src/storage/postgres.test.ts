@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type PostgresServer, sharedPostgres, startPostgres, startTcpProxy } from '@halyard/testing';
 import type pg from 'pg';
+import { StoreBusy } from '../domain/store-busy.ts';
 import { StoreOutage } from '../domain/store-outage.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { readLog } from './log.ts';
@@ -132,6 +133,25 @@ describe('a transaction on PostgreSQL', () => {
     const { id } = home.environment;
     await Promise.all([lockInOrder(id, other.id), lockInOrder(other.id, id)]);
     expect(runs).toBe(3);
+  });
+
+  test('a writer that waits too long for another is told that it is busy, and writes nothing', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const { promise: isWaiting, resolve: wait } = Promise.withResolvers<void>();
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const holder = home.store.commit(ADA, async (transaction) => {
+      await transaction.lockEnvironment(home.environment.id);
+      wait();
+      await isOver;
+    });
+    await isWaiting;
+    await expect(home.store.commit(ADA, changing(home.environment, ['checkout', ON]))).rejects.toThrow(
+      StoreBusy,
+    );
+    end();
+    await holder;
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
   });
 
   test('a flag that another node deletes meanwhile is found gone when the work runs again', async () => {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { StoreBusy } from '../domain/store-busy.ts';
 import {
   type Database,
   type FeedConnection,
@@ -8,7 +9,7 @@ import {
   type WriteTransaction,
 } from './database.ts';
 import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
-import { isPassing, isReadOnly, toOutage } from './postgres-errors.ts';
+import { isBusy, isPassing, isReadOnly, toOutage } from './postgres-errors.ts';
 import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';
 import { runRead, runWrite } from './postgres-transaction.ts';
 import { StorageError } from './storage-error.ts';
@@ -67,6 +68,7 @@ class PostgresDatabase implements Database {
         return await this.#use((client) => runWrite(client, work));
       } catch (error) {
         if (isReadOnly(error)) throw readOnly(error);
+        if (isBusy(error)) throw new StoreBusy('another writer holds what this one needs', { cause: error });
         if (attempt === ATTEMPTS || !isPassing(error)) throw error;
         // A random pause, so that two that met do not meet again.
         await Bun.sleep(Math.random() * 20 * attempt);

@@ -1,3 +1,5 @@
+import { StoreBusy } from '../domain/store-busy.ts';
+
 /** How long one caller waits for another process to let go of the file. */
 const PATIENCE_MS = 3_000;
 
@@ -14,6 +16,15 @@ export async function retryWhileBusy<T>(attempt: () => T, patienceMs = PATIENCE_
       if (!isBusy(error) || performance.now() > deadline) throw error;
       await Bun.sleep(pauseMs);
     }
+  }
+}
+
+/** {@link retryWhileBusy} for an operation of the store. Rejects with {@link StoreBusy} when it waited in vain. */
+export async function waitWhileBusy<T>(attempt: () => T): Promise<T> {
+  try {
+    return await retryWhileBusy(attempt);
+  } catch (error) {
+    throw isBusy(error) ? new StoreBusy('another process holds the database file', { cause: error }) : error;
   }
 }
 

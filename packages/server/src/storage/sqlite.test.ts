@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
+import { StoreBusy } from '../domain/store-busy.ts';
 import type { Database } from './database.ts';
 import { readLog } from './log.ts';
 import { migrate } from './schema.ts';
@@ -164,6 +165,19 @@ describe('an SQLite database in use', () => {
     other.close(true);
     expect((await write).result.revision).toBe(1);
     expect(turns).toBeGreaterThan(10);
+  });
+
+  test('a writer whose file is held for too long is told that it is busy, and writes nothing', async () => {
+    await using home = await openFile();
+    const other = new Sqlite(home.path);
+    other.run('BEGIN IMMEDIATE');
+    await expect(home.store.commit(ADA, changing(home.environment, ['checkout', ON]))).rejects.toThrow(
+      StoreBusy,
+    );
+    other.run('ROLLBACK');
+    other.close(true);
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
   });
 
   test('work waits its turn: two transactions of one node never mix', async () => {

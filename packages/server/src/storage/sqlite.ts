@@ -1,5 +1,5 @@
 import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from './database.ts';
-import { retryWhileBusy } from './sqlite-busy.ts';
+import { retryWhileBusy, waitWhileBusy } from './sqlite-busy.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';
 import { fileIdentity, IN_MEMORY, openSqliteFile } from './sqlite-file.ts';
@@ -66,7 +66,7 @@ class SqliteDatabase implements Database {
     return this.#pass(() =>
       this.#between('BEGIN', async (reader) => {
         // The snapshot is that of the first read, so it is taken here, where being refused still means a retry.
-        await retryWhileBusy(() => this.#connection.run('SELECT count(*) FROM sqlite_master'));
+        await waitWhileBusy(() => this.#connection.run('SELECT count(*) FROM sqlite_master'));
         return work(reader);
       }),
     );
@@ -98,7 +98,7 @@ class SqliteDatabase implements Database {
 
   async #between<T>(begin: string, work: (reader: Queryable) => Promise<T>): Promise<T> {
     const connection = this.#connection;
-    await retryWhileBusy(() => connection.run(begin));
+    await waitWhileBusy(() => connection.run(begin));
     let isOpen = true;
     const query = async <Row>(text: string, parameters?: readonly Parameter[]) => {
       if (!isOpen)
