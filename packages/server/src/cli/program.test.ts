@@ -82,6 +82,7 @@ describe('help', () => {
 describe('a command line that is written wrongly ends with 2 and says', () => {
   const cases: readonly [line: string, message: string][] = [
     ['serv', "unknown command 'serv'\n(Did you mean serve?)"],
+    ['help serv', "unknown command 'serv'\n(Did you mean serve?)"],
     ['flag sett', "unknown command 'sett'\n(Did you mean set?)"],
     ['flag get --project p --env e', "missing required argument 'key'"],
     ['flag get x --env production', "required option '--project <project>' not specified"],

@@ -105,7 +105,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
  * wrongly, 3 not found, 4 refused. What went wrong is on standard error by then.
  */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
-  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const words = argv[0] === 'help' ? asHelp(argv.slice(1)) : argv;
   try {
     const program = await buildProgram(words[0], shell);
     await program.parseAsync([...words], { from: 'user' });
@@ -113,6 +113,12 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
   } catch (error) {
     return report(error, shell);
   }
+}
+
+/** `help flag set` is `flag set --help`. Help on a command that does not exist is refused as the command itself is. */
+function asHelp(words: readonly string[]): readonly string[] {
+  const [command] = words;
+  return command === undefined || Object.hasOwn(COMMANDS, command) ? [...words, '--help'] : words;
 }
 
 async function buildProgram(chosen: string | undefined, shell: Shell): Promise<Command> {
