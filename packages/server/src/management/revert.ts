@@ -9,7 +9,7 @@ import { lockAll } from './lookup.ts';
 import { applyRevert } from './revert-apply.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 import { unrevertible } from './revertible.ts';
-import { MAX_TEXT } from './rules.ts';
+import { prefixNote } from './rules.ts';
 
 /** What to revert, and how. */
 export interface RevertInput {
@@ -91,8 +91,7 @@ async function lockProject(transaction: StoreTransaction, projectId: string) {
 }
 
 function noteOf({ note }: Actor, seq: number): string {
-  const own = `Reverts change ${seq}`;
-  return note === undefined ? own : `${own}: ${note}`.slice(0, MAX_TEXT.note);
+  return prefixNote(`Reverts change ${seq}`, note);
 }
 
 function notRevertible(seq: number, reason: string): ServiceError {

@@ -75,6 +75,12 @@ function hasControl(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
 
+/** Words of our own before somebody's note, as long as notes may be; a character at the end is not cut in two. */
+export function prefixNote(own: string, note: string | undefined): string {
+  if (note === undefined) return own;
+  return `${own}: ${note}`.slice(0, MAX_TEXT.note).replace(/[\uD800-\uDBFF]$/, '');
+}
+
 /** Refuses a note on a change that is too long. */
 export function checkNote(note: string): void {
   if (note.length <= MAX_TEXT.note) return;

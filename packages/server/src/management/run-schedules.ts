@@ -9,7 +9,7 @@ import { commit } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { ensureFlags } from './flag-states.ts';
 import { requireChangeOf } from './permissions.ts';
-import { MAX_TEXT } from './rules.ts';
+import { prefixNote } from './rules.ts';
 import { operationOf, readSteps } from './scheduled-steps.ts';
 
 /** What one look at the schedules came to. */
@@ -114,11 +114,10 @@ async function permissionsOf(
 }
 
 function actorOf({ id, createdBy, note }: Schedule): Actor {
-  const own = `Schedule ${id}`;
   return {
     name: createdBy,
     // Looked up when the schedule runs, in the same transaction.
     permissions: { role: 'viewer', canChangeProtected: false, confirmed: [] },
-    note: note === undefined ? own : `${own}: ${note}`.slice(0, MAX_TEXT.note),
+    note: prefixNote(`Schedule ${id}`, note),
   };
 }

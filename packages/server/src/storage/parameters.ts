@@ -2,13 +2,21 @@ import { ServiceError } from '../domain/service-error.ts';
 import type { Parameter } from './database.ts';
 
 /**
- * Refuses texts with the character U+0000, which PostgreSQL cannot hold, so that both engines hold the same texts.
- * JSON is not affected: there the character is written as an escape. `invalid_argument`.
+ * Refuses texts that would not be read back as they were written: with the character U+0000, which PostgreSQL cannot
+ * hold, or with half of a surrogate pair, which is no character and has no UTF-8. JSON is not affected: there both are
+ * written as escapes. `invalid_argument`.
  */
 export function checkTexts(parameters: readonly Parameter[]): void {
-  if (!parameters.some((parameter) => typeof parameter === 'string' && parameter.includes('\0'))) return;
-  throw new ServiceError(
+  for (const parameter of parameters) {
+    if (typeof parameter !== 'string') continue;
+    if (parameter.includes('\0')) throw unfit('the character U+0000');
+    if (!parameter.isWellFormed()) throw unfit('half of a surrogate pair, as "\\ud800"');
+  }
+}
+
+function unfit(what: string): ServiceError {
+  return new ServiceError(
     'invalid_argument',
-    'A text holds the character U+0000, which no name or text here may: leave it out.',
+    `A text holds ${what}, which no name or text here may: leave it out.`,
   );
 }

@@ -18,7 +18,7 @@ export class SqliteConnection {
     this.sqlite = sqlite;
   }
 
-  /** Runs one statement and gives its rows. Throws what SQLite throws, and `invalid_argument` for U+0000. */
+  /** Runs one statement and gives its rows. Throws what SQLite throws, and `invalid_argument` for an unfit text. */
   run<Row>(text: string, parameters: readonly Parameter[] = []): Row[] {
     checkTexts(parameters);
     if (text.length > CACHED_TEXT_LENGTH) {

@@ -141,6 +141,8 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
       [{ key: 'a', tags: [' x'] }, 'a tag is'],
       [{ key: 'a', tags: 'x' }, '"tags" is not right'],
       [{ key: 'a', description: 'x'.repeat(2001) }, 'at most 2000'],
+      [{ key: 'a', description: 'a\0b' }, 'U+0000'],
+      [{ key: 'a', description: 'a\ud800b' }, 'half of a surrogate pair'],
       [{ key: 'a', states: { production: { enabled: 'yes' } } }, '"states.production.enabled"'],
       [
         { key: 'a', states: { production: { enabled: true, rolloutPct: 101 } } },

@@ -124,6 +124,16 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(listed.text).toContain(`"state":{"enabled":false,"value":${value}}`);
   });
 
+  test('a note that is cut for want of room is not cut within a character', async () => {
+    const made = await scheduled([{ key: 'a', state: on }], { note: '\u{1F680}'.repeat(500) });
+    const odd = await scheduled([{ key: 'a', state: on }], { note: `.${'\u{1F680}'.repeat(499)}` });
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([
+      { id: made.id, status: 'done' },
+      { id: odd.id, status: 'done' },
+    ]);
+  });
+
   test('a change that would change nothing is done all the same', async () => {
     const made = await scheduled([{ key: 'gone', state: null }]);
     pass();
