@@ -281,6 +281,26 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'what is chosen among the flags in use is not chosen among the archived ones',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    const which = page.getByRole('combobox', { name: 'Which flags' });
+    const archived = page.getByRole('heading', { name: 'Archived flags' });
+    await which.selectOption('archived');
+    await archived.waitFor();
+    await which.selectOption('');
+    await page.getByLabel('Choose new-checkout', { exact: true }).check();
+    const bar = page.getByRole('region', { name: 'Chosen flags' });
+    await bar.getByText('1 chosen').waitFor();
+    await which.selectOption('archived');
+    await archived.waitFor();
+    expect(await bar.count()).toBe(0);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 test.each(['light', 'dark'] as const)(
   'the list is without barriers and fits a telephone: %s',
   async (theme) => {

@@ -33,7 +33,9 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
   const [newKey, setNewKey] = useState<string>();
   const canEdit = useCan('editor');
   const isNarrow = useMedia('(max-width: 719px)');
-  const selection = useSelection();
+  // What is chosen among the one kind is none of the other.
+  const [active, archived] = [useSelection(), useSelection()];
+  const selection = filter.isArchived ? archived : active;
   const choices = useChoices(flags);
   const create = useCallback(() => setNewKey(''), []);
   const asked = params.get('new');
