@@ -399,6 +399,23 @@ test(
 );
 
 test(
+  'the Escape of an input method closes no text that is being edited',
+  async () => {
+    const { page } = await world.open(FLAG);
+    await page.getByRole('button', { name: 'Edit: Description' }).click();
+    const field = page.getByRole('textbox', { name: 'Description' });
+    await field.fill('half of it');
+    await field.dispatchEvent('keydown', { key: 'Escape', isComposing: true });
+    await field.press('End');
+    expect(await field.inputValue()).toBe('half of it');
+    await field.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'everything is done with the keyboard alone: the switch, the editor, the rollout, the save',
   async () => {
     const { page } = await world.open(FLAG);

@@ -301,6 +301,20 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'the Escape of an input method empties no search',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    const search = page.getByLabel('Search flags');
+    await search.fill('new');
+    await search.dispatchEvent('keydown', { key: 'Escape', isComposing: true });
+    await page.getByText('1 of ').waitFor();
+    expect(await search.inputValue()).toBe('new');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 test.each(['light', 'dark'] as const)(
   'the list is without barriers and fits a telephone: %s',
   async (theme) => {

@@ -33,7 +33,7 @@ export function SearchField({
         value={value}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && value !== '') {
+          if (event.key === 'Escape' && value !== '' && !event.nativeEvent.isComposing) {
             event.preventDefault();
             onChange('');
           }

@@ -41,6 +41,8 @@ export function EditForm({
   }
 
   function onKeyDown(event: KeyboardEvent): void {
+    // The key belongs to the input method: Escape takes back what it suggests, not all that was typed.
+    if (event.nativeEvent.isComposing) return;
     if (event.key === 'Escape') onClose();
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
   }
