@@ -89,6 +89,45 @@ test(
 );
 
 test(
+  'a stream that is silent for 45 seconds is taken for lost, and one that beats is not',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags');
+    await page.addInitScript(`
+      const Source = EventSource;
+      window.streams = [];
+      window.EventSource = class extends Source {
+        constructor(url) { super(url); window.streams.push(this); }
+      };
+    `);
+    await page.clock.install();
+    await page.reload();
+    await page.getByText('Live', { exact: true }).waitFor();
+    for (let beats = 0; beats < 4; beats++) {
+      await page.clock.fastForward(30_000);
+      await page.evaluate(`streams[0].dispatchEvent(new MessageEvent('beat', { data: '{}' }))`);
+    }
+    expect(await page.evaluate('streams.length')).toBe(1);
+    expect(await page.getByText('Live', { exact: true }).count()).toBe(1);
+    const second = page.waitForRequest('**/api/events*');
+    await page.clock.fastForward(61_000);
+    await second;
+    await page.getByText('Live', { exact: true }).waitFor();
+    // A machine that slept: the clock went on, its timers did not.
+    await page.evaluate(`
+      const now = Date.now;
+      Date.now = () => now() + 3_600_000;
+    `);
+    const third = page.waitForRequest('**/api/events*');
+    await show(page, 'hidden');
+    await show(page, 'visible');
+    await third;
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'what happened in a project while another screen was open is there when one comes back',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });

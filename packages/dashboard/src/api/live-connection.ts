@@ -5,6 +5,10 @@ export type LiveStatus = 'connecting' | 'open' | 'lost' | 'paused';
 
 /** How long a hidden tab keeps its connection: browsers open six to one server, over all tabs. */
 const HIDDEN_MS = 30_000;
+/** The server says something every 15 s: a stream that is silent for longer is dead, whatever the browser believes. */
+const SILENT_MS = 45_000;
+/** How often that is looked at. Timers stand still while the machine sleeps, so the clock is asked. */
+const LOOK_MS = 15_000;
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [1_000, 30_000];
 
 type Listener<Name extends keyof LiveEvents> = (event: LiveEvents[Name]) => void;
@@ -20,14 +24,19 @@ export class LiveConnection {
   #source: EventSource | undefined;
   #status: LiveStatus = 'connecting';
   #failures = 0;
+  /** When the stream last said something, or was opened; epoch milliseconds. */
+  #heardAt = 0;
   #isSuspended = false;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #lookTimer: ReturnType<typeof setInterval>;
 
   constructor(url: string) {
     this.#url = url;
     document.addEventListener('visibilitychange', this.#onVisibility);
+    document.addEventListener('resume', this.#look);
     addEventListener('online', this.#reconnect);
+    this.#lookTimer = setInterval(this.#look, LOOK_MS);
     this.#open();
   }
 
@@ -78,7 +87,9 @@ export class LiveConnection {
   /** Ends it for good. */
   close(): void {
     document.removeEventListener('visibilitychange', this.#onVisibility);
+    document.removeEventListener('resume', this.#look);
     removeEventListener('online', this.#reconnect);
+    clearInterval(this.#lookTimer);
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#hiddenTimer);
     this.#source?.close();
@@ -89,6 +100,7 @@ export class LiveConnection {
     this.#source?.close();
     const source = new EventSource(this.#url);
     this.#source = source;
+    this.#heardAt = Date.now();
     source.onerror = () => this.#onLost();
     for (const name of LIVE_EVENTS) {
       source.addEventListener(name, (event: MessageEvent<string>) => {
@@ -99,6 +111,7 @@ export class LiveConnection {
   }
 
   #dispatch(name: keyof LiveEvents, event: never): void {
+    this.#heardAt = Date.now();
     if (name === 'hello') {
       this.#failures = 0;
       this.#setStatus('open');
@@ -115,6 +128,12 @@ export class LiveConnection {
     this.#retryTimer = setTimeout(() => this.#open(), ceiling * (0.5 + Math.random() / 2));
   }
 
+  /** Takes a stream that has been silent for too long for a lost one: nothing else tells after a laptop's sleep. */
+  readonly #look = (): void => {
+    const isOpen = this.#source?.readyState !== EventSource.CLOSED;
+    if (isOpen && Date.now() - this.#heardAt > SILENT_MS) this.#onLost();
+  };
+
   readonly #reconnect = (): void => {
     if (this.#status === 'lost' && !document.hidden) this.#open();
   };
@@ -126,7 +145,10 @@ export class LiveConnection {
     else if (this.#status === 'paused') {
       this.#setStatus('connecting');
       this.#open();
-    } else this.#reconnect();
+    } else {
+      this.#look();
+      this.#reconnect();
+    }
   };
 
   #pause(): void {

@@ -30,6 +30,8 @@ export interface LivePresence {
 /** The events of `GET /api/events` by name. */
 export interface LiveEvents {
   readonly hello: { readonly seq: number; readonly node: string };
+  /** Nothing has happened, and the stream lives. */
+  readonly beat: Readonly<Record<string, never>>;
   readonly change: LiveChange;
   readonly delivery: DeliveryRecord;
   readonly presence: LivePresence;
@@ -38,6 +40,7 @@ export interface LiveEvents {
 /** The names of the events. */
 export const LIVE_EVENTS = [
   'hello',
+  'beat',
   'change',
   'delivery',
   'presence',

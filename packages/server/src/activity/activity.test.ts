@@ -220,6 +220,16 @@ describe('the events for screens', () => {
     expect(stuck.next()).rejects.toThrow('stream cut');
   });
 
+  test('whoever is let in hears an event on each beat, also when nothing happens', async () => {
+    const feed = new EventFeed({ beatMs: 10 });
+    const options = { project: 'shop', stillValid: async () => true };
+    const screen = new Screen(feed.open(options, { name: 'hello', data: {} }));
+    expect(await screen.next()).toEqual(['hello', {}]);
+    expect(await screen.next()).toEqual(['beat', {}]);
+    expect(await screen.next()).toEqual(['beat', {}]);
+    feed.close();
+  });
+
   test('whoever is no longer let in is cut off within two beats', async () => {
     const feed = new EventFeed({ beatMs: 10 });
     const answers = [async () => true, async () => false, () => Promise.reject(new Error('away'))];
@@ -233,7 +243,7 @@ describe('the events for screens', () => {
       for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read());
     }
     expect(feed.size).toBe(1);
-    expect(new TextDecoder().decode((await kept?.read())?.value)).toBe(':\n\n');
+    expect(new TextDecoder().decode((await kept?.read())?.value)).toBe('event: beat\ndata: {}\n\n');
     feed.close();
   });
 });

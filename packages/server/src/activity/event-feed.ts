@@ -1,10 +1,11 @@
 import { EventReader, type EventReaderOptions } from './event-reader.ts';
 import { encodeEvent, type ScreenEvent } from './screen-event.ts';
 
-/** Milliseconds between two keep-alive comments; on each, it is also asked whether the reader is still let in. */
+/** Milliseconds between two beats; on each, it is also asked whether the reader is still let in. */
 const BEAT_MS = 15_000;
 
-const BEAT = new TextEncoder().encode(':\n\n');
+/** An event and no comment: a browser tells its page of no comment, and the page must know that the stream lives. */
+const BEAT = encodeEvent({ name: 'beat', data: {} });
 
 /** Hands events to every open screen. While nobody watches it costs nothing: no event is even made. */
 export class EventFeed {

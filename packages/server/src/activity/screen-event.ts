@@ -5,7 +5,7 @@ import { RawJson, type Writable, writeJson } from '../domain/raw-json.ts';
 import type { Place } from './names.ts';
 
 /** What screens are told. */
-export type ScreenEventName = 'hello' | 'change' | 'delivery' | 'presence';
+export type ScreenEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'presence';
 
 /** One event of the stream for screens. */
 export interface ScreenEvent {

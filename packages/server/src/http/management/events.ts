@@ -34,7 +34,8 @@ export function mountEvents(app: ManagementApp, events: ScreenEvents): void {
         status: 200,
         description:
           'Named events with JSON data: `hello` first, then `change` for every change after it, in order, and ' +
-          '`delivery` and `presence` as they come. A change tells who made it as `actor`. When the stream ends, fetch anew and open another.',
+          '`delivery` and `presence` as they come, and an empty `beat` every 15 seconds. A change tells who made it as ' +
+          '`actor`. When the stream ends, or says nothing for 45 seconds, fetch anew and open another.',
         schema: z.string(),
         mediaTypes: ['text/event-stream'],
       },
