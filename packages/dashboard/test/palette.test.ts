@@ -32,6 +32,26 @@ describe('the command palette and the keyboard', () => {
     expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: true });
   }, 60_000);
 
+  test('a flag that is flipped back while it is being flipped is not taken for somebody else’s change', async () => {
+    await world.management.putState('shop', 'development', 'twice', { enabled: false, value: 1 });
+    const { page } = await world.open('/projects/shop/flags');
+    await page.getByRole('link', { name: 'twice' }).waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/environments/development/flags/twice', async (route) => {
+      await released;
+      await route.continue();
+    });
+    for (const word of ['on', 'off']) {
+      await page.keyboard.press('Control+k');
+      await page.getByPlaceholder(/^Find a flag/).fill(`turn ${word} twice dev`);
+      await page.getByRole('option', { name: `Turn ${word} twice in development` }).click();
+    }
+    release();
+    await page.getByText('twice is off in development').first().waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await stateOf(world, 'development', 'twice')).toEqual({ enabled: false, value: 1 });
+  }, 60_000);
+
   test('what is typed before the palette has loaded goes into it, not to the screen', async () => {
     const { page } = await world.open('/projects/shop/flags');
     await page.getByRole('link', { name: 'banner' }).waitFor();

@@ -9,7 +9,14 @@ import {
   type ValueTexts,
   writeState,
 } from '../api/flag-states.ts';
-import { cellName, clearWriteStatus, markGuess, markMine, setWriteStatus } from '../api/own-writes.ts';
+import {
+  cellName,
+  clearWriteStatus,
+  isGuess,
+  markGuess,
+  markMine,
+  setWriteStatus,
+} from '../api/own-writes.ts';
 import { queryKeys } from '../api/query-keys.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
@@ -41,6 +48,9 @@ export interface StateWriterParts {
   readonly settleConflict: (conflict: Conflict) => Promise<'theirs' | 'mine'>;
 }
 
+/** What became of states that were shown before they were written; `undefined` for those that were not written. */
+const outcomes = new WeakMap<StateRecord, Promise<StateRecord | undefined>>();
+
 /**
  * Makes the function that writes a state: shows it at once, takes it back when it is refused, shows both versions when
  * somebody else was faster, and offers to undo.
@@ -50,13 +60,24 @@ export function createStateWriter({
   queries,
   settleConflict,
 }: StateWriterParts): (change: StateChange) => Promise<ChangeOutcome> {
-  return write;
+  return writeInTurn;
+
+  /** Where what was seen is still being written, the server knows it only afterwards. */
+  async function writeInTurn(change: StateChange): Promise<ChangeOutcome> {
+    const { before } = change;
+    const isWaiting = before !== undefined && isGuess(before);
+    if (!isWaiting) return write(change);
+    const written = await outcomes.get(before);
+    return written === undefined ? 'cancelled' : write({ ...change, before: written });
+  }
 
   async function write(change: StateChange): Promise<ChangeOutcome> {
     const { key, environment, before, after, note, texts } = change;
     const place: StatePlace = { project, environment: environment.name, key };
     const cell = cellName(project, environment.name, key);
     const shown = after === null ? undefined : guessOf(before, after, authorOf(queries));
+    const outcome = Promise.withResolvers<StateRecord | undefined>();
+    if (shown !== undefined) outcomes.set(shown, outcome.promise);
     setWriteStatus(cell, 'saving');
     show(place, before, shown);
     const confirmed = environment.protected ? environment.name : undefined;
@@ -65,6 +86,7 @@ export function createStateWriter({
       written = await writeState(place, after, { before, confirmed, note, texts });
     } catch (error) {
       settle(place, shown, before);
+      outcome.resolve(undefined);
       if (isRefusal(error, 'revision_conflict')) return settleWith(change, place, cell);
       setWriteStatus(cell, 'failed');
       tellFailed(change, error);
@@ -78,6 +100,7 @@ export function createStateWriter({
     }
     settle(place, shown, record);
     setWriteStatus(cell, 'saved');
+    outcome.resolve(record);
     tellDone(change, record, written?.seq);
     return 'done';
   }
