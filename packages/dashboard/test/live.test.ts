@@ -297,6 +297,19 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'the page of a flag that there is not shows it as soon as somebody makes it',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags/to-come', { expected: /404/ });
+    await page.getByRole('heading', { name: 'There is no such flag' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await world.management.putState('shop', 'development', 'to-come', { enabled: true });
+    await page.locator('[aria-label="to-come in development"]:checked').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 /** Tells the page that its tab is hidden or shown, as a browser would. */
 async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate(`

@@ -94,7 +94,9 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
     else for (const key of unclear) void refreshFlag(queries, key, { project, live });
   }
   for (const { key, state } of change.changes ?? []) {
-    const one = queries.getQueryData<FlagRecord>(queryKeys.flag(project, key));
+    const { data: one, status } = queries.getQueryState<FlagRecord>(queryKeys.flag(project, key)) ?? {};
+    // It was not there when it was asked for.
+    if (status === 'error' && state !== null) markStale([queryKeys.flag(project, key)]);
     if (one === undefined) continue;
     patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => mergeOne([one]).flags[0] ?? one);
     // It may have been archived, or restored.
