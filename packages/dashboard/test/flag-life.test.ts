@@ -54,7 +54,12 @@ describe('the history of a flag', () => {
       const revert = dialog.getByRole('button', { name: 'Revert', exact: true });
       expect(await revert.isDisabled()).toBe(true);
       await check();
-      await dialog.getByRole('checkbox', { name: 'Revert anyway' }).check();
+      const anyway = dialog.getByRole('checkbox', { name: 'Revert anyway' });
+      await anyway.check();
+      await put('page-size', 40);
+      await steps.getByRole('deletion').getByText('40').waitFor();
+      expect(await anyway.isChecked()).toBe(false);
+      await anyway.check();
       await revert.click();
       await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
       await page.close();

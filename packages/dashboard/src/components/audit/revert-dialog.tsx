@@ -34,8 +34,11 @@ export function RevertDialog({
   const [note, setNote] = useState('');
   const { preview, conflict, apply } = useRevert(seq, onClose);
   const anywayId = useId();
-  const [isSure, setSure] = useState(false);
   const differences = preview.data?.differences;
+  // Whoever is sure is so of what they read: when that changes, they are asked again.
+  const overwritten = JSON.stringify([conflict?.message, differences]);
+  const [sureOf, setSureOf] = useState<string>();
+  const isSure = sureOf === overwritten;
   const guarded = environments.filter(
     (environment) =>
       environment.protected && differences?.some((each) => each.environment === environment.name),
@@ -86,7 +89,7 @@ export function RevertDialog({
               type="checkbox"
               className="size-4 accent-accent"
               checked={isSure}
-              onChange={(event) => setSure(event.target.checked)}
+              onChange={(event) => setSureOf(event.target.checked ? overwritten : undefined)}
             />
             Revert anyway, over what has changed since
           </label>
