@@ -346,6 +346,26 @@ test(
 );
 
 test(
+  'a description that is not saved is not left without a question',
+  async () => {
+    const { page } = await world.open(FLAG);
+    await page.getByRole('button', { name: 'Edit: Description' }).click();
+    const field = page.getByRole('textbox', { name: 'Description' });
+    await field.fill('A long story');
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await field.inputValue()).toBe('A long story');
+    await field.press('Control+Enter');
+    await field.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await page.waitForURL('**/projects/shop/history');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'what is typed for a flag does not come to the flag of the same key in another project',
   async () => {
     await world.management.createProject('deck');

@@ -2,6 +2,7 @@ import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { ErrorText } from '../../components/error-text.tsx';
 import { FormError, INPUT } from '../../components/field.tsx';
+import { useLeaveGuard } from '../../shell/leave-guard.ts';
 
 /** A field in the place of a text: Enter saves (in long ones with Ctrl or Cmd), Escape goes back. */
 export function EditForm({
@@ -25,6 +26,8 @@ export function EditForm({
   const [error, setError] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
   const hintId = useId();
+  const isDirty = typed.trim() !== text;
+  useLeaveGuard(isDirty, `What you typed is not saved, and would be lost: ${label.toLowerCase()}.`);
 
   async function submit(event?: FormEvent): Promise<void> {
     event?.preventDefault();
