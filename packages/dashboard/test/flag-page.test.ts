@@ -346,6 +346,38 @@ test(
 );
 
 test(
+  'what somebody types is kept when the flag is archived meanwhile, and saved once it is restored',
+  async () => {
+    await world.management.putState('shop', 'development', 'put-away', { enabled: true, value: 7 });
+    const { page, check } = await world.open('/projects/shop/flags/put-away');
+    await write(page, '8');
+    await world.management.request('POST', '/api/projects/shop/flags/put-away/archive');
+    await page.getByRole('heading', { name: 'Out of use' }).waitFor();
+    await card(page).getByRole('alert').getByText('archived while you were editing').waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    expect(await editor(page).getAttribute('contenteditable')).toBe('false');
+    expect(await card(page, 'production').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Save in development' }).count()).toBe(0);
+    await check();
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+    await world.management.request('POST', '/api/projects/shop/flags/put-away/restore');
+    await page.getByRole('button', { name: 'Save in development' }).click();
+    await page.getByText('put-away is on, value 8 in development').first().waitFor();
+
+    await write(page, '9');
+    await world.management.request('POST', '/api/projects/shop/flags/put-away/archive');
+    await card(page).getByRole('alert').getByText('archived while you were editing').waitFor();
+    await card(page).getByRole('button', { name: 'Discard' }).click();
+    await card(page).waitFor({ state: 'detached' });
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'a description that is not saved is not left without a question',
   async () => {
     const { page } = await world.open(FLAG);

@@ -8,6 +8,7 @@ import { classNames } from '../../components/class-names.ts';
 import { ENVIRONMENT_FILL } from '../../components/environment-badge.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
 import { useNews } from '../flags/use-news.ts';
+import { ArchivedDraft } from './archived-draft.tsx';
 import { CardFooter } from './card-footer.tsx';
 import { CardHead } from './card-head.tsx';
 import { MissingState } from './missing-state.tsx';
@@ -20,7 +21,10 @@ import { useStateDraft } from './use-state-draft.ts';
 import { useValueText } from './use-value-text.ts';
 import { ValueField } from './value-field.tsx';
 
-/** A flag's state in one environment: the switch acts at once, value and rollout when they are saved. */
+/**
+ * A flag's state in one environment: the switch acts at once, value and rollout when they are saved. Of an archived flag
+ * nothing is shown but what somebody was typing when it was archived.
+ */
 export function EnvironmentCard({
   project,
   environment,
@@ -43,7 +47,9 @@ export function EnvironmentCard({
   const held = useStateDraft({ record, valueText }, status === 'saving');
   const [note, setNote] = useState('');
   const changeState = useChangeState(project);
-  const obstacle = useWhyNotChange()(environment);
+  const isArchived = flag.archivedAt !== undefined;
+  const whyNot = useWhyNotChange()(environment);
+  const obstacle = isArchived ? 'The flag is archived.' : whyNot;
   const isNews = useNews(record);
   const { draft, base, isDirty } = held;
   const problems = problemsOf(draft);
@@ -58,7 +64,7 @@ export function EnvironmentCard({
   }
 
   async function save(): Promise<void> {
-    if (!isSound || !isDirty || status === 'saving') return;
+    if (!isSound || !isDirty || obstacle !== undefined || status === 'saving') return;
     const { state, valueText: after } = stateOf(draft, record?.state.enabled ?? false);
     const outcome = await changeState({
       ...{ key, environment, before: base.record, after: state },
@@ -69,6 +75,7 @@ export function EnvironmentCard({
     if (outcome === 'done') setNote('');
   }
 
+  if (isArchived && !isDirty) return null;
   return (
     <section
       aria-label={name}
@@ -104,10 +111,11 @@ export function EnvironmentCard({
           />
         </div>
       )}
-      {held.isOvertaken && (
+      {isArchived && <ArchivedDraft onDiscard={held.reset} />}
+      {!isArchived && held.isOvertaken && (
         <OvertakenBanner record={record} by={authorOf(record, last)} onTake={held.reset} onKeep={held.keep} />
       )}
-      {isDirty && (
+      {!isArchived && isDirty && (
         <SaveBar
           {...{ environment, note, isSound }}
           isSaving={status === 'saving'}

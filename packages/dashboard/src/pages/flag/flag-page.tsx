@@ -53,20 +53,17 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
       <FlagDetails project={project.name} flag={flag} last={history.data?.pages[0]?.[0]} />
       <div className="mt-5 grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
-          {isArchived ? (
-            <ArchivedNotice project={project} flag={flag} />
-          ) : (
-            project.environments.map((environment) => (
-              <EnvironmentCard
-                key={environment.name}
-                project={project.name}
-                environment={environment}
-                flag={flag}
-                last={last.get(environment.name)}
-                onSchedule={(start) => setScheduling({ environment, ...start })}
-              />
-            ))
-          )}
+          {isArchived && <ArchivedNotice project={project} flag={flag} />}
+          {project.environments.map((environment) => (
+            <EnvironmentCard
+              key={environment.name}
+              project={project.name}
+              environment={environment}
+              flag={flag}
+              last={last.get(environment.name)}
+              onSchedule={(start) => setScheduling({ environment, ...start })}
+            />
+          ))}
         </div>
         <aside aria-label="About this flag" className="flex min-w-0 flex-col gap-4 lg:row-span-2">
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
