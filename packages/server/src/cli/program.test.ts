@@ -70,7 +70,8 @@ describe('help', () => {
     const { exitCode, out } = await runCaptured(['--help']);
     expect(exitCode).toBe(0);
     for (const command of COMMANDS) expect(out).toContain(`\n  ${command.split(' ')[0]} `);
-    expect(await runCaptured(['help'])).toMatchObject({ exitCode: 0, out });
+    for (const line of [['help'], ['help', 'help']])
+      expect(await runCaptured(line)).toMatchObject({ exitCode: 0, out });
   });
 
   test('halyard alone shows the help and counts as written wrongly', async () => {
@@ -83,6 +84,7 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
   const cases: readonly [line: string, message: string][] = [
     ['serv', "unknown command 'serv'\n(Did you mean serve?)"],
     ['help serv', "unknown command 'serv'\n(Did you mean serve?)"],
+    ['help flag sett', "unknown command 'sett'\n(Did you mean set?)"],
     ['flag sett', "unknown command 'sett'\n(Did you mean set?)"],
     ['flag get --project p --env e', "missing required argument 'key'"],
     ['flag get x --env production', "required option '--project <project>' not specified"],

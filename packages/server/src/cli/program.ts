@@ -105,10 +105,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
  * wrongly, 3 not found, 4 refused. What went wrong is on standard error by then.
  */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
-  const words = argv[0] === 'help' ? asHelp(argv.slice(1)) : argv;
+  const isHelp = argv[0] === 'help';
+  const words = isHelp ? argv.slice(argv[1] === 'help' ? 2 : 1) : argv;
   try {
     const program = await buildProgram(words[0], shell);
-    await program.parseAsync([...words], { from: 'user' });
+    await program.parseAsync([...(isHelp ? asHelp(program, words) : words)], { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     return report(error, shell);
@@ -116,9 +117,16 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
 }
 
 /** `help flag set` is `flag set --help`. Help on a command that does not exist is refused as the command itself is. */
-function asHelp(words: readonly string[]): readonly string[] {
-  const [command] = words;
-  return command === undefined || Object.hasOwn(COMMANDS, command) ? [...words, '--help'] : words;
+function asHelp(program: Command, words: readonly string[]): readonly string[] {
+  let command = program;
+  for (const [index, word] of words.entries()) {
+    if (command.commands.length === 0) break;
+    const next = command.commands.find((each) => each.name() === word);
+    // Nothing after it: what asks for help must not do anything.
+    if (next === undefined) return words.slice(0, index + 1);
+    command = next;
+  }
+  return [...words, '--help'];
 }
 
 async function buildProgram(chosen: string | undefined, shell: Shell): Promise<Command> {
