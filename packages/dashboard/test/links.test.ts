@@ -27,6 +27,8 @@ test('whoever joins in a browser where somebody else is signed in comes in as th
   await page.getByRole('button', { name: 'Create the account' }).click();
   await page.waitForURL('**/projects/shop/flags');
   await page.getByRole('button', { name: 'Frank' }).waitFor();
+  // The screen itself is a file of its own, and comes a moment after its frame.
+  await page.getByRole('heading', { level: 1 }).waitFor();
   await check();
   await page.close();
 }, 60_000);
