@@ -77,6 +77,23 @@ test('a copied secret is told to screen readers, and the keyboard stays where it
   await page.close({ runBeforeUnload: false });
 }, 60_000);
 
+test('what is copied again is told again, also where it was the last that was told before the dialog', async () => {
+  const { page } = await world.open('/operators');
+  for (const [index, email] of ['gina@example.com', 'hugo@example.com'].entries()) {
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('button', { name: 'Make the invitation' }).click();
+    const dialog = page.getByRole('dialog').filter({ has: page.locator('[data-secret]') });
+    for (let times = 0; times <= index; times++) {
+      await dialog.getByRole('button', { name: /^Cop(y the link|ied)$/ }).click();
+      await dialog.getByRole('button', { name: 'Copied' }).waitFor();
+    }
+    await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
+    await dialog.getByRole('button', { name: 'I saved it' }).click();
+  }
+  await page.close();
+}, 60_000);
+
 /** As the button of the browser: what is on the screen may stay. */
 async function goBack(page: Page): Promise<void> {
   await page.evaluate('history.back()');

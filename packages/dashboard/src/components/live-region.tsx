@@ -1,12 +1,13 @@
 import { useState, useSyncExternalStore } from 'react';
 
-let message = '';
+/** What was said last; another object each time, so that the same words are known to have been said again. */
+let message = { text: '' };
 const listeners = new Set<() => void>();
 
 /** Has screen readers say `text` without moving anything on the screen. */
 export function announce(text: string): void {
   // The same words twice would be said once: a blank at the end makes them other words.
-  message = message === text ? `${text} ` : text;
+  message = { text: message.text === text ? `${text} ` : text };
   for (const listener of listeners) listener();
 }
 
@@ -16,7 +17,7 @@ export function announce(text: string): void {
  */
 export function LiveRegion() {
   const [before] = useState(message);
-  const text = useSyncExternalStore(
+  const latest = useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -25,7 +26,7 @@ export function LiveRegion() {
   );
   return (
     <div role="status" aria-live="polite" className="sr-only" data-testid="live-region">
-      {text === before ? '' : text}
+      {latest === before ? '' : latest.text}
     </div>
   );
 }
