@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Activity } from './activity/activity.ts';
 import { newNodeName } from './activity/node-name.ts';
@@ -368,8 +369,5 @@ class Node implements RunningNode {
 
 /** Waits for the database to take a stopping node's last notes; one that has gone silent must not hold it up. */
 async function withinPatience(work: Promise<void>): Promise<void> {
-  const { promise: isOver, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, LAST_NOTES_MS);
-  await Promise.race([work, isOver]);
-  clearTimeout(timer);
+  await Promise.race([work, sleep(LAST_NOTES_MS, undefined, { ref: false })]);
 }

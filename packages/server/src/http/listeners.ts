@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from 'bun';
 import { LastAnswers } from './last-answers.ts';
 import { ListenError, type ListenPlace } from './listen-error.ts';
@@ -102,9 +103,6 @@ function addressOf(host: string, port: number): string {
 }
 
 async function stopServer(server: Server<undefined>): Promise<void> {
-  const tooLong = Promise.withResolvers<void>();
-  const timer = setTimeout(tooLong.resolve, FINISH_MS);
-  await Promise.race([server.stop(false), tooLong.promise]);
-  clearTimeout(timer);
+  await Promise.race([server.stop(false), sleep(FINISH_MS, undefined, { ref: false })]);
   await server.stop(true);
 }

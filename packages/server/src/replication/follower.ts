@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Catalog, CatalogContents } from '../catalog/catalog.ts';
 import type { Cursor, LogRow } from '../domain/change.ts';
 import { Alarm } from './alarm.ts';
@@ -104,7 +105,9 @@ export class Follower {
       } catch (cause) {
         this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
       }
-      await this.#pause(reconnectDelayMs(this.#attempt++, this.#options.random));
+      const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random);
+      // Ends early when the follower is closed; the timer must not keep the process then.
+      await Promise.race([sleep(delayMs, undefined, { ref: false }), this.#closed.promise]);
     }
   }
 
@@ -125,14 +128,6 @@ export class Follower {
     this.#session?.close();
     this.#alarm?.fail(new Error('the follower was closed'));
     this.#closed.resolve();
-  }
-
-  /** Ends early when the follower is closed; its timer must not keep the process then. */
-  async #pause(delayMs: number): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const timer = setTimeout(over.resolve, delayMs);
-    await Promise.race([over.promise, this.#closed.promise]);
-    clearTimeout(timer);
   }
 
   /** Lives as long as one session does. Ends by rejecting, or because the follower was closed. */

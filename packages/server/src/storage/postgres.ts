@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StoreBusy } from '../domain/store-busy.ts';
 import {
@@ -94,10 +95,7 @@ class PostgresDatabase implements Database {
     this.#isClosed = true;
     for (const feed of [...this.#feeds]) feed.close();
     // A server that has gone away says no good-bye.
-    const tooLong = Promise.withResolvers<void>();
-    const timer = setTimeout(tooLong.resolve, CLOSE_TIMEOUT_MS);
-    await Promise.race([this.#pool.end(), tooLong.promise]);
-    clearTimeout(timer);
+    await Promise.race([this.#pool.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   async #connect(): Promise<pg.PoolClient> {
