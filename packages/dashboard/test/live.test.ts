@@ -10,6 +10,8 @@ beforeAll(async () => {
   world = await startWorld();
   await world.management.createProject('shop');
   await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
+  await world.management.createProject('blog');
+  await world.management.putState('blog', 'development', 'drafts', { enabled: false });
 }, 120_000);
 afterAll(() => world.close());
 
@@ -127,15 +129,30 @@ test(
   PATIENCE_MS,
 );
 
-test(
-  'what happened in a project while another screen was open is there when one comes back',
-  async () => {
+test.each([
+  [
+    'a screen of no project',
+    async (page: Page) => {
+      await page.getByRole('button', { name: 'Ada' }).click();
+      await page.getByRole('menuitem', { name: 'Account' }).click();
+      await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    },
+  ],
+  [
+    'another project',
+    async (page: Page) => {
+      await page.getByRole('button', { name: 'Project: shop' }).click();
+      await page.getByRole('menuitemcheckbox', { name: 'blog' }).click();
+      await page.getByRole('switch', { name: 'drafts in development' }).waitFor();
+    },
+  ],
+])(
+  'what changed in a project while %s was shown is there when one comes back',
+  async (_, leave) => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
     const { page } = await world.open('/projects/shop/flags');
     await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
-    await page.getByRole('button', { name: 'Ada' }).click();
-    await page.getByRole('menuitem', { name: 'Account' }).click();
-    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    await leave(page);
     await page.getByText('Live', { exact: true }).waitFor();
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
     await page.goBack();
@@ -154,10 +171,7 @@ test(
     await page.getByRole('switch', { name: 'missed in development' }).waitFor();
     await page.getByRole('link', { name: 'History', exact: true }).click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
-    await page.clock.install();
-    await show(page, 'hidden');
-    await page.clock.fastForward(31_000);
-    await page.getByText('Paused', { exact: true }).waitFor();
+    await pause(page);
     await world.management.putState('shop', 'development', 'missed', { enabled: true });
     await show(page, 'visible');
     await page.getByText('Live', { exact: true }).waitFor();
@@ -180,10 +194,7 @@ test(
     const card = page.getByRole('region', { name: 'development', exact: true });
     await card.locator('.cm-content').press('Control+A');
     await page.keyboard.type('8');
-    await page.clock.install();
-    await show(page, 'hidden');
-    await page.clock.fastForward(31_000);
-    await page.getByText('Paused', { exact: true }).waitFor();
+    await pause(page);
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 9 });
     // The value's own text is asked for as well, and may be there first.
     const text = page.waitForResponse('**/environments/development/flags/new-checkout');
@@ -212,26 +223,6 @@ test(
       await route.fulfill({ response: answer });
     });
     await page.getByRole('link', { name: 'Flags' }).click();
-    await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'what changed while another project was on the screen is there when one comes back',
-  async () => {
-    await world.management.createProject('blog');
-    await world.management.putState('blog', 'development', 'drafts', { enabled: false });
-    await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
-    const { page } = await world.open('/projects/shop/flags');
-    await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
-    await page.getByRole('button', { name: 'Project: shop' }).click();
-    await page.getByRole('menuitemcheckbox', { name: 'blog' }).click();
-    await page.getByRole('switch', { name: 'drafts in development' }).waitFor();
-    await page.getByText('Live', { exact: true }).waitFor();
-    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true });
-    await page.goBack();
     await page.locator('[aria-label="new-checkout in development"]:checked').waitFor();
     await page.close();
   },
@@ -309,6 +300,14 @@ test(
   },
   PATIENCE_MS,
 );
+
+/** Hides the tab for so long that the page gives its connection up. */
+async function pause(page: Page): Promise<void> {
+  await page.clock.install();
+  await show(page, 'hidden');
+  await page.clock.fastForward(31_000);
+  await page.getByText('Paused', { exact: true }).waitFor();
+}
 
 /** Tells the page that its tab is hidden or shown, as a browser would. */
 async function show(page: Page, state: 'hidden' | 'visible'): Promise<void> {
