@@ -139,7 +139,7 @@ export class Activity implements DeliveryReader {
 
   /** As the store has it, with the streams that are open here now. */
   async presence(since: number): Promise<readonly StreamPresence[]> {
-    if (this.#isLive) await this.#presence.report(0);
+    await this.#report(0);
     return this.#parts.store.presence(since);
   }
 
@@ -164,7 +164,7 @@ export class Activity implements DeliveryReader {
 
   async #tick(): Promise<void> {
     try {
-      if (this.#isLive) await this.#presence.report();
+      await this.#report();
       if (this.#feed.size === 0) return;
       const presence = await this.#presence.read();
       this.#hasPeers = presence.some(({ node }) => node !== this.#parts.node);
@@ -172,6 +172,11 @@ export class Activity implements DeliveryReader {
     } catch {
       // The database is away, which the follower tells of; the next tick tries again.
     }
+  }
+
+  /** A database that cannot be written, as a standby, can still tell of the others; one that is away refuses the read. */
+  async #report(leastMs?: number): Promise<void> {
+    if (this.#isLive) await this.#presence.report(leastMs).catch(() => {});
   }
 
   #tellDelivery(seq: number, environmentId: string, totals: DeliveryTotals): void {
