@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Management, openSse, startNode, startPostgres } from '@halyard/testing';
 
-test('a node on a standby tells who is connected, though it can write nothing down', async () => {
+test('a node on a standby tells who is connected, and does not complain of what it can never write', async () => {
   await using primary = await startPostgres();
   const databaseUrl = await primary.createDatabase();
   const writing = await startNode({ databaseUrl });
@@ -27,4 +27,6 @@ test('a node on a standby tells who is connected, though it can write nothing do
     await reading.stop();
     await writing.stop();
   }
+  expect(reading.logs()).toContain('stopped');
+  expect(reading.logs()).not.toContain('the last use of');
 }, 120_000);

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { DeliveryStore } from '../domain/delivery.ts';
 import type { Store } from '../domain/store.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
 import { SIGN_IN_LIMIT } from '../management/sign-in-limit.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
@@ -45,7 +46,7 @@ export class Housekeeping {
     try {
       await this.#parts.store.touchKeys(uses);
     } catch (err) {
-      this.#parts.log.warn({ err }, 'the last use of keys could not be written down');
+      this.#noteFailure(err, 'the last use of keys could not be written down');
     }
   }
 
@@ -65,7 +66,12 @@ export class Housekeeping {
       });
       if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');
     } catch (err) {
-      this.#parts.log.warn({ err }, 'old records could not be removed; it is tried again in an hour');
+      this.#noteFailure(err, 'old records could not be removed; it is tried again in an hour');
     }
+  }
+
+  /** An outage is told of by the follower, and on a standby nothing of this can ever be written. */
+  #noteFailure(err: unknown, message: string): void {
+    this.#parts.log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   }
 }

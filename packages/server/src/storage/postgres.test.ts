@@ -358,6 +358,8 @@ describe('a PostgreSQL server of its own', () => {
     const write = new SqlStore(database).commit(ADA, changing(home.environment, ['checkout', OFF]));
     await expect(write).rejects.toThrow(/read-write mode during recovery/);
     await expect(write).rejects.toBeInstanceOf(StoreOutage);
+    const single = database.query('DELETE FROM delivery_receipts');
+    await expect(single).rejects.toBeInstanceOf(StoreOutage);
     await database.close();
   });
 

@@ -60,7 +60,9 @@ class PostgresDatabase implements Database {
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
     const query = { text, timeoutMs: QUERY_TIMEOUT_MS, ...(parameters === undefined ? {} : { parameters }) };
-    return this.#use((client) => runQuery<Row>(client, query));
+    return this.#use((client) => runQuery<Row>(client, query)).catch((error: unknown) => {
+      throw isReadOnly(error) ? readOnly(error) : error;
+    });
   }
 
   async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {

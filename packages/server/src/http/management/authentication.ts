@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { StoreOutage } from '../../domain/store-outage.ts';
 import { type TokenHolder, verifyAccessToken } from '../../management/access-tokens.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../../management/people.ts';
 import { checkNote } from '../../management/rules.ts';
@@ -31,8 +32,11 @@ interface Admission {
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
   const { context, adminToken, log } = options;
+  // An outage is told of by the follower, and on a standby no use can ever be noted.
+  const noteFailure = (err: unknown, message: string) =>
+    log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   const uses = new TokenUses(context, (error) =>
-    log.warn({ err: error }, 'the last use of an access token was not noted'),
+    noteFailure(error, 'the last use of an access token was not noted'),
   );
 
   const admitToken = async (header: string, caller: Caller): Promise<Admission> => {
@@ -48,7 +52,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const session = await verifySession(context, id);
     if (session === undefined) throw notSignedIn();
     noteSessionUse(context, session.session, (error) =>
-      log.warn({ err: error }, 'the last use of a session was not noted'),
+      noteFailure(error, 'the last use of a session was not noted'),
     );
     const { permissions, ...actor } = operatorActor(session.operator, caller);
     return {
