@@ -94,6 +94,8 @@ export interface StoreTransaction extends StoreReader {
    * Several environments are locked in order of their ids. `undefined` when it is gone.
    */
   lockEnvironment(id: string): Promise<Environment | undefined>;
+  /** Locks the project until commit; before its environments, so that two operations never wait for each other. */
+  lockProject(id: string): Promise<void>;
   /** Replaces what the environment looks like: `protected`, `color`, `position`. No revision, no frame. */
   updateEnvironment(environment: Environment): Promise<void>;
   /** Inserts the flag, or replaces its description, tags and owner. No revision, no frame. */

@@ -8,7 +8,7 @@ import { invalid } from '../domain/strict-members.ts';
 import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
-import { findFlag, findProject, lockAll } from './lookup.ts';
+import { findFlag, findProject, lockProject } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 
 /** Most flags that one request archives. */
@@ -120,6 +120,6 @@ export async function putBack(
 
 async function lockFlag(transaction: StoreTransaction, place: FlagPlace): Promise<FlagInProject> {
   const project = await findProject(transaction, place.project);
-  const environments = await lockAll(transaction, await transaction.environments(project.id));
+  const environments = await lockProject(transaction, project.id);
   return { flag: await findFlag(transaction, project.id, place.key), environments };
 }

@@ -7,7 +7,7 @@ import type { StoreReader } from '../domain/store.ts';
 import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { type FlagFilter, matches } from './flag-filter.ts';
-import { environmentNotFound, findFlag, findProject, lockAll } from './lookup.ts';
+import { environmentNotFound, findFlag, findProject, lockProject } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from './rules.ts';
 
@@ -79,7 +79,7 @@ export function createFlag(
   return commitWritten(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
-    const environments = await lockAll(transaction, await transaction.environments(projectId));
+    const environments = await lockProject(transaction, projectId);
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
     const known = await transaction.flag(projectId, key);
     if (known !== undefined) throw alreadyExists(known);
@@ -105,7 +105,7 @@ export function updateFlag(
   return commitWritten(context, actor, async (transaction) => {
     const project = await findProject(transaction, input.project);
     // Locked, so that neither a deleted flag comes back nor another's new description is lost.
-    await lockAll(transaction, await transaction.environments(project.id));
+    await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, input.key);
     const { description = flag.description, tags = flag.tags, owner = flag.owner } = input;
     const updated = { ...flag, description, tags, owner };
@@ -119,7 +119,7 @@ export function deleteFlag(context: ManagementContext, actor: Actor, place: Flag
   return commit(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
     // Whoever restores it or writes a state of it meanwhile waits here, and then finds it gone.
-    await lockAll(transaction, await transaction.environments(project.id));
+    await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, place.key);
     if (flag.archivedAt === undefined) {
       throw new ServiceError(

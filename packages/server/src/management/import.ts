@@ -8,7 +8,7 @@ import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 import { addEnvironment } from './environments.ts';
-import { lockAll } from './lookup.ts';
+import { lockProject } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 
 /** What an import does with what is already there. */
@@ -142,7 +142,7 @@ class Import {
       await addEnvironment(this.#context, this.#transaction, { projectId, name });
       this.#environmentsCreated.push(name);
     }
-    const all = await lockAll(this.#transaction, await this.#transaction.environments(projectId));
+    const all = await lockProject(this.#transaction, projectId);
     const listed = new Set(this.#declaration.environments);
     return all.filter(({ name }) => listed.has(name));
   }

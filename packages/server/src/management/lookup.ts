@@ -63,6 +63,18 @@ export async function lockAll(
   return locked.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/**
+ * Locks a project and all its environments, for whoever changes flags as such; gives the environments. The project
+ * as well, since one without environments has nothing else that two writers could meet at.
+ */
+export async function lockProject(
+  transaction: StoreTransaction,
+  projectId: string,
+): Promise<readonly Environment[]> {
+  await transaction.lockProject(projectId);
+  return lockAll(transaction, await transaction.environments(projectId));
+}
+
 /** The flag of that key, or `flag_not_found`. */
 export async function findFlag(reader: StoreReader, projectId: string, key: string): Promise<Flag> {
   const flag = await reader.flag(projectId, key);

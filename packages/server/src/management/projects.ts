@@ -5,7 +5,7 @@ import type { Project } from '../domain/project.ts';
 import { commit, commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { looksOf } from './environments.ts';
-import { findProject, lockAll } from './lookup.ts';
+import { findProject, lockProject } from './lookup.ts';
 import { requireChangeOf } from './permissions.ts';
 import { checkName } from './rules.ts';
 
@@ -50,7 +50,7 @@ export function createProject(
 export function deleteProject(context: ManagementContext, actor: Actor, name: string): Promise<void> {
   return commit(context, actor, async (transaction) => {
     const project = await findProject(transaction, name);
-    const environments = await lockAll(transaction, await transaction.environments(project.id));
+    const environments = await lockProject(transaction, project.id);
     for (const environment of environments) requireChangeOf(actor, environment);
     await transaction.deleteProject(project);
   });

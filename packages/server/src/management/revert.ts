@@ -1,11 +1,11 @@
 import type { Actor } from '../domain/audit.ts';
 import type { Environment } from '../domain/environment.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import type { AuditedOperation, StoreReader, StoreTransaction } from '../domain/store.ts';
+import type { AuditedOperation, StoreReader } from '../domain/store.ts';
 import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { findOperation } from './history.ts';
-import { lockAll } from './lookup.ts';
+import { lockProject } from './lookup.ts';
 import { applyRevert } from './revert-apply.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 import { unrevertible } from './revertible.ts';
@@ -84,10 +84,6 @@ function outcome({ differences }: RevertPlan): Reverted {
 /** Everything revertible happens in one project. */
 function projectOf({ entries: [first] }: AuditedOperation): string {
   return first?.projectId ?? '';
-}
-
-async function lockProject(transaction: StoreTransaction, projectId: string) {
-  return lockAll(transaction, await transaction.environments(projectId));
 }
 
 function noteOf({ note }: Actor, seq: number): string {

@@ -117,6 +117,10 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     return this.#states.lock(id);
   }
 
+  async lockProject(id: string): Promise<void> {
+    await this.#rows('UPDATE projects SET name = name WHERE id = $1', id);
+  }
+
   async putFlag(flag: Flag): Promise<void> {
     const known = await this.flag(flag.projectId, flag.key);
     if (known === undefined) await this.#flags.insert([flag]);

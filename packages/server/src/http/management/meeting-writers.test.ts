@@ -109,6 +109,22 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect((await app.call('GET', `${path}/environments/staging/flags/a`)).status).toBe(200);
   });
 
+  test('of two changes of one flag neither undoes the other, in a project without environments as well', async () => {
+    const declaration = { halyard: 1, project: 'bare', environments: [], flags: { a: {} } };
+    await app.call('POST', '/api/import', { body: declaration });
+    const met = await meet(
+      () => app.call('PATCH', '/api/projects/bare/flags/a', { body: { tags: ['mine'] } }),
+      async (transaction) => {
+        const project = await transaction.project('bare');
+        if (project === undefined) throw new Error('there is no project');
+        await transaction.lockProject(project.id);
+        const flag = await transaction.flag(project.id, 'a');
+        if (flag !== undefined) await transaction.putFlag({ ...flag, description: 'yours' });
+      },
+    );
+    expect([met.status, met.json]).toMatchObject([200, { description: 'yours', tags: ['mine'] }]);
+  });
+
   test('of two access tokens that want one name at the same moment, one gets it', async () => {
     const create = () => app.call('POST', '/api/tokens', { body: { name: 'pipeline' } });
     const met = await meet(create, async (transaction) => {
