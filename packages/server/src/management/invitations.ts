@@ -71,6 +71,8 @@ export function offerReset(
 /** Takes a link back. `not_found` for one that opens nothing any more. */
 export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<void> {
   return commit(context, actor, async ({ people }) => {
+    // Whoever uses the link meanwhile is waited for: it must not be said to open nothing while it has let somebody in.
+    await people.lock();
     const now = context.now();
     const invitation = (await people.openInvitations(now)).find((candidate) => candidate.id === id);
     if (invitation === undefined) {

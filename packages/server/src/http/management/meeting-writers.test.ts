@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { StoreTransaction } from '../../domain/store.ts';
 import { PasswordHashes } from '../../management/passwords.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
-import { ADA, makeToken } from '../../storage/test-records.ts';
+import { ADA, makeProject, makeToken } from '../../storage/test-records.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { join, PASSWORD, TestBrowser } from './test-browser.ts';
 
@@ -79,6 +79,23 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     );
     expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
     expect((await new TestBrowser(app).signIn(email, OTHER_PASSWORD)).status).toBe(200);
+  });
+
+  test('to take back a link that is being used at this moment is refused: somebody is in', async () => {
+    const body = { email: 'mia@example.com', role: 'viewer' };
+    const { id } = (await app.call('POST', '/api/invitations', { body })).json;
+    const met = await meet(
+      () => app.call('DELETE', `/api/invitations/${id}`),
+      async (transaction) => {
+        const { people } = transaction;
+        await people.lock();
+        // Something for the log, as joining is: an operation without a deed leaves no trace.
+        await transaction.insertProject(makeProject('joined'));
+        const link = (await people.openInvitations(Date.now())).find((one) => one.id === id);
+        if (link !== undefined) await people.useInvitation(link, Date.now());
+      },
+    );
+    expect([met.status, met.json?.error]).toEqual([404, 'not_found']);
   });
 
   test('a copy from an environment that is just being deleted removes nothing', async () => {
