@@ -100,10 +100,12 @@ function errorsOf<Path extends string, Body, Query>(
 function headersOf<Path extends string, Body, Query>(
   operation: DescribedOperation<Path, Body, Query>,
 ): z.ZodObject[] {
+  const { conditions = [], confirms = false, errors, method, role } = operation;
+  const isConfirmed = confirms || errors?.includes('confirmation_required') === true;
   const names = [
-    ...(operation.conditions ?? []),
-    ...(operation.errors?.includes('confirmation_required') ? (['X-Confirm-Environment'] as const) : []),
-    ...(operation.method === 'get' ? [] : (['X-Change-Note'] as const)),
+    ...conditions,
+    ...(isConfirmed ? (['X-Confirm-Environment'] as const) : []),
+    ...(method === 'get' || role === 'anyone' ? [] : (['X-Change-Note'] as const)),
   ];
   return names.map((name) =>
     z.object({ [name]: z.string().optional().openapi({ description: HEADERS[name] }) }),

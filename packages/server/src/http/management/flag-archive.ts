@@ -59,6 +59,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext)
       body: {
         schema: z.strictObject({ keys: z.array(FlagKeySchema).openapi({ minItems: 1, maxItems: MAX_BULK }) }),
       },
+      confirms: true,
       answer: { status: 200, description: 'What became of each.', schema: OutcomesSchema },
       errors: ['project_not_found'],
     },

@@ -93,6 +93,17 @@ test.each([
   expect(descriptions.join(' or ')).toContain(`\`${code}\``);
 });
 
+test.each([
+  ['archiveFlags', ['X-Confirm-Environment', 'X-Change-Note']],
+  ['archiveFlag', ['X-Confirm-Environment', 'X-Change-Note']],
+  ['listFlags', []],
+  ['signIn', []],
+])('%s names the headers that it obeys: %j', (id, names) => {
+  const found = operations().find(({ operation }) => operation.operationId === id);
+  const headers = (found?.operation.parameters ?? []).filter((one) => one.in === 'header');
+  expect(headers.map(({ name }) => name)).toEqual(names);
+});
+
 function operations() {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

@@ -39,6 +39,8 @@ export interface Operation<Path extends string, Body, Query> {
   readonly body?: BodyRule<Body>;
   /** Conditional headers that it obeys. */
   readonly conditions?: readonly ('If-Match' | 'If-None-Match')[];
+  /** Whether it obeys `X-Confirm-Environment` although it never answers `confirmation_required` as a whole. */
+  readonly confirms?: true;
   readonly answer: OperationAnswer;
   /** Beyond those that every operation has. */
   readonly errors?: readonly ErrorCode[];
