@@ -23,6 +23,8 @@ class FaultySource implements LogSource {
   isSilent = false;
   refuses = false;
   snapshots = 0;
+  /** Whether the next snapshot is of a server where the log took another turn at its last row. */
+  isNextForeign = false;
 
   constructor(database: Database) {
     this.#source = logSourceOf(database);
@@ -43,9 +45,12 @@ class FaultySource implements LogSource {
     };
   }
 
-  loadSnapshot() {
+  async loadSnapshot() {
     this.snapshots++;
-    return this.#source.loadSnapshot();
+    const snapshot = await this.#source.loadSnapshot();
+    if (!this.isNextForeign) return snapshot;
+    this.isNextForeign = false;
+    return { ...snapshot, cursor: { ...snapshot.cursor, changeId: 'another' } };
   }
 
   /** The session ends on its own account. */
@@ -198,6 +203,15 @@ describe('Follower', () => {
     await until('lost');
     await until('live', 2);
     expect(source.snapshots).toBe(2);
+  });
+
+  test('a snapshot of another server than the session leads to, as after a failover, is not followed', async () => {
+    const { database, source, heard, until } = await setUp();
+    source.isNextForeign = true;
+    await beginEpoch(database, 'promoted');
+    await until('live', 2);
+    expect(heard).toEqual(['live', 'lost', 'still lost', 'live']);
+    expect(source.snapshots).toBe(3);
   });
 
   test('a writer whose row came with a new snapshot does not wait for nothing', async () => {

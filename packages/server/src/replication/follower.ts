@@ -159,6 +159,10 @@ export class Follower {
     const cursor = this.#cursor;
     if (cursor !== undefined && !this.#mustReload && (await isInHistory(session, cursor))) return;
     const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
+    // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
+    if (loaded.changeId !== '' && !(await isInHistory(session, loaded))) {
+      throw this.#broken(`the snapshot's row ${loaded.seq} is another one in the log`);
+    }
     this.#options.catalog.load(contents);
     this.#mustReload = false;
     this.#advance(loaded);
