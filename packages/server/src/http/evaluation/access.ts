@@ -10,7 +10,7 @@ const RETRY_SECONDS = 1;
 /** Finds the key of a request that begins, and counts it towards the key's limit. Refuses as {@link findKey}. */
 export function authenticate(context: EvaluationContext, request: Request): KeyEntry {
   const key = findKey(context, request);
-  const waitSeconds = context.rateLimiter?.take(key.id) ?? 0;
+  const waitSeconds = context.rateLimiter?.take(key) ?? 0;
   if (waitSeconds > 0) {
     throw new ServiceError(
       'rate_limited',

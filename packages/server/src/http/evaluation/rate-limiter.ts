@@ -10,7 +10,8 @@ interface Bucket {
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  /** By the key's record, and gone with it. */
+  readonly #buckets = new WeakMap<object, Bucket>();
 
   /** `now` is a monotonic clock in milliseconds. */
   constructor(perSecond: number, now: () => number = () => performance.now()) {
@@ -19,9 +20,9 @@ export class RateLimiter {
   }
 
   /** Takes one request from the key's bucket. Gives 0 when it may pass, otherwise the seconds to wait. */
-  take(keyId: string): number {
+  take(key: object): number {
     const now = this.#now();
-    const bucket = this.#refill(keyId, now);
+    const bucket = this.#refill(key, now);
     if (bucket.tokens >= 1) {
       bucket.tokens -= 1;
       return 0;
@@ -29,12 +30,12 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((1 - bucket.tokens) / this.#perSecond));
   }
 
-  #refill(keyId: string, now: number): Bucket {
+  #refill(key: object, now: number): Bucket {
     const burst = Math.max(1, this.#perSecond);
-    const known = this.#buckets.get(keyId);
+    const known = this.#buckets.get(key);
     if (known === undefined) {
       const fresh = { tokens: burst, filledAt: now };
-      this.#buckets.set(keyId, fresh);
+      this.#buckets.set(key, fresh);
       return fresh;
     }
     known.tokens = Math.min(burst, known.tokens + ((now - known.filledAt) / 1000) * this.#perSecond);
