@@ -59,8 +59,8 @@ const LAST_NOTES_MS = 1000;
 
 /** What a node tells whoever started it. */
 export interface NodeOptions {
-  /** Called with the set-up link when the database came within reach only after the start. */
-  readonly onLateSetupLink?: (link: string) => void;
+  /** Called with the node when the database came within reach only after the start, and all that is made then is. */
+  readonly onLateStart?: (node: RunningNode) => void;
 }
 
 /**
@@ -239,15 +239,15 @@ class Node implements RunningNode {
     }
   }
 
-  /** Nobody could sign in for ever, had the database been away for a moment at the first start. */
+  /** A database that is away for a moment at the first start makes it no other one. */
   async #prepareLater(): Promise<void> {
     await this.#firstLive.promise;
     try {
-      const setupLink = await this.#prepareFirstOperator();
-      if (setupLink !== undefined) this.#options.onLateSetupLink?.(setupLink);
+      await this.#prepare();
     } catch (error) {
       this.#warnUnprepared(error);
     }
+    this.#options.onLateStart?.(this);
   }
 
   #warnUnprepared(err: unknown): void {

@@ -54,21 +54,22 @@ export function longBanner(facts: BannerFacts): string {
 
 /** What is printed where no person is looking: the address, and what is shown at a first start, a line each. */
 export function shortBanner(facts: BannerFacts): string {
-  const { url, setupLink, firstStart } = facts;
-  const lines = firstStart
-    ? [
-        `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}`,
-        ...commands(facts, firstStart).map(([aim, command]) => `${aim}: ${command}`),
-      ]
-    : [];
-  return [`Halyard is running at ${url}\n`, setupLink ? setupLine(setupLink) : '']
-    .concat(lines.map((line) => `${line}\n`))
-    .join('');
+  return `Halyard is running at ${facts.url}\n${firstStartLines(facts)}`;
 }
 
-/** The set-up link on a line of its own. */
-export function setupLine(link: string): string {
-  return `Set up the first administrator (works once, for a day): ${link}\n`;
+/** What is shown at a first start, a line each; empty at every other. */
+export function firstStartLines(facts: BannerFacts): string {
+  const { setupLink, firstStart } = facts;
+  const lines = [
+    ...(setupLink ? [`Set up the first administrator (works once, for a day): ${setupLink}`] : []),
+    ...(firstStart
+      ? [
+          `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}`,
+          ...commands(facts, firstStart).map(([aim, command]) => `${aim}: ${command}`),
+        ]
+      : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function setup(link: string): string[] {

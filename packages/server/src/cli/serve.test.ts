@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
-import { guardProcess, temporaryFolder } from '@halyard/testing';
+import { guardProcess, sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
 
 const MAIN = join(import.meta.dir, '../main.ts');
 const running: Bun.Subprocess[] = [];
@@ -88,6 +88,27 @@ test('the first start shows a key that works, outside the log, and no later one 
   second.child.kill('SIGINT');
   expect(await second.exited).toBe(0);
   expect(second.out.text).not.toContain('proj_live_');
+}, 60_000);
+
+test('a first start whose database comes after the node shows the same', async () => {
+  using data = temporaryFolder();
+  const address = new URL(await (await sharedPostgres()).createDatabase());
+  const proxy = await startTcpProxy({ port: Number(address.port) });
+  proxy.refuse();
+  address.port = String(proxy.port);
+  const env = { HALYARD_DATABASE_URL: address.href };
+  const node = serve(['--data', data.path, '--drain-seconds', '0'], env);
+  const [, url] = await node.out.until(/^Halyard is running at (http:\S+)$/m);
+  proxy.restore();
+  await node.out.until(/\/setup#hin_\w{43}\n/);
+  const [, key = ''] = await node.out.until(
+    new RegExp(`not shown again\\): (${PROJECT_KEY_PATTERN.source})\\n`),
+  );
+  const answer = await fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
+  expect(answer.status).toBe(200);
+  node.child.kill('SIGTERM');
+  expect(await node.exited).toBe(0);
+  await proxy.close();
 }, 60_000);
 
 test('nothing of a node that has stopped keeps its process, so that a restart does not wait', async () => {

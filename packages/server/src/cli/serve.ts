@@ -3,8 +3,9 @@ import { formatSettings, redactSettings } from '../config/describe-settings.ts';
 import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
+import type { RunningNode } from '../node.ts';
 import { VERSION } from '../version.ts';
-import { longBanner, setupLine, shortBanner } from './banner.ts';
+import { type BannerFacts, firstStartLines, longBanner, shortBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
 import { addSettingOptions } from './serve-options.ts';
 import type { Shell } from './shell.ts';
@@ -55,22 +56,24 @@ function printConfig(shell: Shell, source: Parameters<typeof resolveSettings>[0]
 async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   const { startNode } = await import('../node.ts');
   await untilStopped(shell, async () => {
-    const onLateSetupLink = (link: string) => shell.write(setupLine(link));
-    const node = await startNode(config, { onLateSetupLink }).catch((error: unknown) => refuseToStart(error));
-    const { url, managementUrl, dashboardUrl, firstStart, setupLink } = node;
-    const facts = {
-      version: VERSION,
-      invocation: shell.invocation,
-      url,
-      managementUrl,
-      config,
-      dashboardUrl,
-      ...(setupLink && { setupLink }),
-      ...(firstStart && { firstStart }),
-    };
+    const late = Promise.withResolvers<RunningNode>();
+    const node = await startNode(config, { onLateStart: late.resolve }).catch((error: unknown) =>
+      refuseToStart(error),
+    );
+    const facts = factsOf(node, config, shell);
     shell.write(config.logFormat === 'pretty' ? longBanner(facts) : shortBanner(facts));
+    void late.promise.then((later) => shell.write(firstStartLines(factsOf(later, config, shell))));
     return node;
   });
+}
+
+function factsOf(node: RunningNode, config: Config, { invocation }: Shell): BannerFacts {
+  const { url, managementUrl, dashboardUrl, firstStart, setupLink } = node;
+  return {
+    ...{ version: VERSION, invocation, url, managementUrl, config, dashboardUrl },
+    ...(setupLink && { setupLink }),
+    ...(firstStart && { firstStart }),
+  };
 }
 
 async function refuseToStart(error: unknown): Promise<never> {
