@@ -36,6 +36,15 @@ test('an address that cannot be used is refused with what would be right', () =>
   expect(() => resolveConnection({}, { HALYARD_URL: 'nonsense' })).toThrow('HALYARD_URL must be an http://');
 });
 
+test.each(['http://ada:hunter2@h', 'http://ada:hun/ter2@h', 'http://hunter2@h', 'ada:hunter2@h'])(
+  'an address with credentials is refused without repeating them: %s',
+  (url) => {
+    const refused = () => resolveConnection({ url }, {});
+    expect(refused).toThrow('without a query or credentials, not "');
+    expect(refused).toThrow(/^(?!.*ter2).*\[redacted\]@h"/);
+  },
+);
+
 test('the token comes from the flag, then the variables, then the data folder', () => {
   const env = { HALYARD_TOKEN: 'own', HALYARD_ADMIN_TOKEN: 'admin', HALYARD_DATA: data };
   expect(resolveConnection({ token: 'flag' }, env).token).toBe('flag');

@@ -129,7 +129,10 @@ export const originList: SettingReader<readonly string[]> = {
   },
 };
 
-/** Reads with a reader and words the problem, naming the setting as `name`. The text is repeated unless secret. */
+/**
+ * Reads with a reader and words the problem, naming the setting as `name`. The text is repeated unless secret, without
+ * the credentials an address may have in front of its host.
+ */
 export function readSetting<Value>(
   reader: SettingReader<Value>,
   text: string,
@@ -137,9 +140,12 @@ export function readSetting<Value>(
 ): Parsed<Value> {
   const value = reader.read(text);
   if (value !== undefined) return { ok: true, value };
-  const found = naming.secret ? '' : `, not ${JSON.stringify(text)}`;
+  const found = naming.secret ? '' : `, not ${JSON.stringify(text.replace(CREDENTIALS, '$1[redacted]@'))}`;
   return { ok: false, problem: `${naming.name} must be ${reader.expected}${found}.` };
 }
+
+/** Up to the last `@`: what is refused may be no address at all, or have a password with any character. */
+const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/).*@|^[^@]*:.*@/is;
 
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
