@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { resolveAddress } from '../config/connection.ts';
 import { httpUrl, readSetting } from '../config/setting-readers.ts';
 import { ConfigError } from '../config.ts';
 import { CliError } from './cli-error.ts';
@@ -51,9 +52,11 @@ Examples:
   halyard doctor --url https://flags.example.com --key - --env production < key.txt`;
 
 async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
-  const client = connect(shell, options);
-  const readUrl = options.readUrl === undefined ? client.readUrl : checkedUrl(options.readUrl);
+  const address = resolveAddress(options, shell.env);
+  const readUrl = options.readUrl === undefined ? address.readUrl : checkedUrl(options.readUrl);
+  // Before a token is looked for: none is needed, so that one which cannot be read must not be in the way.
   if (options.readiness === true) return [await checkReadiness(readUrl)];
+  const client = connect(shell, options);
   const findings = await checkServer(client.url, shell.now);
   if (findings.some(({ outcome }) => outcome === 'failed')) return findings;
   findings.push(await checkReadiness(readUrl), await checkToken(client));

@@ -146,6 +146,16 @@ test('without a token nothing is sent, and it is said where one could come from'
   expect(run.err).toContain('Set HALYARD_TOKEN');
 });
 
+test.each(['openapi', 'doctor --readiness'])(
+  '%s needs no token, so it does not look for one',
+  async (line) => {
+    const env = { HALYARD_URL: 'http://127.0.0.1:1', HALYARD_TOKEN_FILE: '/nonexistent' };
+    const { exitCode, out, err } = await runCaptured(line.split(' '), { env });
+    expect(exitCode).toBe(1);
+    expect(out + err).not.toContain('HALYARD_TOKEN_FILE');
+  },
+);
+
 test('a data folder that was named and gives no token is named again', async () => {
   const run = await runCaptured(['project', 'list', '--data', '/nonexistent']);
   expect(run).toMatchObject({ exitCode: 4, out: '' });

@@ -13,12 +13,16 @@ export interface ConnectionFlags {
   readonly data?: string;
 }
 
-/** Which server to talk to, and as whom. */
-export interface Connection {
+/** Which server to talk to. */
+export interface ServerAddress {
   /** Where it is managed. Without a slash at the end. */
   readonly url: string;
   /** Where flags are read: another address only where a server on this machine has a management port of its own. */
   readonly readUrl: string;
+}
+
+/** Which server to talk to, and as whom. */
+export interface Connection extends ServerAddress {
   /** An access token. Absent when none was found. */
   readonly token?: string;
   /** Why there is none, where its file in the data folder should have had one: a sentence. */
@@ -26,19 +30,31 @@ export interface Connection {
 }
 
 /**
- * Finds the server (`--url`, `HALYARD_URL`, this machine at the ports that the settings of `serve` name) and the access token (`--token`, `HALYARD_TOKEN`,
- * `HALYARD_ADMIN_TOKEN`, then the file `admin-token` in the data folder). The file of a folder that nobody named is
- * used for servers on this machine only: no stranger is sent a token by accident. Throws a {@link ConfigError}.
+ * Finds the server: `--url`, `HALYARD_URL`, this machine at the ports that the settings of `serve` name. Throws a
+ * {@link ConfigError}.
  */
-export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
+export function resolveAddress(
+  flags: Pick<ConnectionFlags, 'url'>,
+  env: EnvironmentVariables,
+): ServerAddress {
   const name = flags.url === undefined ? 'HALYARD_URL' : '--url';
   const givenUrl = flags.url ?? (env.HALYARD_URL || undefined);
   const url = readSetting(httpUrl, givenUrl ?? managementAddress(env), { name, secret: false });
   if (!url.ok) throw new ConfigError([url.problem]);
+  return { url: url.value, readUrl: givenUrl === undefined ? mainAddress(env) : url.value };
+}
+
+/**
+ * Finds the server ({@link resolveAddress}) and the access token (`--token`, `HALYARD_TOKEN`, `HALYARD_ADMIN_TOKEN`,
+ * then the file `admin-token` in the data folder). The file of a folder that nobody named is used for servers on this
+ * machine only: no stranger is sent a token by accident. Throws a {@link ConfigError}.
+ */
+export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
+  const address = resolveAddress(flags, env);
   const given = flags.token ?? secretOf('HALYARD_TOKEN', env) ?? secretOf('HALYARD_ADMIN_TOKEN', env);
   const found =
     given === undefined
-      ? tokenInDataFolder(url.value, flags.data ?? (env.HALYARD_DATA || undefined))
+      ? tokenInDataFolder(address.url, flags.data ?? (env.HALYARD_DATA || undefined))
       : { token: given };
   const { token } = found;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
@@ -46,22 +62,21 @@ export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariab
       'The access token holds characters that no token has: copy it again, without spaces.',
     ]);
   }
-  const readUrl = givenUrl === undefined ? mainAddress(env) : url.value;
-  return { url: url.value, readUrl, ...found };
+  return { ...address, ...found };
 }
 
 /** Where a server on this machine with these settings serves everything that has no port of its own. */
 function mainAddress(env: EnvironmentVariables): string {
-  return address(env.HALYARD_HOST, env.HALYARD_PORT);
+  return addressOf(env.HALYARD_HOST, env.HALYARD_PORT);
 }
 
 function managementAddress(env: EnvironmentVariables): string {
   if (!env.HALYARD_MANAGEMENT_PORT) return mainAddress(env);
-  return address(env.HALYARD_MANAGEMENT_HOST || env.HALYARD_HOST, env.HALYARD_MANAGEMENT_PORT);
+  return addressOf(env.HALYARD_MANAGEMENT_HOST || env.HALYARD_HOST, env.HALYARD_MANAGEMENT_PORT);
 }
 
 /** The default takes the place of what leads nowhere: every address of the machine, any free port, no number. */
-function address(host = '', port = ''): string {
+function addressOf(host = '', port = ''): string {
   const name = ['', '0.0.0.0', '::', '[::]'].includes(host) ? SETTINGS.host.default : host;
   const bracketed = name?.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   return `http://${bracketed}:${Number(port) || SETTINGS.port.default}`;
