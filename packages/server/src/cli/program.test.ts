@@ -200,7 +200,10 @@ test('serve points out a variable that nothing reads, and prints its settings wi
   expect(run.err).toContain(
     'warning: HALYARD_PROT is no setting of Halyard and has no effect. Did you mean HALYARD_PORT?',
   );
-  expect(JSON.parse(run.out)).toMatchObject({ port: 0, databaseUrl: '[redacted]' });
+  expect(JSON.parse(run.out)).toMatchObject({
+    port: { value: 0, origin: '--port' },
+    databaseUrl: { value: '[redacted]', origin: 'HALYARD_DATABASE_URL' },
+  });
   expect((await runCaptured(['serve', '--print-config'], { env, isTerminal: true })).out).not.toContain(
     'hunter2',
   );

@@ -15,15 +15,18 @@ export function formatSettings(settings: Readonly<Record<SettingName, EffectiveS
     .join('');
 }
 
-/** The settings in effect as one record for `JSON.stringify`: what is off is left out, secrets are `[redacted]`. */
+/**
+ * The settings in effect as one record for `JSON.stringify`, each with its value and where it comes from: what is off
+ * is left out, secrets are `[redacted]`.
+ */
 export function redactSettings(
   settings: Readonly<Record<SettingName, EffectiveSetting>>,
-): Readonly<Record<string, unknown>> {
+): Readonly<Record<string, EffectiveSetting>> {
   return Object.fromEntries(
-    SETTING_NAMES.filter((name) => settings[name].value !== undefined).map((name) => [
-      name,
-      isSecret(name) ? '[redacted]' : settings[name].value,
-    ]),
+    SETTING_NAMES.filter((name) => settings[name].value !== undefined).map((name) => {
+      const { value, origin } = settings[name];
+      return [name, { value: isSecret(name) ? '[redacted]' : value, origin }];
+    }),
   );
 }
 

@@ -67,9 +67,16 @@ describe('the settings in effect', () => {
     expect(formatSettings(settings)).not.toContain('hunter2');
     expect(JSON.stringify(redactSettings(settings))).not.toContain('hunter2');
     expect(redactSettings(settings)).toMatchObject({
-      databaseUrl: '[redacted]',
-      adminToken: '[redacted]',
-      port: 8000,
+      databaseUrl: { value: '[redacted]' },
+      adminToken: { value: '[redacted]' },
+    });
+  });
+
+  test('are given to programs with where they come from, too', () => {
+    expect(redactSettings(settings)).toMatchObject({
+      port: { value: 8000, origin: '--port' },
+      host: { value: '127.0.0.1', origin: 'default' },
+      adminToken: { origin: 'HALYARD_ADMIN_TOKEN' },
     });
   });
 });
