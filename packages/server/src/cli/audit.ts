@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { wholeNumber } from '../config/setting-readers.ts';
 import { apiPath } from './api-client.ts';
+import { checkedOption } from './checked-option.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import { printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
@@ -11,6 +13,11 @@ interface AuditOptions extends CommandOptions {
   readonly before?: string;
   readonly limit: string;
 }
+
+/** Most entries that the server gives at a time. */
+const MOST_ENTRIES = 1000;
+/** The largest number of an entry that keeps its digits. */
+const MOST_SEQ = 999_999_999_999_999;
 
 /** `halyard audit` */
 export function defineAudit(program: Command, shell: Shell): void {
@@ -29,6 +36,9 @@ export function defineAudit(program: Command, shell: Shell): void {
       ),
   ).action(async (options: AuditOptions) => {
     const { project, env: environment, target, before, limit } = options;
+    // An empty text, as of a variable that is not set, would be the number 0 to the server.
+    if (before !== undefined) checkedOption('--before', before, wholeNumber(1, MOST_SEQ, '<seq>'));
+    checkedOption('--limit', limit, wholeNumber(1, MOST_ENTRIES, '<n>'));
     const query = { project, environment, target, before, limit };
     const answer = await connect(shell, options).request({ path: apiPath`/audit`, query });
     printList(shell, options, answer, {

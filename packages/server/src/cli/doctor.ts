@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { resolveAddress } from '../config/connection.ts';
-import { httpUrl, readSetting } from '../config/setting-readers.ts';
-import { ConfigError } from '../config.ts';
+import { httpUrl } from '../config/setting-readers.ts';
+import { checkedOption } from './checked-option.ts';
 import { CliError } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import {
@@ -53,7 +53,8 @@ Examples:
 
 async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
   const address = resolveAddress(options, shell.env);
-  const readUrl = options.readUrl === undefined ? address.readUrl : checkedUrl(options.readUrl);
+  const readUrl =
+    options.readUrl === undefined ? address.readUrl : checkedOption('--read-url', options.readUrl, httpUrl);
   // Before a token is looked for: none is needed, so that one which cannot be read must not be in the way.
   if (options.readiness === true) return [await checkReadiness(readUrl)];
   const client = connect(shell, options);
@@ -67,12 +68,6 @@ async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]>
   findings.push(keyFinding);
   if (keyFinding.outcome === 'ok') findings.push(await checkStream(readUrl, keyToTry, { now: shell.now }));
   return findings;
-}
-
-function checkedUrl(text: string): string {
-  const url = readSetting(httpUrl, text, { name: '--read-url', secret: false });
-  if (!url.ok) throw new ConfigError([url.problem]);
-  return url.value;
 }
 
 function asJson(findings: readonly Finding[]): string {

@@ -112,6 +112,9 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
     ['export --project p --format xml', 'Allowed choices are yaml, json'],
     ['project list --url flags.example.com', '--url must be an http:// or https:// address'],
     ['doctor --read-url flags.example.com', '--read-url must be an http:// or https:// address'],
+    ['audit --limit 0', '--limit must be a whole number from 1 to 1000, not "0".'],
+    ['audit --limit all', '--limit must be a whole number from 1 to 1000, not "all".'],
+    ['audit --before ', '--before must be a whole number from 1 to 999999999999999, not "".'],
     ['flag get x --project p --env ..', '".." is the name of nothing'],
     ['flag list --project .', '"." is the name of nothing'],
   ];
