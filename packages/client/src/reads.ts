@@ -28,7 +28,7 @@ export function createReads(source: ReadSource): Reads {
 
   const find = (key: unknown, options?: ReadOptions): FlagState | undefined => {
     touch();
-    const flags = options?.from === 'bootstrap' && bootstrap ? bootstrap : source.flags;
+    const flags = optionOf(options, 'from') === 'bootstrap' && bootstrap ? bootstrap : source.flags;
     return typeof key === 'string' ? flags[key] : undefined;
   };
   const isFirst = (topic: string) => told.size < told.add(topic).size;
@@ -37,7 +37,7 @@ export function createReads(source: ReadSource): Reads {
     if (!state?.enabled) return false;
     const { rolloutPct = 100 } = state;
     if (rolloutPct >= 100) return true;
-    const given = options?.targetingKey;
+    const given = optionOf(options, 'targetingKey');
     const targetingKey = typeof given === 'string' ? given : source.targetingKey;
     if (typeof targetingKey === 'string') return isInRollout(key, targetingKey, rolloutPct);
     // Nobody to decide for: the specified behaviour of a boolean read is the switch itself.
@@ -84,7 +84,7 @@ export function createReads(source: ReadSource): Reads {
         key,
         value: value === undefined ? defaultValue : value,
         enabled,
-        stale: options?.from === 'bootstrap' || !source.isReady(),
+        stale: optionOf(options, 'from') === 'bootstrap' || !source.isReady(),
         reason: errorCode
           ? 'error'
           : !state?.enabled
@@ -113,5 +113,18 @@ function fits(value: unknown, defaultValue: unknown): boolean {
 }
 
 function kindOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  try {
+    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  } catch {
+    return ''; // a proxy that was revoked is of no kind
+  }
+}
+
+/** An option, which foreign code may give from a getter: one that throws gives none. */
+function optionOf(options: ReadOptions | undefined, name: keyof ReadOptions): unknown {
+  try {
+    return options?.[name];
+  } catch {
+    return undefined;
+  }
 }

@@ -215,6 +215,26 @@ describe('hostile reads', () => {
     }
   });
 
+  test('read options and defaults that throw when they are touched do no harm', async () => {
+    const { client } = await loaded({ logger: false });
+    const options = {
+      get targetingKey(): string {
+        throw new Error('no');
+      },
+      get from(): 'current' {
+        throw new Error('no');
+      },
+    };
+    expect(client.isEnabled('part', options)).toBe(true);
+    expect(client.getValue('number', 0, options)).toBe(42);
+    expect(client.evaluate('number', 0, options).value).toBe(42);
+    expect(client.getState('number')).toBeDefined();
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(client.getValue('record', proxy)).toBe(proxy);
+    expect(client.evaluate('record', proxy)).toMatchObject({ errorCode: 'type_mismatch' });
+  });
+
   test('methods work when taken off the client', async () => {
     const { client } = await loaded();
     const { isEnabled, getValue, all, ready, toBootstrap } = client;
