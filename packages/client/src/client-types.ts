@@ -59,6 +59,8 @@ export interface ReadyResult {
  */
 export interface FlagsClient extends AsyncDisposable {
   readonly environment: string;
+  /** Whom reads are for when they do not say, as the client was told. */
+  readonly targetingKey: string | undefined;
   /** Where the client stands; see {@link ClientStatus}. */
   readonly status: ClientStatus;
   /** The revision of the flags at hand, when the server numbers its maps. */

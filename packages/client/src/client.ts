@@ -91,7 +91,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const source = {
     flags: bootstrap ?? NO_FLAGS,
     bootstrap,
-    targetingKey: given.targetingKey,
+    targetingKey: typeof given.targetingKey === 'string' ? given.targetingKey : undefined,
     reporter,
     touch,
     isReady: () => status === 'ready',
@@ -123,6 +123,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   const client: FlagsClient = {
     ...createReads(source),
     environment,
+    targetingKey: source.targetingKey,
     get status() {
       return status;
     },

@@ -9,7 +9,7 @@ export interface ReadSource {
   flags: FlagMap;
   /** What the client started with, if anything. */
   readonly bootstrap: FlagMap | undefined;
-  readonly targetingKey: unknown;
+  readonly targetingKey: string | undefined;
   readonly reporter: Reporter;
   /** Called before each read; the first one begins the work. */
   readonly touch: () => void;
@@ -39,7 +39,7 @@ export function createReads(source: ReadSource): Reads {
     if (rolloutPct >= 100) return true;
     const given = optionOf(options, 'targetingKey');
     const targetingKey = typeof given === 'string' ? given : source.targetingKey;
-    if (typeof targetingKey === 'string') return isInRollout(key, targetingKey, rolloutPct);
+    if (targetingKey !== undefined) return isInRollout(key, targetingKey, rolloutPct);
     // Nobody to decide for: the specified behaviour of a boolean read is the switch itself.
     if (isFirst(`% ${key}`)) reporter.warn(key, `${key} is rolled out in part: give a targetingKey`);
     return true;

@@ -78,6 +78,7 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
   return {
     ...createReads(source),
     environment,
+    targetingKey,
     get status() {
       return status;
     },

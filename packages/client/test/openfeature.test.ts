@@ -209,6 +209,24 @@ describe.each([
   });
 });
 
+test.each([
+  ['server', ServerProvider],
+  ['web', WebProvider],
+] as const)('%s: whom the client reads for counts where the context names nobody', async (_, Provider) => {
+  const client = createClient({
+    apiKey: 'k',
+    environment: 'production',
+    mode: 'manual',
+    bootstrap: FLAGS,
+    targetingKey: 'user-1',
+  });
+  const provider = new Provider(client);
+  const read = (context: { targetingKey?: string }) =>
+    provider.resolveStringEvaluation('new-checkout', 'd', context);
+  expect(await read({})).toMatchObject({ value: 'new', variant: 'on' });
+  expect(await read({ targetingKey: 'user-3' })).toMatchObject({ value: 'd', reason: 'SPLIT' });
+});
+
 test('a read that names a targeting key is not told to name one', async () => {
   const lines: string[] = [];
   const client = createClient({

@@ -12,8 +12,7 @@ export function rolloutBucket(flagKey: string, targetingKey: string): number {
 }
 
 /** Whether a targeting key is inside a rollout of `rolloutPct` per cent. 0 is nobody, 100 or absent is everyone. */
-export function isInRollout(flagKey: string, targetingKey: string, rolloutPct: number | undefined): boolean {
-  if (rolloutPct === undefined) return true;
+export function isInRollout(flagKey: string, targetingKey: string, rolloutPct = 100): boolean {
   return rolloutBucket(flagKey, targetingKey) < Math.round(rolloutPct * 1000);
 }
 

@@ -30,7 +30,7 @@ export function resolve<T>(
   read: Read<T>,
   options: MappingOptions,
 ): ResolutionDetails<T> {
-  const { key, kind, defaultValue, targetingKey } = read;
+  const { key, kind, defaultValue, targetingKey = client.targetingKey } = read;
   // The state alone: a read for nobody of a partial rollout would be pointed out, and this one is for somebody.
   const state = client.getState(key);
   if (!state)
