@@ -14,6 +14,13 @@ describe('clients of one process', () => {
     expect(others[0]?.all()).toBe(client.all());
   });
 
+  test('share it also when they differ in what is their own', async () => {
+    const { client, another, server } = harness();
+    const other = another({ readyTimeoutMs: 1, targetingKey: 'ana', bootstrap: {}, logger: false });
+    await Promise.all([client.ready(), other.ready()]);
+    expect(server.streams).toHaveLength(1);
+  });
+
   test('each keeps its own targeting key, listeners and onError', async () => {
     const mine: string[] = [];
     const { client, another, server, errors } = harness();
@@ -70,6 +77,9 @@ describe('clients of one process', () => {
     { baseUrl: 'https://other.example' },
     { mode: 'poll' as const },
     { headers: { 'X-Other': '1' } },
+    { requestTimeoutMs: 1_000 },
+    { pollIntervalMs: 60_000 },
+    { staleAfterMs: 1_000 },
   ])('do not share with a client that differs in %j', async (options) => {
     const { client, another, server } = harness();
     server.onRest = () => Response.json({ flags: server.flags });
