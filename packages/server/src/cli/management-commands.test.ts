@@ -217,6 +217,21 @@ describe('audit', () => {
   });
 });
 
+test('a note with control characters, as of a coloured log, is kept without them', async () => {
+  const run = await halyard([
+    'flag',
+    'set',
+    'noted',
+    ...PRODUCTION,
+    '--off',
+    '--note',
+    'fix:\u001b[31m\r\nred\u0001',
+  ]);
+  expect(run).toMatchObject({ exitCode: 0 });
+  const entry = (await json('audit --project shop --target noted --limit 1')).entries[0];
+  expect(entry.note).toBe('fix: [31m red');
+});
+
 describe('export and import', () => {
   test('what was exported can be imported: unchanged it changes nothing, edited it shows and does what differs', async () => {
     await halyard('project create copied');
