@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { checkServer, checkStream } from './doctor-checks.ts';
+import { checkKey, checkServer, checkStream } from './doctor-checks.ts';
 
 const KEY = { key: 'proj_live_any', environment: 'production' };
 const EAGER = { now: Date.now, patienceMs: 100 };
@@ -71,3 +71,14 @@ test('clocks that are far apart are pointed out', async () => {
     { check: 'clock', outcome: 'warning' },
   ]);
 });
+
+test.each(['proj_live_…cdef', 'proj_live_ cdef', ''])(
+  'a key that can be none is said to be so: %j',
+  async (key) => {
+    const finding = await against(
+      () => new Response('', { status: 401 }),
+      (url) => checkKey(url, { ...KEY, key }),
+    );
+    expect(finding.detail).toStartWith('is empty or holds characters that no key has');
+  },
+);

@@ -98,6 +98,7 @@ const NOT_MANAGED_HERE =
 /** Whether the project key reads the environment. */
 export async function checkKey(url: string, { key, environment }: KeyToTry): Promise<Finding> {
   const check = 'project key';
+  if (!/^[\x21-\x7e]+$/.test(key)) return { check, outcome: 'failed', detail: NO_KEY };
   const response = await get(`${url}/v1/flags?env=${encodeURIComponent(environment)}`, key);
   if (response?.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
   if (response === undefined) return { check, outcome: 'failed', detail: 'got no answer.' };
@@ -111,6 +112,9 @@ export async function checkKey(url: string, { key, environment }: KeyToTry): Pro
   };
   return { check, outcome: 'failed', detail: reasons[response.status] ?? `got ${response.status}.` };
 }
+
+/** Such a text could not even be sent, or not as it is. */
+const NO_KEY = 'is empty or holds characters that no key has: copy it again, whole and without spaces.';
 
 const NOT_READ_HERE =
   'cannot be tried: this address serves no flags, only their management. Say with --read-url where they are read.';
