@@ -289,6 +289,22 @@ test(
 );
 
 test(
+  'the screen of a project that there is not is not offline, and shows it as soon as somebody makes it',
+  async () => {
+    const { page } = await world.open('/projects/to-come/flags', { expected: /404/ });
+    await page.getByText('There is no project “to-come”').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await world.management.createProject('to-come');
+    await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await world.management.putState('to-come', 'development', 'first', { enabled: true });
+    await page.locator('[aria-label="first in development"]:checked').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'the page of a flag that there is not shows it as soon as somebody makes it',
   async () => {
     const { page } = await world.open('/projects/shop/flags/to-come', { expected: /404/ });

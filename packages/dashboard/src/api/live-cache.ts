@@ -136,6 +136,8 @@ function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
   for (const action of actions) keys.push(...listsOf(action.replace(/\..*/, ''), project));
   if (project === undefined) return keys;
   keys.push(queryKeys.history(project));
+  // Somebody may be at its address, where there was nothing until now.
+  if (kind === 'project.created') keys.push(queryKeys.project(project), queryKeys.flags(project));
   if (kind === 'flags.changed') keys.push(queryKeys.compare(project));
   if (kind.startsWith('environment.')) keys.push(queryKeys.project(project), queryKeys.flags(project));
   if (kind.startsWith('key.')) keys.push(queryKeys.keys(project), queryKeys.clients(project));

@@ -1,16 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
+import { isRefusal } from './api-error.ts';
 import { connectCache } from './live-cache.ts';
 import { LiveConnection, type LiveStatus } from './live-connection.ts';
 import type { LiveEvents } from './live-events.ts';
+import { useProject } from './projects.ts';
 import { queryKeys } from './query-keys.ts';
 import { useSession } from './session.ts';
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined);
 
 /** Opens the tab's one event stream for what is inside, and keeps the cache as new as it is. Rests without a session. */
-export function LiveProvider({ project, children }: { project: string | undefined; children: ReactNode }) {
+export function LiveProvider(props: { project: string | undefined; children: ReactNode }) {
+  const { children } = props;
   const queries = useQueryClient();
+  const { error } = useProject(props.project ?? '');
+  // A project that is not there has no stream; the one of all projects tells when it is made.
+  const project = isRefusal(error, 'project_not_found') ? undefined : props.project;
   const isSignedIn = useSession().data?.signedIn !== false;
   const [opened, setOpened] = useState<{ readonly of: typeof project; readonly live: LiveConnection }>();
   // The stream of the project that was left tells nothing of this one.

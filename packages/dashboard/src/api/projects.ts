@@ -12,10 +12,11 @@ export function useProjects() {
   });
 }
 
-/** One project with its environments, in their order. */
+/** One project with its environments, in their order; nothing is asked for an empty name. */
 export function useProject(project: string) {
   return useQuery({
     queryKey: queryKeys.project(project),
+    enabled: project !== '',
     queryFn: ({ signal }) => request<ProjectRecord>('GET', api`projects/${project}`, { signal }),
   });
 }
