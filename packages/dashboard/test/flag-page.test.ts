@@ -304,6 +304,26 @@ test(
 );
 
 test(
+  'an undo of what oneself has changed since does not speak of somebody else',
+  async () => {
+    const { page, check } = await world.open(FLAG, { expected: /412/ });
+    const control = page.getByRole('switch', { name: 'new-checkout in development' });
+    await control.click();
+    await page.getByText('new-checkout is off in development').first().waitFor();
+    await control.click();
+    await page.getByText('new-checkout is on in development').first().waitFor();
+    await page.getByRole('button', { name: 'Undo' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'You have changed this since' });
+    await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
+    await check();
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    expect(await control.isChecked()).toBe(true);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'whoever writes over somebody else’s version can undo it, and theirs is there again to the letter',
   async () => {
     const { page } = await world.open(FLAG, { expected: /412/ });
