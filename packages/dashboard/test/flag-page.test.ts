@@ -324,6 +324,41 @@ test(
 );
 
 test(
+  'who was told of somebody else’s version still is after flipping the switch, and does not write over it unasked',
+  async () => {
+    const { page } = await world.open(FLAG, { expected: /412/ });
+    await write(page, '8');
+    await writeRaw('{"enabled":true,"value":9}');
+    const banner = card(page).getByRole('alert').getByText('changed this while you were editing');
+    await banner.waitFor();
+    await page.getByRole('switch', { name: 'new-checkout in development' }).press('Space');
+    await page.getByText('new-checkout is off in development').first().waitFor();
+    await banner.waitFor();
+    const save = card(page).getByRole('button', { name: 'Save in development' });
+    await save.click();
+    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await save.waitFor({ state: 'detached' });
+    expect(await banner.count()).toBe(0);
+    expect(await stateText()).toContain('"value":8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'who edits a state that somebody else removes is told so',
+  async () => {
+    const { page } = await world.open(FLAG);
+    await write(page, '8');
+    await world.management.request('DELETE', STATE);
+    await card(page).getByRole('alert').getByText('while you were editing').waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'whoever writes over somebody else’s version can undo it, and theirs is there again to the letter',
   async () => {
     const { page } = await world.open(FLAG, { expected: /412/ });

@@ -24,42 +24,53 @@ export interface HeldDraft {
   readonly keep: () => void;
 }
 
+/** A draft, the version it began from, and the newest of somebody else since, which a person has to decide on. */
+interface Held {
+  readonly base: StateVersion;
+  readonly draft: StateDraft;
+  readonly theirs?: StateVersion;
+}
+
 /**
  * Holds what somebody types while the server's version moves on. A draft that says nothing else than the version
  * follows it; one that does stays, and is told to be overtaken. `isBusy` while a save is under way: its guess is no
  * version, and may still be there for a moment after it was refused.
  */
 export function useStateDraft(current: StateVersion, isBusy: boolean): HeldDraft {
-  const [held, setHeld] = useState(() => ({ base: current, draft: draftOf(current) }));
+  const [held, setHeld] = useState<Held>(() => ({ base: current, draft: draftOf(current) }));
   const { base, draft } = held;
-  const isBehind = base.record !== current.record || base.valueText !== current.valueText;
+  const isBehind = !isEqual(base, current);
   let isOvertaken = false;
   if (isBehind && !isBusy && !isGuess(current.record)) {
     const next = follow(held, current);
-    if (next === undefined) isOvertaken = true;
+    isOvertaken = next.theirs !== undefined;
     // React runs this component again at once, before anything is painted.
-    else setHeld(next);
+    if (next !== held) setHeld(next);
   }
   return {
     draft,
     base,
     isDirty: isDirty(draft, base),
     isOvertaken,
-    edit: (change) => setHeld({ base, draft: { ...draft, ...change } }),
+    edit: (change) => setHeld({ ...held, draft: { ...draft, ...change } }),
     reset: () => setHeld({ base: current, draft: draftOf(current) }),
     keep: () => setHeld({ base: current, draft }),
   };
 }
 
-/** What becomes of a draft when there is a newer version; `undefined` when a person has to decide. */
-function follow(
-  { base, draft }: { readonly base: StateVersion; readonly draft: StateDraft },
-  current: StateVersion,
-): { base: StateVersion; draft: StateDraft } | undefined {
+/** What becomes of a draft when there is a newer version; with `theirs` when a person has to decide. */
+function follow(held: Held, current: StateVersion): Held {
+  const { base, draft, theirs } = held;
   if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
   // Only the switch was flipped, or the value's exact text has arrived.
   const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
-  // Saved from here, while more was being typed: there is nobody to be told of.
-  const isOwn = current.record !== undefined && isMine(current.record);
-  return isSame || isOwn ? { base: current, draft: rebased(draft, base, current) } : undefined;
+  const isMineNow = current.record !== undefined && isMine(current.record);
+  // Saved from here, while more was being typed: there is nobody to be told of, unless theirs still stands there.
+  const isOwn = isMineNow && (theirs === undefined || !isSameContent(theirs, current));
+  if (isSame || isOwn) return { base: current, draft: rebased(draft, base, current) };
+  return isMineNow || (theirs && isEqual(theirs, current)) ? held : { ...held, theirs: current };
+}
+
+function isEqual(one: StateVersion, other: StateVersion): boolean {
+  return one.record === other.record && one.valueText === other.valueText;
 }
