@@ -60,7 +60,12 @@ export async function lockAll(
     const environment = await transaction.lockEnvironment(id);
     if (environment !== undefined) locked.push(environment);
   }
-  return locked.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return byName(locked);
+}
+
+/** In the order of their names, in which a change goes through them; a preview of it as well. */
+export function byName(environments: readonly Environment[]): readonly Environment[] {
+  return environments.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**

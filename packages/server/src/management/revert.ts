@@ -5,7 +5,7 @@ import type { AuditedOperation, StoreReader } from '../domain/store.ts';
 import { commitWritten, type Written } from './commit.ts';
 import type { ManagementContext } from './context.ts';
 import { findOperation } from './history.ts';
-import { lockProject } from './lookup.ts';
+import { byName, lockProject } from './lookup.ts';
 import { applyRevert } from './revert-apply.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 import { unrevertible } from './revertible.ts';
@@ -39,7 +39,7 @@ export async function revertChange(
   if (input.mode === 'preview') {
     return context.store.read(async (reader) => {
       const operation = await findRevertible(reader, input.seq);
-      const environments = await reader.environments(projectOf(operation));
+      const environments = byName(await reader.environments(projectOf(operation)));
       return outcome(await planFor(reader, input, { operation, environments }));
     });
   }

@@ -68,6 +68,16 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
   });
 
   describe('a revert', () => {
+    test('says beforehand just what it will say when it is done', async () => {
+      const { path } = await app.project();
+      const states = { development: on, staging: on, production: on };
+      await done('POST', `${path}/flags`, { body: { key: 'a', states } });
+      await done('POST', `${path}/flags/a/archive`);
+      const { seq } = await done('POST', `${path}/flags/a/restore`);
+      const preview = await revert(seq, {}, '?dryRun=true');
+      expect((await revert(seq)).json.differences).toEqual(preview.json.differences);
+    });
+
     test('puts a state back as a change of its own, which can be reverted again', async () => {
       const { path } = await app.project();
       await put(path, 'a', off);
