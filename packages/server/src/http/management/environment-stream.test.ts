@@ -10,6 +10,20 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+test('a node that has no flags yet does not say that there is no such project', () => {
+  const catalog = new Catalog({
+    ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
+  });
+  const hub = new Hub({ maxQueuedBytes: 1024 });
+  const freshness = { canRead: () => false, canStream: () => false, staleSeconds: () => undefined };
+  const open = environmentStreams({ catalog, hub, freshness });
+  const request = new Request('http://here/api/projects/shop/environments/production/stream');
+  const refused = () => open('shop', 'production', { request, stillValid: async () => true });
+  expect(refused).toThrow(expect.objectContaining({ code: 'internal_error', retryAfterSeconds: 1 }));
+  hub.close();
+  catalog.close();
+});
+
 test('a stream ends with the session or token that opened it', async () => {
   const catalog = new Catalog({
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },

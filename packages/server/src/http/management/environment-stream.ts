@@ -17,6 +17,9 @@ export interface StreamParts {
 /** Streams of environments for those who manage them: the same frames as on `/v1/stream`. */
 export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
   return (projectName, environmentName, { request, stillValid }) => {
+    // First: what this node does not know may be there all the same.
+    if (!freshness.canStream())
+      throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
     const projectId = catalog.projectId(projectName);
     if (projectId === undefined) {
       const message = 'There is no project of that name: check the name, or create it.';
@@ -27,8 +30,6 @@ export function environmentStreams({ catalog, hub, freshness }: StreamParts): Op
       const message = 'This project has no environment of that name: check the name.';
       throw new ServiceError('environment_not_found', message);
     }
-    if (!freshness.canStream())
-      throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
     const { revision } = environment;
     const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
     return streamAnswer(hub.open(environment, undefined, stillValid), revision, facts);
