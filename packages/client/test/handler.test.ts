@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { EventEmitter } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { createFlagsHandler, type FlagsHandler, toNodeListener } from '../src/handler.ts';
@@ -234,6 +235,30 @@ describe('a server of Node', () => {
     await entered.promise;
     socket.destroy();
     await served.promise;
+    await settle();
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
+  test('a reader that left while its answer waited behind another one holds no stream', async () => {
+    const { handler } = make({ maxStreams: 1 });
+    const listener = toNodeListener(handler);
+    // As in Node before 26: of two requests that came at once, only the first answer hears the connection's end.
+    const waiting = Object.assign(new EventEmitter(), {
+      writeHead: () => {},
+      write: () => true,
+      end: () => {},
+    });
+    const socket = new EventEmitter();
+    const request = { url: '/flags/v1/stream?env=production', headers: {}, socket };
+    listener(request, waiting);
+    await settle();
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(500);
+    socket.emit('close');
+    await settle();
+    const next = await textOf(handler, at('/v1/stream?env=production'));
+    expect(next.response.status).toBe(200);
+    await next.cancel();
+    listener({ ...request, socket: Object.assign(socket, { destroyed: true }) }, waiting);
     await settle();
     expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
   });

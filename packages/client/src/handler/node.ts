@@ -7,6 +7,14 @@ export interface NodeRequest {
   /** Express keeps the whole path here when the handler is mounted below one. */
   readonly originalUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The connection, which all requests that came on it share. */
+  readonly socket?: NodeSocket | undefined;
+}
+
+/** The part of a connection of Node that is used. */
+export interface NodeSocket {
+  readonly destroyed?: boolean;
+  once(event: 'close', listener: () => void): unknown;
 }
 
 /** The part of a response of Node, Express or Connect that is used. */
@@ -31,9 +39,10 @@ export function toNodeListener(
 async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: NodeResponse): Promise<void> {
   const leaving = new AbortController();
   const { signal } = leaving;
-  if (outgoing.destroyed) leaving.abort();
+  if (outgoing.destroyed || incoming.socket?.destroyed) leaving.abort();
   // Before the answer is there: it may take its time, and a stream that nobody reads would be kept for ever.
   outgoing.once('close', () => leaving.abort());
+  const stopWaiting = onClose(incoming.socket, () => leaving.abort());
   const request = toRequest(incoming);
   const response = request ? await handler(request) : malformed();
   const reader = response.body?.getReader();
@@ -52,7 +61,28 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
     outgoing.end();
   } finally {
     drop();
+    stopWaiting();
   }
+}
+
+/** Who waits for the end of a connection; one listener for all of them, as there may be many. */
+const waiting = new WeakMap<NodeSocket, Set<() => void>>();
+
+/**
+ * Calls `callback` when the connection ends. Until Node 26, an answer that waits behind another one on its connection
+ * is not told so itself. Gives the function that stops waiting.
+ */
+function onClose(socket: NodeSocket | undefined, callback: () => void): () => void {
+  if (!socket) return () => {};
+  const callbacks = waiting.get(socket) ?? new Set();
+  if (!waiting.has(socket)) {
+    waiting.set(socket, callbacks);
+    socket.once('close', () => {
+      for (const each of callbacks) each();
+    });
+  }
+  callbacks.add(callback);
+  return () => callbacks.delete(callback);
 }
 
 /** The request as the handler takes it; `undefined` when its target is no address, or its method is one of proxies. */
