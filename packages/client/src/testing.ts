@@ -61,12 +61,14 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
   };
   const replace = (next: FlagMap) => {
     const { flags, changed } = reconcile(source.flags, next);
-    if (changed.length === 0) return;
+    if (changed.length === 0 || status === 'closed') return;
     source.flags = flags;
     hasMap = true;
     changes.emit({ changed, flags, revision: ++revision });
   };
+  const closedError = new FlagsError('client_closed', 'the client is closed', { retryable: false });
   const ready = async (): Promise<ReadyResult> => {
+    if (status === 'closed') return { status: 'failed', error: closedError };
     if (hasMap) return { status: 'ready' };
     return { status: 'failed', ...(lastError && { error: lastError }) };
   };
@@ -93,7 +95,10 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
       return changes.add(heard, filter?.signal);
     },
     onStatus: (listener, filter) => statuses.add(listener, filter?.signal),
-    refresh: async () => status === 'ready',
+    refresh: async () => {
+      if (status === 'closed') reporter.report(closedError);
+      return status === 'ready';
+    },
     toBootstrap: () => ({ environment, flags: { ...source.flags } }),
     close,
     [Symbol.asyncDispose]: close,
@@ -104,6 +109,7 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
     },
     replace: (flags) => replace(mapOf(flags)),
     fail: (code = 'network_error') => {
+      if (status === 'closed') return;
       lastError = new FlagsError(code, 'a test made it fail');
       if (Object.keys(source.flags).length === 0) hasMap = false;
       become(hasMap ? 'stale' : 'failed');
@@ -123,7 +129,8 @@ function mapOf(given: Readonly<Record<string, FlagState | boolean>>): FlagMap {
     key,
     typeof state === 'boolean' ? { enabled: state } : { ...state },
   ]);
-  const parsed = readFlags(Object.fromEntries(entries));
+  // A copy as from a server: what is at hand gets frozen, and the test's own objects are the test's.
+  const parsed = readFlags(JSON.parse(JSON.stringify(Object.fromEntries(entries))));
   if (!parsed || parsed.rejected.length > 0)
     throw new TypeError(`not a flag state: ${parsed?.rejected.join(', ') ?? Object.keys(given).join(', ')}`);
   return parsed.flags;

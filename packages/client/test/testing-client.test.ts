@@ -56,3 +56,25 @@ test('a mistake in a test’s flags is thrown at it', () => {
   expect(() => createTestClient({ flags: { x: wrong } })).toThrow('not a flag state');
   expect(() => createTestClient().set('x', wrong)).toThrow('not a flag state');
 });
+
+test('a test’s own objects are left alone, and values are what JSON makes of them', () => {
+  const limits = { rows: 5, until: new Date(0) };
+  const client = createTestClient({ flags: { limits: { enabled: true, value: limits as never } } });
+  limits.rows = 6;
+  expect(client.getValue('limits', {})).toEqual({ rows: 5, until: '1970-01-01T00:00:00.000Z' });
+  client.set('limits', { enabled: true, value: limits as never });
+  expect(client.getValue('limits', { rows: 0 }).rows).toBe(6);
+});
+
+test('once it is closed it says so, keeps its flags and tells nobody anything', async () => {
+  const codes: string[] = [];
+  const client = createTestClient({ flags: { a: true }, onError: ({ code }) => codes.push(code) });
+  await client.close();
+  expect(await client.ready()).toMatchObject({ status: 'failed', error: { code: 'client_closed' } });
+  expect(await client.refresh()).toBe(false);
+  expect(codes).toEqual(['client_closed']);
+  client.set('a', false);
+  client.fail();
+  expect(client.isEnabled('a')).toBe(true);
+  expect(codes).toEqual(['client_closed']);
+});
