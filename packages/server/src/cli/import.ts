@@ -9,6 +9,7 @@ import { noteHeader } from './note-header.ts';
 import { printAnswer } from './output.ts';
 import type { Shell } from './shell.ts';
 import { describeStep } from './state-text.ts';
+import { utf8Text } from './utf8-text.ts';
 
 interface ImportOptions extends CommandOptions {
   readonly policy: string;
@@ -52,15 +53,19 @@ Examples:
   halyard export --project shop --url https://flags.example.com | halyard import -`;
 
 async function readDocument(file: string, shell: Shell): Promise<string> {
-  const text = await (file === '-' ? shell.readInput() : readFile(file, 'utf8')).catch((cause: unknown) => {
+  const text = file === '-' ? await shell.readInput() : utf8Text(await readBytes(file), file);
+  if (text.trim() !== '') return text;
+  throw new CliError(`${file} is empty: name a file that "halyard export" wrote, or "-".`, {
+    exitCode: EXIT.usage,
+  });
+}
+
+async function readBytes(file: string): Promise<Uint8Array> {
+  return await readFile(file).catch((cause: unknown) => {
     throw new CliError(`${file} cannot be read: name a file that "halyard export" wrote, or "-".`, {
       cause,
       exitCode: EXIT.usage,
     });
-  });
-  if (text.trim() !== '') return text;
-  throw new CliError(`${file} is empty: name a file that "halyard export" wrote, or "-".`, {
-    exitCode: EXIT.usage,
   });
 }
 

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runCaptured } from './captured-shell.ts';
 
 const COMMANDS = [
@@ -125,6 +128,15 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
       expect(run).toMatchObject({ exitCode: 2, out: '' });
     });
   }
+});
+
+test('import refuses a document that is not UTF-8, whose letters would be lost', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'halyard-import-'));
+  const file = join(folder, 'flags.yaml');
+  writeFileSync(file, Buffer.from('halyard: 1\nproject: caf\u00e9\n', 'latin1'));
+  const run = await runCaptured(['import', file], { env: NOWHERE });
+  rmSync(folder, { recursive: true });
+  expect(run).toEqual({ exitCode: 2, out: '', err: `error: ${file} is not UTF-8 text: save it as UTF-8.\n` });
 });
 
 test('a name that is empty, as of a variable that is not set, is said to be so', async () => {

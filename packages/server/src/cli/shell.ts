@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { EnvironmentVariables } from '../config.ts';
+import { utf8Text } from './utf8-text.ts';
 
 /** What a command has of the outside world: where it writes, what it reads, and who is looking. */
 export interface Shell {
@@ -14,7 +15,7 @@ export interface Shell {
   write(text: string): void;
   /** Writes to standard error. */
   writeError(text: string): void;
-  /** Everything that comes on standard input. */
+  /** Everything that comes on standard input. Ends the command when it is not UTF-8. */
   readInput(): Promise<string>;
   /** Epoch milliseconds. */
   now(): number;
@@ -30,7 +31,7 @@ export function processShell(env: EnvironmentVariables): Shell {
     hasColour: isTerminal && !env.NO_COLOR && env.TERM !== 'dumb',
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
-    readInput: () => Bun.stdin.text(),
+    readInput: async () => utf8Text(await Bun.stdin.bytes(), 'What came on standard input'),
     now: () => Date.now(),
   };
 }
