@@ -283,8 +283,8 @@ test(
     expect(await editor(ada.page).textContent()).toBe('8');
     await ada.check();
     await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
-    const dialog = ada.page.getByRole('dialog', { name: 'Somebody else changed this' });
-    await dialog.getByRole('region', { name: 'Theirs, in effect now' }).getByText('9').waitFor();
+    const dialog = ada.page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    await dialog.getByRole('region', { name: 'In effect now' }).getByText('9').waitFor();
     await dialog.getByRole('region', { name: 'Yours' }).getByText('8').waitFor();
     await ada.check();
     await dialog.getByRole('button', { name: 'Write mine over it' }).click();
@@ -313,7 +313,7 @@ test(
     await control.click();
     await page.getByText('new-checkout is on in development').first().waitFor();
     await page.getByRole('button', { name: 'Undo' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'You have changed this since' });
+    const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
     await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
     await check();
     await dialog.getByRole('button', { name: 'Keep it' }).click();

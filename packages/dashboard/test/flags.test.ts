@@ -108,12 +108,12 @@ describe('a switch', () => {
         { times: 1 },
       );
       await control.click();
-      const dialog = page.getByRole('dialog', { name: 'Somebody else changed this' });
+      const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
       await dialog.waitFor();
-      expect(await dialog.getByRole('region', { name: 'Theirs' }).textContent()).toContain('"value": 8');
+      expect(await dialog.getByRole('region', { name: 'In effect now' }).textContent()).toContain('"value": 8');
       expect(await dialog.getByRole('region', { name: 'Yours' }).textContent()).toContain('"enabled": true');
       await check();
-      await dialog.getByRole('button', { name: 'Keep theirs' }).click();
+      await dialog.getByRole('button', { name: 'Keep it' }).click();
       expect(await control.isChecked()).toBe(false);
       const { flags } = await world.management.states('shop', 'development');
       expect(flags[0]?.state).toEqual({ enabled: false, value: 8 });

@@ -125,7 +125,6 @@ export function createStateWriter({
       environment: place.environment,
       theirs,
       mine: change.after,
-      isOwn: theirs?.updatedBy !== undefined && theirs.updatedBy === authorOf(queries).updatedBy,
     });
     if (kept === 'theirs') return 'yielded';
     return write({ ...change, before: theirs, texts: { before: theirText, after: change.texts?.after } });
