@@ -133,7 +133,9 @@ describe('the value', () => {
         if (route.request().method() === 'PATCH') await release.promise;
         await route.continue();
       });
+      const saving = page.waitForRequest((request) => request.method() === 'PATCH');
       await page.keyboard.press('Control+Enter');
+      await saving;
       await page.keyboard.type('9');
       release.resolve();
       await page.getByText('new-checkout is on, value 8 in development').first().waitFor();

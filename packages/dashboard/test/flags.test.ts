@@ -110,7 +110,9 @@ describe('a switch', () => {
       await control.click();
       const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
       await dialog.waitFor();
-      expect(await dialog.getByRole('region', { name: 'In effect now' }).textContent()).toContain('"value": 8');
+      expect(await dialog.getByRole('region', { name: 'In effect now' }).textContent()).toContain(
+        '"value": 8',
+      );
       expect(await dialog.getByRole('region', { name: 'Yours' }).textContent()).toContain('"enabled": true');
       await check();
       await dialog.getByRole('button', { name: 'Keep it' }).click();

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import { type CodeView, openCodeView } from './code-view.ts';
 import type { ValueEditorProps } from './value-editor.tsx';
 
@@ -21,7 +22,8 @@ export function CodeEditor({
     if (host.current === null) return;
     const opened = openCodeView(host.current, {
       label,
-      onChange: (typed) => events.current.onChange(typed),
+      // At once: a save by the keyboard right after it must not be one of what was typed before.
+      onChange: (typed) => flushSync(() => events.current.onChange(typed)),
       onBlur: () => events.current.onBlur(),
       onSubmit: () => events.current.onSubmit(),
     });
