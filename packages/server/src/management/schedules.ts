@@ -115,9 +115,11 @@ export function cancelSchedule(
     await transaction.schedules.settle(known, { status: 'cancelled', at: context.now() });
     const schedule = await findSchedule(transaction, { projectId, id });
     if (schedule.status === 'cancelled') return withName(schedule, environment?.name);
+    const instead =
+      schedule.status === 'failed' ? 'it failed, and nothing was changed' : 'revert the change it made';
     throw new ServiceError(
       'not_revertible',
-      `The schedule is no longer pending (${schedule.status}), so it cannot be cancelled: revert the change it made.`,
+      `The schedule is no longer pending (${schedule.status}), so it cannot be cancelled: ${instead}.`,
     );
   });
 }

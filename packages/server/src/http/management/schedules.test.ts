@@ -182,6 +182,11 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
       'schedule.failed',
       'schedule.created',
     ]);
+    const cancelled = await app.call('DELETE', `${archived.path}/schedules/${archived.id}`);
+    expect([cancelled.status, cancelled.json.error]).toEqual([409, 'not_revertible']);
+    expect(cancelled.json.message).toEndWith(
+      'so it cannot be cancelled: it failed, and nothing was changed.',
+    );
   });
 
   test('it runs with what its maker may do then', async () => {
