@@ -509,6 +509,8 @@ describe.each(ENGINES)('the management interface on $name', (engine: TestEngine)
         after: { enabled: true, value: 3 },
       });
       expect(older.map((entry: { note: string }) => entry.note)).toEqual(['größer 2', 'größer 1']);
+      const unset = await app.call('GET', `${query}&before=`);
+      expect([unset.status, unset.json.error]).toEqual([400, 'invalid_argument']);
       const page = await app.call('GET', `${query}&before=${newest.seq}&limit=1`);
       expect(page.json.entries).toEqual([older[0]]);
     });
