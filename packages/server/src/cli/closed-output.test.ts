@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { guardProcess, temporaryFolder } from '@halyard/testing';
 
@@ -13,6 +14,19 @@ test('a command whose reader is gone ends without a word', async () => {
     stderr: 'pipe',
   });
   expect(await new Response(shell.stderr).text()).toBe('0\n');
+});
+
+test.skipIf(!existsSync('/dev/full'))('a command whose output finds a full disk says so', async () => {
+  const shell = Bun.spawn(
+    ['/bin/sh', '-c', '"$0" "$1" errors > /dev/full; echo "$?"', process.execPath, MAIN],
+    {
+      env: { PATH: process.env.PATH ?? '' },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  );
+  expect(await new Response(shell.stdout).text()).toBe('1\n');
+  expect(await new Response(shell.stderr).text()).toStartWith('error: The output cannot be written: ENOSPC');
 });
 
 test('a server goes on serving when the reader of its log is gone', async () => {
