@@ -304,6 +304,22 @@ test(
 );
 
 test(
+  'when somebody else archives what is chosen, nothing is chosen any more',
+  async () => {
+    await world.management.putState('shop', 'development', 'goes-away', { enabled: false });
+    const { page } = await world.open(FLAGS);
+    await page.getByLabel('Choose goes-away', { exact: true }).check();
+    const bar = page.getByRole('region', { name: 'Chosen flags' });
+    await bar.getByText('1 chosen').waitFor();
+    await world.management.request('POST', '/api/projects/shop/flags/goes-away/archive');
+    await page.getByRole('switch', { name: 'goes-away in development' }).waitFor({ state: 'detached' });
+    await bar.waitFor({ state: 'detached' });
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
   'the Escape of an input method empties no search',
   async () => {
     const { page } = await world.open(FLAGS);

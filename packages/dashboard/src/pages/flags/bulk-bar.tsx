@@ -29,6 +29,8 @@ export function BulkBar({
   async function run(environment: ProjectRecord['environments'][number], enabled: boolean): Promise<void> {
     if (await switchAll({ environment, flags, enabled })) onDone();
   }
+  // Somebody else has archived them all. Where one is archived here, the dialog says what became of each.
+  if (flags.length === 0 && !isArchiving && !isCopying) return null;
   return (
     <section
       aria-label="Chosen flags"
