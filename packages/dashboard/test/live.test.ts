@@ -129,6 +129,27 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'where no stream gets through, what is switched together is shown all the same, and so is its undo',
+  async () => {
+    for (const key of ['alone-a', 'alone-b'])
+      await world.management.putState('shop', 'development', key, { enabled: false });
+    const { page, context } = await world.open('/projects/shop/history', { expected: /ERR_/ });
+    await context.route('**/api/events*', (route) => route.abort());
+    await page.goto('/projects/shop/flags?q=alone');
+    await page.getByText('Offline', { exact: true }).waitFor();
+    await page.getByLabel('Choose all that are listed').check();
+    await page.getByRole('button', { name: 'Turn on in' }).click();
+    await page.getByRole('menuitem', { name: 'development' }).click();
+    await page.getByText('2 flags are on in development', { exact: true }).waitFor();
+    await page.locator('[aria-label="alone-b in development"]:checked').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('[aria-label="alone-b in development"]:not(:checked)').waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 test.each([
   [
     'a screen of no project',

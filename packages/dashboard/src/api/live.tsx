@@ -1,5 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { isRefusal } from './api-error.ts';
 import { connectCache } from './live-cache.ts';
 import { LiveConnection, type LiveStatus } from './live-connection.ts';
@@ -55,6 +63,16 @@ export function useLiveStatus(): LiveStatus {
 /** The event stream, for lists that must not be read before it; `undefined` for the first moment. */
 export function useLiveConnection(): LiveConnection | undefined {
   return useContext(LiveContext);
+}
+
+/** Gives what to call after a change of one's own: without a stream nobody tells what it did, so everything is asked for. */
+export function useCatchUp(): () => void {
+  const live = useContext(LiveContext);
+  const queries = useQueryClient();
+  return useCallback(() => {
+    if (live?.status === 'open') return;
+    void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  }, [live, queries]);
 }
 
 /** Calls `listener` with each event of this name while the component is on the screen. Keep it stable. */

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { isRefusal } from '../api/api-error.ts';
 import { type Copied, copyStates, previewCopy } from '../api/compare.ts';
+import { useCatchUp } from '../api/live.tsx';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { Button } from '../components/button.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
@@ -52,6 +53,7 @@ export function CopyDialog({
   const [error, setError] = useState<unknown>();
   const { askConsent } = useChangeGuards();
   const undo = useUndoChange();
+  const catchUp = useCatchUp();
 
   async function copy(shown: Copied): Promise<void> {
     const steps = shown.differences.map(({ key, before, after }) => ({ key, before, after: after ?? null }));
@@ -61,6 +63,7 @@ export function CopyDialog({
     try {
       const confirmed = to.protected ? to.name : undefined;
       tellCopied(await copyStates(place, { seen: shown, confirmed, note }));
+      catchUp();
       onCopied?.();
       onClose();
     } catch (refused) {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ApiError, isRefusal } from '../../api/api-error.ts';
 import { type Reverted, revertChange } from '../../api/changes.ts';
+import { useCatchUp } from '../../api/live.tsx';
 import { queryKeys } from '../../api/query-keys.ts';
 import { DeliveryProof } from '../delivery-proof.tsx';
 import { announce } from '../live-region.tsx';
@@ -14,6 +15,7 @@ interface Preview extends Reverted {
 /** What reverting a change would do, and the way to do it. */
 export function useRevert(seq: number, onDone: () => void) {
   const queries = useQueryClient();
+  const catchUp = useCatchUp();
   const preview = useQuery({
     queryKey: [...queryKeys.audit, 'revert', seq],
     queryFn: () => previewRevert(seq),
@@ -30,6 +32,7 @@ export function useRevert(seq: number, onDone: () => void) {
       announce(`Saved: ${title}`);
       toast({ kind: 'done', title, detail: <DeliveryProof seq={reverted.seq} /> });
       onDone();
+      catchUp();
       await queries.invalidateQueries({ queryKey: queryKeys.audit });
     },
     onError: (error) => {

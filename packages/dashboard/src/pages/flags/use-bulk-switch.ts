@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
 import { messageOf } from '../../api/api-error.ts';
 import { switchStates } from '../../api/bulk-switch.ts';
-
+import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
@@ -23,6 +23,7 @@ export interface BulkSwitch {
 export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> {
   const { askConsent } = useChangeGuards();
   const undoChange = useUndoChange();
+  const catchUp = useCatchUp();
   return useCallback(
     async ({ environment, flags, enabled }) => {
       const steps = flags.flatMap(({ key, environments }) => {
@@ -49,6 +50,7 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
           confirmed,
         });
         for (const cell of cells) setWriteStatus(cell, 'saved');
+        catchUp();
         const title = `${steps.length} ${steps.length === 1 ? 'flag is' : 'flags are'} ${where}`;
         announce(`Saved: ${title}`);
         const undo =
@@ -65,6 +67,6 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
         return false;
       }
     },
-    [project, askConsent, undoChange],
+    [project, askConsent, undoChange, catchUp],
   );
 }
