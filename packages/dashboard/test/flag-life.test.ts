@@ -154,6 +154,7 @@ test(
     await page.getByRole('button', { name: 'Edit: Description' }).click();
     await page.getByRole('textbox', { name: 'Description' }).fill('The banner of last year');
     await page.keyboard.press('Control+Enter');
+    await page.getByRole('button', { name: 'Edit: Description' }).waitFor();
     await page.getByText('The banner of last year').first().waitFor();
     await page.getByRole('button', { name: 'Edit: Tags' }).click();
     await page.getByRole('textbox', { name: 'Tags' }).fill('banner, banner, old');
@@ -192,6 +193,33 @@ test(
     // Of a flag that is gone the API says 404, which the console repeats.
     await page.goto(addressOf('old-banner'));
     await page.getByRole('heading', { name: 'There is no such flag' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'who goes on to the next field while one is being saved stays there',
+  async () => {
+    await put('busy', 1);
+    const { page } = await world.open(addressOf('busy'));
+    const release = Promise.withResolvers<void>();
+    await page.route('**/api/projects/shop/flags/busy', async (route) => {
+      if (route.request().method() === 'PATCH') await release.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Edit: Description' }).click();
+    const description = page.getByRole('textbox', { name: 'Description' });
+    await description.fill('Saved slowly');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('button', { name: 'Edit: Owner' }).click();
+    await page.keyboard.type('web');
+    release.resolve();
+    await description.waitFor({ state: 'detached' });
+    await page.keyboard.type(' team');
+    expect(await page.getByRole('textbox', { name: 'Owner' }).inputValue()).toBe('web team');
+    await page.keyboard.press('Enter');
+    await page.getByRole('definition').getByText('web team').waitFor();
     await page.close();
   },
   PATIENCE_MS,

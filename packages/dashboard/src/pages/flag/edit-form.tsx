@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { ErrorText } from '../../components/error-text.tsx';
 import { FormError, INPUT } from '../../components/field.tsx';
@@ -20,23 +20,31 @@ export function EditForm({
   longest: number;
   isLong: boolean;
   onSave: (text: string) => Promise<void>;
-  onClose: () => void;
+  /** Told whether the focus is nobody else's by now. */
+  onClose: (isFocusFree: boolean) => void;
 }) {
   const [typed, setTyped] = useState(text);
   const [error, setError] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
   const hintId = useId();
+  const form = useRef<HTMLFormElement>(null);
   const isDirty = typed.trim() !== text;
   useLeaveGuard(isDirty, `What you typed is not saved, and would be lost: ${label.toLowerCase()}.`);
+
+  /** While it was being saved, somebody may have gone on to another field. */
+  function close(): void {
+    const focused = document.activeElement;
+    onClose(focused === document.body || form.current?.contains(focused) === true);
+  }
 
   async function submit(event?: FormEvent): Promise<void> {
     event?.preventDefault();
     const next = typed.trim();
-    if (next === text) return onClose();
+    if (next === text) return close();
     setSaving(true);
     try {
       await onSave(next);
-      onClose();
+      close();
     } catch (refusal) {
       setError(refusal);
       setSaving(false);
@@ -46,7 +54,7 @@ export function EditForm({
   function onKeyDown(event: KeyboardEvent): void {
     // The key belongs to the input method: Escape takes back what it suggests, not all that was typed.
     if (event.nativeEvent.isComposing) return;
-    if (event.key === 'Escape') onClose();
+    if (event.key === 'Escape') close();
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
   }
 
@@ -59,7 +67,11 @@ export function EditForm({
     onKeyDown,
   };
   return (
-    <form className="flex w-full max-w-3xl flex-col gap-1.5" onSubmit={(event) => void submit(event)}>
+    <form
+      ref={form}
+      className="flex w-full max-w-3xl flex-col gap-1.5"
+      onSubmit={(event) => void submit(event)}
+    >
       <div className="flex flex-wrap items-start gap-1.5">
         {isLong ? (
           <textarea
@@ -77,7 +89,7 @@ export function EditForm({
         <Button type="submit" kind="primary" disabled={isSaving}>
           {isSaving ? 'Saving…' : 'Save'}
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={close}>Cancel</Button>
       </div>
       {hint !== undefined && (
         <p id={hintId} className="text-xs text-ink-3">

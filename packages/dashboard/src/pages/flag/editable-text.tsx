@@ -29,14 +29,14 @@ export function EditableText({
   children: ReactNode;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const [wasOpen, setWasOpen] = useState(false);
+  const [takesFocus, setTakesFocus] = useState(false);
   if (isOpen) {
     return (
       <EditForm
         {...{ label, text, hint, longest, isLong, onSave }}
-        onClose={() => {
+        onClose={(isFocusFree) => {
           setOpen(false);
-          setWasOpen(true);
+          setTakesFocus(isFocusFree);
         }}
       />
     );
@@ -53,7 +53,7 @@ export function EditableText({
           label={`Edit: ${label}`}
           className="size-6 self-start"
           // After the field has closed, the focus returns to where it was opened.
-          autoFocus={wasOpen}
+          autoFocus={takesFocus}
           onClick={() => setOpen(true)}
         >
           <Pencil size={12} aria-hidden />
