@@ -339,6 +339,7 @@ test(
     const save = card(page).getByRole('button', { name: 'Save in development' });
     await save.click();
     await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await page.getByText('new-checkout is off, value 8 in development').first().waitFor();
     await save.waitFor({ state: 'detached' });
     expect(await banner.count()).toBe(0);
     expect(await stateText()).toContain('"value":8');
