@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { card, editor, FLAG, resetFlag, stateText, write } from './support/flag-screen.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
-const FLAG = '/projects/shop/flags/new-checkout';
-const STATE = '/api/projects/shop/environments/development/flags/new-checkout';
-/** Nothing that `JSON.parse` and `JSON.stringify` would give back as it came. */
-const AWKWARD = '{"b":1e3,"10":1.0,"2":12345678901234567890}';
 
 let world: World;
 beforeAll(async () => {
@@ -14,212 +10,7 @@ beforeAll(async () => {
   await world.management.createProject('shop');
 }, 120_000);
 afterAll(() => world.close());
-
-beforeEach(async () => {
-  for (const environment of ['development', 'production']) {
-    await world.management.putState('shop', environment, 'new-checkout', { enabled: true, value: 7 });
-  }
-});
-
-/** The state as the server keeps it, as text. */
-async function stateText(): Promise<string> {
-  const headers = { authorization: `Bearer ${world.node.adminToken}` };
-  return (await fetch(`${world.node.url}${STATE}`, { headers })).text();
-}
-
-async function writeRaw(state: string): Promise<void> {
-  const headers = { authorization: `Bearer ${world.node.adminToken}`, 'content-type': 'application/json' };
-  const response = await fetch(`${world.node.url}${STATE}`, { method: 'PUT', headers, body: state });
-  if (!response.ok) throw new Error(await response.text());
-}
-
-function card(page: Page, environment = 'development') {
-  return page.getByRole('region', { name: environment, exact: true });
-}
-
-/** The editor with colours, once it has taken the plain field's place. */
-function editor(page: Page, environment = 'development') {
-  return card(page, environment).locator('.cm-content');
-}
-
-/** Types over what stands in the editor. */
-async function write(page: Page, text: string): Promise<void> {
-  await editor(page).press('Control+A');
-  await page.keyboard.insertText(text);
-}
-
-describe('the value', () => {
-  test(
-    'is shown, edited, saved and undone in its own notation, with a note',
-    async () => {
-      await writeRaw(`{"enabled":true,"value":${AWKWARD}}`);
-      const { page, check } = await world.open(FLAG);
-      await card(page).getByText('1e3').waitFor();
-      expect(await editor(page).textContent()).toContain('12345678901234567890');
-
-      await write(page, '{"b":2.50,"10":1.0}');
-      await card(page).getByLabel('Why, for development').fill('Half of it was too much');
-      await check();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
-      await page.getByText('new-checkout is on, value').first().waitFor();
-      expect(await stateText()).toContain('"value":{"b":2.50,"10":1.0}');
-      await card(page).getByText('“Half of it was too much”').waitFor();
-      // Formatted when the field was left; what is saved is clean again.
-      await card(page).getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
-      expect(await editor(page).textContent()).toContain('{  "b": 2.50,  "10": 1.0}');
-
-      await page.getByRole('button', { name: 'Undo' }).click();
-      await card(page).getByText('1e3').waitFor();
-      expect(await stateText()).toContain(`"value":${AWKWARD}`);
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'keeps its notation when only the rollout is edited, also before its exact text has arrived',
-    async () => {
-      await writeRaw(`{"enabled":true,"value":${AWKWARD}}`);
-      const { page } = await world.open('/projects/shop/flags');
-      const release = Promise.withResolvers<void>();
-      await page.route(`**${STATE}`, async (route) => {
-        if (route.request().method() === 'GET') await release.promise;
-        await route.continue();
-      });
-      await page.getByRole('link', { name: 'new-checkout' }).click();
-      await card(page).getByRole('radio', { name: 'A share in development' }).check();
-      await card(page).getByRole('button', { name: '25 % in development' }).click();
-      release.resolve();
-      await card(page).getByText('12345678901234567890').waitFor();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
-      await page.getByText('new-checkout is on, 25 %').first().waitFor();
-      expect(await stateText()).toContain(`"value":${AWKWARD}`);
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'that was just saved or flipped here is known exactly, and not taken for somebody else’s',
-    async () => {
-      const { page } = await world.open(FLAG);
-      await editor(page).waitFor();
-      await write(page, '8.0');
-      const release = Promise.withResolvers<void>();
-      await page.route(`**${STATE}`, async (route) => {
-        if (route.request().method() === 'GET') await release.promise;
-        await route.continue();
-      });
-      await page.getByRole('button', { name: 'Save in development' }).click();
-      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
-      expect(await page.getByText('while you were editing').count()).toBe(0);
-      expect(await editor(page).textContent()).toBe('8.0');
-      await page.getByRole('switch', { name: 'new-checkout in development' }).click();
-      await page.getByText('new-checkout is off in development').first().waitFor();
-      expect(await editor(page).textContent()).toBe('8.0');
-      release.resolve();
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'may be typed on while it is being saved: what was saved is not taken for somebody else’s',
-    async () => {
-      const { page } = await world.open(FLAG);
-      await write(page, '8');
-      const release = Promise.withResolvers<void>();
-      await page.route(`**${STATE}`, async (route) => {
-        if (route.request().method() === 'PATCH') await release.promise;
-        await route.continue();
-      });
-      const saving = page.waitForRequest((request) => request.method() === 'PATCH');
-      await page.keyboard.press('Control+Enter');
-      await saving;
-      await page.keyboard.type('9');
-      release.resolve();
-      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
-      await card(page).getByRole('button', { name: 'Save in development' }).click();
-      await page.getByText('new-checkout is on, value 89 in development').first().waitFor();
-      expect(await page.getByText('while you were editing').count()).toBe(0);
-      expect(await stateText()).toContain('"value":89');
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'says where it is no JSON, and warns before its kind changes',
-    async () => {
-      const { page } = await world.open(FLAG);
-      await editor(page).press('Control+z');
-      expect(await editor(page).textContent()).toBe('7');
-      await write(page, '{\n  "a" 1\n}');
-      await card(page).getByText('Line 2, column 7: A colon is missing here.').waitFor();
-      const save = card(page).getByRole('button', { name: 'Save in development' });
-      expect(await save.isDisabled()).toBe(true);
-
-      await write(page, '"seven"');
-      await card(page).getByText('code that reads a number gets its default instead').waitFor();
-      expect(await save.isEnabled()).toBe(true);
-      await card(page).getByRole('button', { name: 'Discard' }).click();
-      expect(await editor(page).textContent()).toBe('7');
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'is typed letter by letter: the keys of the page do not take any of them',
-    async () => {
-      const { page } = await world.open(FLAG);
-      await editor(page).press('Control+A');
-      await page.keyboard.type('"go/no go?');
-      expect(await editor(page).textContent()).toBe('"go/no go?');
-      expect(await page.getByRole('dialog').count()).toBe(0);
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'is a plain field where the editor cannot be loaded, and saves with Ctrl and Enter',
-    async () => {
-      const { page, context } = await world.open('/projects/shop/flags', { expected: /ERR_FAILED/ });
-      await context.route('**/assets/chunk-*', async (route) => {
-        const response = await route.fetch();
-        if ((await response.text()).includes('cm-content')) return route.abort();
-        return route.fulfill({ response });
-      });
-      await page.getByRole('link', { name: 'new-checkout' }).first().click();
-      const field = card(page).getByRole('textbox', { name: 'Value in development' });
-      await field.fill('  8 ');
-      await field.press('Control+Enter');
-      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
-      expect(await stateText()).toContain('"value":8');
-      expect(await card(page).locator('textarea').count()).toBe(1);
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'from somebody malicious stays text, wherever it is shown',
-    async () => {
-      const value = '<img src=x onerror="document.title=1">';
-      await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value });
-      const { page, check } = await world.open(FLAG);
-      await page.getByLabel('Evaluate for this targeting key').fill('user-1');
-      await card(page).getByText('onerror').waitFor();
-      await page.locator('[data-evaluation=development]').getByText('onerror').waitFor();
-      expect(await page.locator('img[src="x"]').count()).toBe(0);
-      expect(await page.title()).toBe('new-checkout · Halyard');
-      await check();
-      await page.close();
-    },
-    PATIENCE_MS,
-  );
-});
+beforeEach(() => resetFlag(world));
 
 test(
   'the rollout is chosen by marks, arrow keys and typing, and goes back to everyone',
@@ -240,12 +31,12 @@ test(
     await check();
     await box.press('Enter');
     await page.getByText('new-checkout is on, 12.345 %, value 7 in development').first().waitFor();
-    expect(await stateText()).toContain('"rolloutPct":12.345');
+    expect(await stateText(world)).toContain('"rolloutPct":12.345');
 
     await card(page).getByRole('radio', { name: 'Everyone in development' }).check();
     await card(page).getByRole('button', { name: 'Save in development' }).click();
     await page.getByText('new-checkout is on, value 7 in development').first().waitFor();
-    expect(await stateText()).not.toContain('rolloutPct');
+    expect(await stateText(world)).not.toContain('rolloutPct');
     await page.close();
   },
   PATIENCE_MS,
@@ -266,113 +57,6 @@ test(
     await control.press('Space');
     await dialog.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('new-checkout is off in production').first().waitFor();
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'of two people who edit the same, the second is told, sees both versions, and nothing is lost without a choice',
-  async () => {
-    const ada = await world.open(FLAG, { expected: /412/ });
-    const bob = await world.open(FLAG);
-    await write(ada.page, '8');
-    await write(bob.page, '9');
-    await card(bob.page).getByRole('button', { name: 'Save in development' }).click();
-
-    const banner = card(ada.page).getByRole('alert');
-    await banner.getByText('changed this while you were editing').waitFor();
-    expect(await editor(ada.page).textContent()).toBe('8');
-    await ada.check();
-    await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
-    const dialog = ada.page.getByRole('dialog', { name: 'This was changed meanwhile' });
-    await dialog.getByRole('region', { name: 'In effect now' }).getByText('9').waitFor();
-    await dialog.getByRole('region', { name: 'Yours' }).getByText('8').waitFor();
-    await ada.check();
-    await dialog.getByRole('button', { name: 'Write mine over it' }).click();
-    await ada.page.getByText('new-checkout is on, value 8 in development').first().waitFor();
-    expect(await stateText()).toContain('"value":8');
-    // Bob was not editing any more: the new version is there at once, highlighted.
-    await card(bob.page).locator('.cm-content', { hasText: '8' }).waitFor();
-
-    await write(ada.page, '10');
-    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 11 });
-    await banner.getByRole('button', { name: 'Show theirs' }).click();
-    expect(await editor(ada.page).textContent()).toBe('11');
-    await ada.page.close();
-    await bob.page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'an undo of what oneself has changed since does not speak of somebody else',
-  async () => {
-    const { page, check } = await world.open(FLAG, { expected: /412/ });
-    const control = page.getByRole('switch', { name: 'new-checkout in development' });
-    await control.click();
-    await page.getByText('new-checkout is off in development').first().waitFor();
-    await control.click();
-    await page.getByText('new-checkout is on in development').first().waitFor();
-    await page.getByRole('button', { name: 'Undo' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
-    await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
-    await check();
-    await dialog.getByRole('button', { name: 'Keep it' }).click();
-    expect(await control.isChecked()).toBe(true);
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'who was told of somebody else’s version still is after flipping the switch, and does not write over it unasked',
-  async () => {
-    const { page } = await world.open(FLAG, { expected: /412/ });
-    await write(page, '8');
-    await writeRaw('{"enabled":true,"value":9}');
-    const banner = card(page).getByRole('alert').getByText('changed this while you were editing');
-    await banner.waitFor();
-    await page.getByRole('switch', { name: 'new-checkout in development' }).press('Space');
-    await page.getByText('new-checkout is off in development').first().waitFor();
-    await banner.waitFor();
-    const save = card(page).getByRole('button', { name: 'Save in development' });
-    await save.click();
-    await page.getByRole('button', { name: 'Write mine over it' }).click();
-    await page.getByText('new-checkout is off, value 8 in development').first().waitFor();
-    await save.waitFor({ state: 'detached' });
-    expect(await banner.count()).toBe(0);
-    expect(await stateText()).toContain('"value":8');
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'who edits a state that somebody else removes is told so',
-  async () => {
-    const { page } = await world.open(FLAG);
-    await write(page, '8');
-    await world.management.request('DELETE', STATE);
-    await card(page).getByRole('alert').getByText('while you were editing').waitFor();
-    expect(await editor(page).textContent()).toBe('8');
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'whoever writes over somebody else’s version can undo it, and theirs is there again to the letter',
-  async () => {
-    const { page } = await world.open(FLAG, { expected: /412/ });
-    await write(page, '8');
-    await writeRaw(`{"enabled":true,"value":${AWKWARD}}`);
-    await card(page).getByRole('alert').waitFor();
-    await card(page).getByRole('button', { name: 'Save in development' }).click();
-    await page.getByRole('button', { name: 'Write mine over it' }).click();
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('new-checkout is on, value {').first().waitFor();
-    expect(await stateText()).toContain(`"value":${AWKWARD}`);
     await page.close();
   },
   PATIENCE_MS,
@@ -541,56 +225,7 @@ test(
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('new-checkout is on, 90 %, value 41 in development').first().waitFor();
-    expect(await stateText()).toContain('"value":41,"rolloutPct":90');
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'what is refused goes back to what the server has: a switch at once, a save when it is discarded',
-  async () => {
-    const { page } = await world.open(FLAG, { expected: /500/ });
-    const control = page.getByRole('switch', { name: 'new-checkout in development' });
-    await editor(page).waitFor();
-    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
-    await page.route(`**${STATE}`, (route) =>
-      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.continue(),
-    );
-    await control.click();
-    await page.getByText('The log is out of reach.').waitFor();
-    expect(await control.isChecked()).toBe(true);
-
-    await write(page, '8');
-    const save = page.getByRole('button', { name: 'Save in development' });
-    await save.click();
-    await page.getByText('The log is out of reach.').nth(1).waitFor();
-    expect(await editor(page).textContent()).toBe('8');
-    await page.unroute(`**${STATE}`);
-    await save.click();
-    await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
-    expect(await stateText()).toContain('"value":8');
-    await page.close();
-  },
-  PATIENCE_MS,
-);
-
-test(
-  'a refused save keeps what was typed, also where the exact text of the value has not arrived',
-  async () => {
-    const { page } = await world.open('/projects/shop/flags', { expected: /500|ERR_FAILED/ });
-    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
-    await page.route(`**${STATE}`, (route) =>
-      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.abort(),
-    );
-    await page.getByRole('link', { name: 'new-checkout' }).click();
-    await editor(page).waitFor();
-    await write(page, '8');
-    await page.getByRole('button', { name: 'Save in development' }).click();
-    await page.getByText('The log is out of reach.').waitFor();
-    expect(await editor(page).textContent()).toBe('8');
-    await page.getByRole('button', { name: 'Discard' }).click();
-    expect(await editor(page).textContent()).toBe('7');
+    expect(await stateText(world)).toContain('"value":41,"rolloutPct":90');
     await page.close();
   },
   PATIENCE_MS,

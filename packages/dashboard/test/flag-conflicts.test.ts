@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import {
+  AWKWARD,
+  card,
+  editor,
+  FLAG,
+  resetFlag,
+  STATE,
+  stateText,
+  write,
+  writeRaw,
+} from './support/flag-screen.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const PATIENCE_MS = 60_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+}, 120_000);
+afterAll(() => world.close());
+beforeEach(() => resetFlag(world));
+
+test(
+  'of two people who edit the same, the second is told, sees both versions, and nothing is lost without a choice',
+  async () => {
+    const ada = await world.open(FLAG, { expected: /412/ });
+    const bob = await world.open(FLAG);
+    await write(ada.page, '8');
+    await write(bob.page, '9');
+    await card(bob.page).getByRole('button', { name: 'Save in development' }).click();
+
+    const banner = card(ada.page).getByRole('alert');
+    await banner.getByText('changed this while you were editing').waitFor();
+    expect(await editor(ada.page).textContent()).toBe('8');
+    await ada.check();
+    await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
+    const dialog = ada.page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    await dialog.getByRole('region', { name: 'In effect now' }).getByText('9').waitFor();
+    await dialog.getByRole('region', { name: 'Yours' }).getByText('8').waitFor();
+    await ada.check();
+    await dialog.getByRole('button', { name: 'Write mine over it' }).click();
+    await ada.page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+    expect(await stateText(world)).toContain('"value":8');
+    // Bob was not editing any more: the new version is there at once, highlighted.
+    await card(bob.page).locator('.cm-content', { hasText: '8' }).waitFor();
+
+    await write(ada.page, '10');
+    await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 11 });
+    await banner.getByRole('button', { name: 'Show theirs' }).click();
+    expect(await editor(ada.page).textContent()).toBe('11');
+    await ada.page.close();
+    await bob.page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'an undo of what oneself has changed since does not speak of somebody else',
+  async () => {
+    const { page, check } = await world.open(FLAG, { expected: /412/ });
+    const control = page.getByRole('switch', { name: 'new-checkout in development' });
+    await control.click();
+    await page.getByText('new-checkout is off in development').first().waitFor();
+    await control.click();
+    await page.getByText('new-checkout is on in development').first().waitFor();
+    await page.getByRole('button', { name: 'Undo' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
+    await check();
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    expect(await control.isChecked()).toBe(true);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'who was told of somebody else’s version still is after flipping the switch, and does not write over it unasked',
+  async () => {
+    const { page } = await world.open(FLAG, { expected: /412/ });
+    await write(page, '8');
+    await writeRaw(world, '{"enabled":true,"value":9}');
+    const banner = card(page).getByRole('alert').getByText('changed this while you were editing');
+    await banner.waitFor();
+    await page.getByRole('switch', { name: 'new-checkout in development' }).press('Space');
+    await page.getByText('new-checkout is off in development').first().waitFor();
+    await banner.waitFor();
+    const save = card(page).getByRole('button', { name: 'Save in development' });
+    await save.click();
+    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await page.getByText('new-checkout is off, value 8 in development').first().waitFor();
+    await save.waitFor({ state: 'detached' });
+    expect(await banner.count()).toBe(0);
+    expect(await stateText(world)).toContain('"value":8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'who edits a state that somebody else removes is told so',
+  async () => {
+    const { page } = await world.open(FLAG);
+    await write(page, '8');
+    await world.management.request('DELETE', STATE);
+    await card(page).getByRole('alert').getByText('while you were editing').waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'whoever writes over somebody else’s version can undo it, and theirs is there again to the letter',
+  async () => {
+    const { page } = await world.open(FLAG, { expected: /412/ });
+    await write(page, '8');
+    await writeRaw(world, `{"enabled":true,"value":${AWKWARD}}`);
+    await card(page).getByRole('alert').waitFor();
+    await card(page).getByRole('button', { name: 'Save in development' }).click();
+    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('new-checkout is on, value {').first().waitFor();
+    expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'what is refused goes back to what the server has: a switch at once, a save when it is discarded',
+  async () => {
+    const { page } = await world.open(FLAG, { expected: /500/ });
+    const control = page.getByRole('switch', { name: 'new-checkout in development' });
+    await editor(page).waitFor();
+    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
+    await page.route(`**${STATE}`, (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.continue(),
+    );
+    await control.click();
+    await page.getByText('The log is out of reach.').waitFor();
+    expect(await control.isChecked()).toBe(true);
+
+    await write(page, '8');
+    const save = page.getByRole('button', { name: 'Save in development' });
+    await save.click();
+    await page.getByText('The log is out of reach.').nth(1).waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await page.unroute(`**${STATE}`);
+    await save.click();
+    await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+    expect(await stateText(world)).toContain('"value":8');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a refused save keeps what was typed, also where the exact text of the value has not arrived',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags', { expected: /500|ERR_FAILED/ });
+    const refusal = { error: 'internal_error', message: 'The log is out of reach.' };
+    await page.route(`**${STATE}`, (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.abort(),
+    );
+    await page.getByRole('link', { name: 'new-checkout' }).click();
+    await editor(page).waitFor();
+    await write(page, '8');
+    await page.getByRole('button', { name: 'Save in development' }).click();
+    await page.getByText('The log is out of reach.').waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    expect(await editor(page).textContent()).toBe('7');
+    await page.close();
+  },
+  PATIENCE_MS,
+);

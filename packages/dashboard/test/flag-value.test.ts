@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  AWKWARD,
+  card,
+  editor,
+  FLAG,
+  resetFlag,
+  STATE,
+  stateText,
+  write,
+  writeRaw,
+} from './support/flag-screen.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const PATIENCE_MS = 60_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+}, 120_000);
+afterAll(() => world.close());
+beforeEach(() => resetFlag(world));
+
+describe('the value', () => {
+  test(
+    'is shown, edited, saved and undone in its own notation, with a note',
+    async () => {
+      await writeRaw(world, `{"enabled":true,"value":${AWKWARD}}`);
+      const { page, check } = await world.open(FLAG);
+      await card(page).getByText('1e3').waitFor();
+      expect(await editor(page).textContent()).toContain('12345678901234567890');
+
+      await write(page, '{"b":2.50,"10":1.0}');
+      await card(page).getByLabel('Why, for development').fill('Half of it was too much');
+      await check();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, value').first().waitFor();
+      expect(await stateText(world)).toContain('"value":{"b":2.50,"10":1.0}');
+      await card(page).getByText('“Half of it was too much”').waitFor();
+      // Formatted when the field was left; what is saved is clean again.
+      await card(page).getByRole('button', { name: 'Save in development' }).waitFor({ state: 'detached' });
+      expect(await editor(page).textContent()).toContain('{  "b": 2.50,  "10": 1.0}');
+
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await card(page).getByText('1e3').waitFor();
+      expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'keeps its notation when only the rollout is edited, also before its exact text has arrived',
+    async () => {
+      await writeRaw(world, `{"enabled":true,"value":${AWKWARD}}`);
+      const { page } = await world.open('/projects/shop/flags');
+      const release = Promise.withResolvers<void>();
+      await page.route(`**${STATE}`, async (route) => {
+        if (route.request().method() === 'GET') await release.promise;
+        await route.continue();
+      });
+      await page.getByRole('link', { name: 'new-checkout' }).click();
+      await card(page).getByRole('radio', { name: 'A share in development' }).check();
+      await card(page).getByRole('button', { name: '25 % in development' }).click();
+      release.resolve();
+      await card(page).getByText('12345678901234567890').waitFor();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, 25 %').first().waitFor();
+      expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'that was just saved or flipped here is known exactly, and not taken for somebody else’s',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await editor(page).waitFor();
+      await write(page, '8.0');
+      const release = Promise.withResolvers<void>();
+      await page.route(`**${STATE}`, async (route) => {
+        if (route.request().method() === 'GET') await release.promise;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+      expect(await page.getByText('while you were editing').count()).toBe(0);
+      expect(await editor(page).textContent()).toBe('8.0');
+      await page.getByRole('switch', { name: 'new-checkout in development' }).click();
+      await page.getByText('new-checkout is off in development').first().waitFor();
+      expect(await editor(page).textContent()).toBe('8.0');
+      release.resolve();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'may be typed on while it is being saved: what was saved is not taken for somebody else’s',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await write(page, '8');
+      const release = Promise.withResolvers<void>();
+      await page.route(`**${STATE}`, async (route) => {
+        if (route.request().method() === 'PATCH') await release.promise;
+        await route.continue();
+      });
+      const saving = page.waitForRequest((request) => request.method() === 'PATCH');
+      await page.keyboard.press('Control+Enter');
+      await saving;
+      await page.keyboard.type('9');
+      release.resolve();
+      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByText('new-checkout is on, value 89 in development').first().waitFor();
+      expect(await page.getByText('while you were editing').count()).toBe(0);
+      expect(await stateText(world)).toContain('"value":89');
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'says where it is no JSON, and warns before its kind changes',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await editor(page).press('Control+z');
+      expect(await editor(page).textContent()).toBe('7');
+      await write(page, '{\n  "a" 1\n}');
+      await card(page).getByText('Line 2, column 7: A colon is missing here.').waitFor();
+      const save = card(page).getByRole('button', { name: 'Save in development' });
+      expect(await save.isDisabled()).toBe(true);
+
+      await write(page, '"seven"');
+      await card(page).getByText('code that reads a number gets its default instead').waitFor();
+      expect(await save.isEnabled()).toBe(true);
+      await card(page).getByRole('button', { name: 'Discard' }).click();
+      expect(await editor(page).textContent()).toBe('7');
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'is typed letter by letter: the keys of the page do not take any of them',
+    async () => {
+      const { page } = await world.open(FLAG);
+      await editor(page).press('Control+A');
+      await page.keyboard.type('"go/no go?');
+      expect(await editor(page).textContent()).toBe('"go/no go?');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'is a plain field where the editor cannot be loaded, and saves with Ctrl and Enter',
+    async () => {
+      const { page, context } = await world.open('/projects/shop/flags', { expected: /ERR_FAILED/ });
+      await context.route('**/assets/chunk-*', async (route) => {
+        const response = await route.fetch();
+        if ((await response.text()).includes('cm-content')) return route.abort();
+        return route.fulfill({ response });
+      });
+      await page.getByRole('link', { name: 'new-checkout' }).first().click();
+      const field = card(page).getByRole('textbox', { name: 'Value in development' });
+      await field.fill('  8 ');
+      await field.press('Control+Enter');
+      await page.getByText('new-checkout is on, value 8 in development').first().waitFor();
+      expect(await stateText(world)).toContain('"value":8');
+      expect(await card(page).locator('textarea').count()).toBe(1);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'from somebody malicious stays text, wherever it is shown',
+    async () => {
+      const value = '<img src=x onerror="document.title=1">';
+      await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value });
+      const { page, check } = await world.open(FLAG);
+      await page.getByLabel('Evaluate for this targeting key').fill('user-1');
+      await card(page).getByText('onerror').waitFor();
+      await page.locator('[data-evaluation=development]').getByText('onerror').waitFor();
+      expect(await page.locator('img[src="x"]').count()).toBe(0);
+      expect(await page.title()).toBe('new-checkout · Halyard');
+      await check();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+});
