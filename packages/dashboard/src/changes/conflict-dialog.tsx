@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { ScrollRegion } from '../components/scroll-region.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 
-/** Two people changed the same state. */
+/** A state is no longer what somebody saw when they changed it. */
 export interface Conflict {
   readonly key: string;
   readonly environment: string;
