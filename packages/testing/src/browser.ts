@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import chromium, { inflate } from '@sparticuz/chromium';
@@ -22,7 +22,7 @@ export async function launchBrowser(): Promise<Browser> {
   return playwright.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    env: { ...process.env, FONTCONFIG_PATH: join(folder, 'fonts'), ...libraries },
+    env: { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf'), ...libraries },
   });
 }
 
@@ -31,7 +31,7 @@ export async function launchBrowser(): Promise<Browser> {
  * a file that another process is still writing for a whole one; so it is done aside and moved when complete.
  */
 async function unpack(): Promise<string> {
-  const target = join(tmpdir(), `halyard-chromium-${installed.version}`);
+  const target = join(tmpdir(), `halyard-browser-${installed.version}`);
   if (existsSync(target)) return target;
   const aside = mkdtempSync(`${target}.`);
   const before = process.env.TMPDIR;
@@ -43,6 +43,7 @@ async function unpack(): Promise<string> {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
   }
+  writeFileSync(join(aside, 'fonts.conf'), fontConfiguration(target));
   try {
     renameSync(aside, target);
   } catch (error) {
@@ -51,6 +52,20 @@ async function unpack(): Promise<string> {
     rmSync(aside, { recursive: true });
   }
   return target;
+}
+
+/**
+ * Names the unpacked fonts, and no others, so that every machine draws the same. The package's own file names folders
+ * that only its usual host has, and without a font Chromium draws no text at all.
+ */
+function fontConfiguration(folder: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${Bun.escapeHTML(join(folder, 'fonts/fonts'))}</dir>
+  <cachedir>${Bun.escapeHTML(join(folder, 'fonts-cache'))}</cachedir>
+</fontconfig>
+`;
 }
 
 /** Whether the loader misses a library of the executable. */
