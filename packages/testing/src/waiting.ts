@@ -1,0 +1,53 @@
+/** How long a test waits for an event that usually comes at once: enough for a busy machine with two cores. */
+const PATIENCE_MS = 15_000;
+
+/** What is not there (yet). */
+type Missing = undefined | null | false | 0 | '';
+
+/**
+ * Looks again and again until `look` gives something, and gives that. For facts that nothing announces, such as
+ * those of another process; where there is a promise, use {@link within}.
+ *
+ * Rejects after `timeoutMs` (default 15 s) with `event`, a sentence that says what should have happened, or as soon
+ * as `look` itself throws.
+ */
+export async function until<T>(
+  event: string,
+  look: () => T | Promise<T>,
+  timeoutMs: number = PATIENCE_MS,
+): Promise<Exclude<T, Missing>> {
+  let isLate = false;
+  const looking = async (): Promise<Exclude<T, Missing>> => {
+    for (;;) {
+      const seen = await look();
+      // What is neither absent nor false nor empty is what was waited for.
+      if (seen) return seen as Exclude<T, Missing>;
+      // Nobody waits for the result of a look that came too late.
+      if (isLate) throw new Error('late');
+      await Bun.sleep(10);
+    }
+  };
+  try {
+    return await within(event, looking(), timeoutMs);
+  } finally {
+    isLate = true;
+  }
+}
+
+/** The result of `work`; rejects after `timeoutMs` (default 15 s) with `event`, a sentence that says what it is. */
+export async function within<T>(
+  event: string,
+  work: Promise<T>,
+  timeoutMs: number = PATIENCE_MS,
+): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`Timed out after ${timeoutMs / 1_000} s. Expected: ${event}.`)),
+    timeoutMs,
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
