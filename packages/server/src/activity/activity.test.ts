@@ -217,7 +217,7 @@ describe('the events for screens', () => {
       expect(await screen.nextOf('change')).toMatchObject({ seq: 3 + n });
     }
     expect(node.activity.watchers).toBe(1);
-    expect(stuck.next()).rejects.toThrow('stream cut');
+    await expect(stuck.next()).rejects.toThrow('stream cut');
   });
 
   test('whoever is let in hears an event on each beat, also when nothing happens', async () => {

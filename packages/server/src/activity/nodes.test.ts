@@ -227,9 +227,9 @@ for (const [engine, create] of Object.entries(PLACES)) {
       await installation.flip('nobody', 1);
       const { seq } = await events.nextOf('change');
       const asking = installation.management().request('GET', `/api/changes/${seq}/delivery`);
-      expect(asking).rejects.toMatchObject({ status: 404, body: { error: 'not_found' } });
+      await expect(asking).rejects.toMatchObject({ status: 404, body: { error: 'not_found' } });
       const wrong = installation.management().request('GET', '/api/changes/first/delivery');
-      expect(wrong).rejects.toMatchObject({ status: 400, body: { error: 'invalid_argument' } });
+      await expect(wrong).rejects.toMatchObject({ status: 400, body: { error: 'invalid_argument' } });
     });
 
     test('every change comes once and in order after hello, also what the other node has written', async () => {

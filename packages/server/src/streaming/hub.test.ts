@@ -112,7 +112,7 @@ describe('Hub', () => {
       expect(new TextDecoder().decode((await healthy.read()).value)).toBe(frame(`${n}${text}`));
     }
     expect(closed).toEqual(['slow']);
-    expect(read(stuck)).rejects.toThrow('stream cut');
+    await expect(read(stuck)).rejects.toThrow('stream cut');
   });
 
   test('a map larger than the queue limit still reaches a reader that keeps up', async () => {
