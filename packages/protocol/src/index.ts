@@ -3,6 +3,7 @@ export * from './errors.ts';
 export * from './flag-state.ts';
 export * from './headers.ts';
 export * from './json.ts';
+export * from './json-text.ts';
 export * from './names.ts';
 export * from './project-key.ts';
 export * from './requests.ts';

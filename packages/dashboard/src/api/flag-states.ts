@@ -1,4 +1,4 @@
-import { memberText } from './json-members.ts';
+import { memberText } from '@halyard/protocol';
 import { api, request, requestText } from './request.ts';
 import type { FlagState, StateRecord, StateWritten } from './types.ts';
 

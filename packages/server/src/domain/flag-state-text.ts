@@ -1,12 +1,14 @@
 import {
+  compactJson,
   type FlagState,
   isRolloutPct,
   MAX_VALUE_BYTES,
   MAX_VALUE_DEPTH,
+  membersOf,
+  nestingOf,
   parseFlagState,
 } from '@halyard/protocol';
 import type { StateText } from './flag.ts';
-import { compactJson, membersOf, nestingOf } from './json-text.ts';
 import { at, invalid, memberPath, readMembers } from './strict-members.ts';
 
 /** A flag state taken apart, its value still the writer's own text. */

@@ -1,4 +1,4 @@
-import { membersOf } from './json-text.ts';
+import { membersOf } from '@halyard/protocol';
 import { ServiceError } from './service-error.ts';
 
 /** Which members an object may have, and which it must. */

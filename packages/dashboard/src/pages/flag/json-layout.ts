@@ -1,4 +1,4 @@
-import { jsonTokens } from '../../api/json-members.ts';
+import { jsonTokens } from '@halyard/protocol';
 
 /** Lists that are no longer than this stay on their line. */
 const SHORT = 60;

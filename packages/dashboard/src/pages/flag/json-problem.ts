@@ -1,5 +1,4 @@
-import { MAX_VALUE_BYTES, MAX_VALUE_DEPTH } from '@halyard/protocol';
-import { compactText } from '../../api/json-members.ts';
+import { MAX_VALUE_BYTES, MAX_VALUE_DEPTH, withoutSpace } from '@halyard/protocol';
 
 /** Why a text is no value, and where. */
 export interface JsonProblem {
@@ -16,7 +15,7 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
   if (text.trim() === '') return undefined;
   const stop = new Reader(text).readAll();
   if (stop !== undefined) return { ...stop, ...placeOf(text, stop.at) };
-  const bytes = new TextEncoder().encode(compactText(text)).length;
+  const bytes = new TextEncoder().encode(withoutSpace(text)).length;
   if (bytes <= MAX_VALUE_BYTES) return undefined;
   const message = `The value is ${bytes} bytes long: at most ${MAX_VALUE_BYTES} (64 KiB) are kept`;
   return { message, at: 0, line: 1, column: 1 };

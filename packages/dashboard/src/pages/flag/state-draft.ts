@@ -1,5 +1,4 @@
-import { isRolloutPct } from '@halyard/protocol';
-import { compactText } from '../../api/json-members.ts';
+import { isRolloutPct, withoutSpace } from '@halyard/protocol';
 import type { FlagState, StateRecord } from '../../api/types.ts';
 import { layOutJson } from './json-layout.ts';
 import { findJsonProblem, type JsonProblem } from './json-problem.ts';
@@ -92,11 +91,11 @@ export function shareOf(pct: string): number {
 
 function textOf(draft: StateDraft): string | undefined {
   const text = draft.text.trim();
-  return text === '' ? undefined : compactText(text);
+  return text === '' ? undefined : withoutSpace(text);
 }
 
 function compacted(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : compactText(text);
+  return text === undefined ? undefined : withoutSpace(text);
 }
 
 function isNewValue(draft: StateDraft, { valueText }: StateVersion): boolean {

@@ -1,5 +1,5 @@
+import { nestingOf } from '@halyard/protocol';
 import type { z } from '@hono/zod-openapi';
-import { nestingOf } from '../../domain/json-text.ts';
 import { at, invalid, quote } from '../../domain/strict-members.ts';
 
 /** Deepest nesting of a body: that of a flag value, and some more around it. */

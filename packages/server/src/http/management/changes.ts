@@ -1,7 +1,7 @@
+import { elementsOf, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { StateOperation } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import { elementsOf, memberText } from '../../domain/json-text.ts';
 import { applyChange } from '../../management/changes.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import { checkNote } from '../../management/rules.ts';

@@ -1,7 +1,7 @@
+import { memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import { memberText } from '../../domain/json-text.ts';
 import type { Written } from '../../management/commit.ts';
 import type { ManagementContext } from '../../management/context.ts';
 import {

@@ -1,7 +1,7 @@
+import { memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { StateText, StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import { memberText } from '../../domain/json-text.ts';
 import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import type { Written } from '../../management/commit.ts';

@@ -1,5 +1,5 @@
+import { memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { memberText } from '../../domain/json-text.ts';
 import { RawJson } from '../../domain/raw-json.ts';
 import { SCHEDULE_STATUSES } from '../../domain/schedule.ts';
 import type { Written } from '../../management/commit.ts';

@@ -1,19 +1,15 @@
 /**
- * Tools on JSON as text. `JSON.parse` followed by `JSON.stringify` loses what a writer may care about: the order of
- * integer-like members, duplicate members, digits of large numbers, `1.0`, `-0`. These keep the text. All are loops
- * without recursion, and all but {@link compactJson} and {@link nestingOf} expect a text that `JSON.parse` takes.
+ * Tools for JSON as text. `JSON.parse` followed by `JSON.stringify` loses what a writer may care about: the order of
+ * integer-like members, duplicate members, the digits of large numbers, `1.0`, `-0`. These keep the text. All run in
+ * linear time, without recursion, and expect valid JSON unless they say otherwise.
  */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/**
- * The same JSON without insignificant white space; every other character stays as it is. Throws `SyntaxError` when
- * the text is no JSON.
- */
-export function compactJson(text: string): string {
-  JSON.parse(text);
+/** The same JSON without insignificant white space; every other character stays as it is. Any text will do. */
+export function withoutSpace(text: string): string {
   const pieces: string[] = [];
   let start = 0;
   for (let at = 0; at < text.length; ) {
@@ -29,6 +25,17 @@ export function compactJson(text: string): string {
   }
   pieces.push(text.slice(start));
   return pieces.join('');
+}
+
+/** As {@link withoutSpace}; throws `SyntaxError` when the text is not JSON. */
+export function compactJson(text: string): string {
+  JSON.parse(text);
+  return withoutSpace(text);
+}
+
+/** The pieces of a JSON text in order, without white space: brackets, commas, colons, strings, numbers and words. */
+export function jsonTokens(text: string): readonly string[] {
+  return text.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs) ?? [];
 }
 
 /** How deeply arrays and objects are nested: `1` is 0, `[[1]]` is 2. Any text will do; brackets in strings do not count. */
