@@ -46,17 +46,26 @@ export interface PeopleTransaction extends PeopleReader {
   useInvitation(invitation: Invitation, at: number): Promise<boolean>;
   /** A link that was used or revoked stays as it is. */
   revokeInvitation(invitation: Invitation, at: number): Promise<void>;
-  /** Forgets the failed sign-ins of this bucket. */
+  /** Forgets the failed sign-ins of this bucket, and of those whose name continues it after an `@`. */
   forgetFailures(bucket: string): Promise<void>;
 }
 
-/** How many failures a bucket takes. */
-export interface AttemptLimit {
+/** Something whose failed sign-ins are counted. */
+export interface AttemptBucket {
+  readonly name: string;
+  /** Failures that it takes within the window; without a limit they are only counted. */
+  readonly limit?: number;
+}
+
+/** When failures are counted. */
+export interface AttemptWindow {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly windowMs: number;
-  readonly failures: number;
 }
+
+/** What counting an attempt gave: the failures of each bucket by name, or until when one of them is full. */
+export type Reservation = { readonly failures: ReadonlyMap<string, number> } | { readonly fullUntil: number };
 
 /** Writes about people that are no changes: no log row, no audit row. */
 export interface PeopleStore {
@@ -64,7 +73,7 @@ export interface PeopleStore {
    * Counts one failure in each bucket before the attempt is made, so that attempts at the same moment cannot pass the
    * limit together. When a bucket is full nothing is counted, and the time from which it counts anew is given.
    */
-  reserveAttempt(buckets: readonly string[], limit: AttemptLimit): Promise<number | undefined>;
+  reserveAttempt(buckets: readonly AttemptBucket[], window: AttemptWindow): Promise<Reservation>;
   /** Takes one failure back: the attempt was none. */
   refundAttempt(bucket: string): Promise<void>;
   /** Notes that the session, and so its operator, was active at `at`. */

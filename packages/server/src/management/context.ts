@@ -12,6 +12,8 @@ export interface ManagementContext {
   randomBytes(length: number): Uint8Array;
   /** A text that never comes twice, in any process. */
   newId(): string;
+  /** Waits, in milliseconds; by the real clock where it is absent. */
+  pause?(ms: number): Promise<void>;
   /** Told when a change has been scheduled, for whoever runs them on this node. Time in epoch milliseconds. */
   scheduled?(dueAt: number): void;
 }

@@ -1,5 +1,5 @@
 import type { Invitation } from '../domain/invitation.ts';
-import type { AttemptLimit, PeopleStore } from '../domain/people-store.ts';
+import type { AttemptBucket, AttemptWindow, PeopleStore, Reservation } from '../domain/people-store.ts';
 import { SESSION_LIFETIME, type Session } from '../domain/session.ts';
 import type { Database, WriteTransaction } from './database.ts';
 import { insertInvitation } from './people-writer.ts';
@@ -25,15 +25,18 @@ export class SqlPeopleStore implements PeopleStore {
     this.#database = database;
   }
 
-  async reserveAttempt(buckets: readonly string[], limit: AttemptLimit): Promise<number | undefined> {
+  async reserveAttempt(buckets: readonly AttemptBucket[], window: AttemptWindow): Promise<Reservation> {
+    // In order, so that two attempts never wait for each other.
+    const ordered = buckets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     try {
-      await this.#database.transaction(async (transaction) => {
-        // In order, so that two attempts never wait for each other.
-        for (const bucket of buckets.toSorted()) await reserve(transaction, bucket, limit);
+      const failures = await this.#database.transaction(async (transaction) => {
+        const counts = new Map<string, number>();
+        for (const bucket of ordered) counts.set(bucket.name, await reserve(transaction, bucket, window));
+        return counts;
       });
-      return undefined;
+      return { failures };
     } catch (error) {
-      if (error instanceof Full) return error.until;
+      if (error instanceof Full) return { fullUntil: error.until };
       throw error;
     }
   }
@@ -85,21 +88,24 @@ export class SqlPeopleStore implements PeopleStore {
 }
 
 /** Counts one failure. The row's lock orders attempts at the same moment; the WHERE refuses what is too many. */
-async function reserve(transaction: WriteTransaction, bucket: string, limit: AttemptLimit): Promise<void> {
-  const { now, windowMs, failures } = limit;
-  const counted = await transaction.query(
+async function reserve(
+  transaction: WriteTransaction,
+  { name, limit = Number.MAX_SAFE_INTEGER }: AttemptBucket,
+  { now, windowMs }: AttemptWindow,
+): Promise<number> {
+  const [counted] = await transaction.query<{ failures: number }>(
     `INSERT INTO sign_in_failures (bucket, failures, since) VALUES ($1, 1, $2)
       ON CONFLICT (bucket) DO UPDATE SET
         failures = CASE WHEN sign_in_failures.since <= $3 THEN 1 ELSE sign_in_failures.failures + 1 END,
         since = CASE WHEN sign_in_failures.since <= $3 THEN $2 ELSE sign_in_failures.since END
       WHERE sign_in_failures.since <= $3 OR sign_in_failures.failures < $4
       RETURNING failures`,
-    [bucket, now, now - windowMs, failures],
+    [name, now, now - windowMs, limit],
   );
-  if (counted.length > 0) return;
+  if (counted !== undefined) return counted.failures;
   const [full] = await transaction.query<{ since: number }>(
     'SELECT since FROM sign_in_failures WHERE bucket = $1',
-    [bucket],
+    [name],
   );
   throw new Full((full?.since ?? now) + windowMs);
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import type { Session } from '../domain/session.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
+import { likeText } from './like-text.ts';
 import { SqlPeopleReader } from './people-reader.ts';
 
 /** What the audit log calls the making of a link. */
@@ -115,7 +116,9 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
   }
 
   async forgetFailures(bucket: string): Promise<void> {
-    await this.#rows('DELETE FROM sign_in_failures WHERE bucket = $1', bucket);
+    const within = `${likeText(bucket)}@%`;
+    const text = String.raw`DELETE FROM sign_in_failures WHERE bucket = $1 OR bucket LIKE $2 ESCAPE '\'`;
+    await this.#rows(text, bucket, within);
   }
 
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Operator } from '../domain/operator.ts';
 import { SESSION_LIFETIME } from '../domain/session.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
-import { ADA } from './test-records.ts';
+import { ADA, makeProject } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
 const NOW = 1_790_000_000_000;
-const LIMIT = { now: NOW, windowMs: 900_000, failures: 5 };
+const WINDOW = { now: NOW, windowMs: 900_000 };
 
 function operator(email: string): Operator {
   return {
@@ -28,24 +28,43 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
   afterAll(() => home[Symbol.asyncDispose]());
 
   test('attempts at the same moment cannot pass the limit together', async () => {
-    const buckets = ['account:x', 'address:x'];
+    const buckets = [{ name: 'account:x' }, { name: 'account:x@here', limit: 5 }];
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => home.store.people.reserveAttempt(buckets, LIMIT)),
+      Array.from({ length: 20 }, () => home.store.people.reserveAttempt(buckets, WINDOW)),
     );
-    expect(answers.filter((until) => until === undefined)).toHaveLength(5);
-    expect(answers.filter((until) => until === NOW + 900_000)).toHaveLength(15);
+    const counts = answers.flatMap((one) => ('failures' in one ? [[...one.failures.values()]] : []));
+    expect(counts.sort()).toEqual([1, 2, 3, 4, 5].map((count) => [count, count]));
+    const refused = answers.filter((one) => 'fullUntil' in one);
+    expect(refused).toEqual(Array(15).fill({ fullUntil: NOW + 900_000 }));
   });
 
   test('a full bucket leaves the others alone, and counts anew after its window', async () => {
     const { people } = home.store;
-    for (let count = 0; count < 5; count++) await people.reserveAttempt(['address:full'], LIMIT);
-    expect(await people.reserveAttempt(['account:free', 'address:full'], LIMIT)).toBe(NOW + 900_000);
-    await people.refundAttempt('address:full');
-    expect(await people.reserveAttempt(['address:full'], LIMIT)).toBeUndefined();
-    const later = { ...LIMIT, now: NOW + 900_000 };
-    for (let count = 0; count < 5; count++) {
-      expect(await people.reserveAttempt(['account:free', 'address:full'], later)).toBeUndefined();
+    const full = { name: 'network:full', limit: 5 };
+    const free = { name: 'account:free', limit: 5 };
+    for (let count = 0; count < 5; count++) await people.reserveAttempt([full], WINDOW);
+    expect(await people.reserveAttempt([free, full], WINDOW)).toEqual({ fullUntil: NOW + 900_000 });
+    await people.refundAttempt(full.name);
+    expect(await people.reserveAttempt([full], WINDOW)).toEqual({ failures: new Map([[full.name, 5]]) });
+    const later = { ...WINDOW, now: NOW + 900_000 };
+    for (let count = 1; count <= 5; count++) {
+      const both = new Map([free, full].map(({ name }) => [name, count]));
+      expect(await people.reserveAttempt([free, full], later)).toEqual({ failures: both });
     }
+  });
+
+  test('the failures of an account are forgotten in every network, and only its own', async () => {
+    const { people } = home.store;
+    const names = ['account:a_b', 'account:a_b@192.0.2.1', 'account:axb@192.0.2.1', 'account:a_bc'];
+    const buckets = names.map((name) => ({ name }));
+    await people.reserveAttempt(buckets, WINDOW);
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.people.forgetFailures('account:a_b');
+      // A deed, as a sign-in is: an operation without one leaves no trace.
+      await transaction.insertProject(makeProject('signed-in'));
+    });
+    const counted = await people.reserveAttempt(buckets, WINDOW);
+    expect('failures' in counted && names.map((name) => counted.failures.get(name))).toEqual([1, 1, 2, 2]);
   });
 
   test('records come back as they were written', async () => {
@@ -66,7 +85,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const touched = await home.store.read(({ people }) => people.session('d'));
     expect(touched?.session.lastUsedAt).toBe(NOW + 5);
     expect(touched?.operator.lastSeenAt).toBe(NOW + 5);
-    await home.store.people.prune(NOW + 5 + SESSION_LIFETIME.idleMs, LIMIT.windowMs);
+    await home.store.people.prune(NOW + 5 + SESSION_LIFETIME.idleMs, WINDOW.windowMs);
     expect(await home.store.read(({ people }) => people.session('d'))).toBeUndefined();
   });
 

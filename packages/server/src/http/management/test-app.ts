@@ -38,6 +38,9 @@ export class TestApp {
   readonly logged: string[] = [];
   /** Project and environment of every stream that was opened. */
   readonly streams: string[] = [];
+  /** How long each slowed sign-in would have waited, in milliseconds; a test may let it wait for something. */
+  readonly pauses: number[] = [];
+  pause = async (): Promise<void> => {};
   #projects = 0;
 
   constructor(home: TestStore) {
@@ -54,6 +57,10 @@ export class TestApp {
       now: () => this.node.now,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
       newId: () => Bun.randomUUIDv7(),
+      pause: async (ms) => {
+        this.pauses.push(ms);
+        await this.pause();
+      },
     };
     this.app = createManagementApp({
       context: this.context,
