@@ -1,5 +1,5 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite';
-import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { retryWhileBusy } from './sqlite-busy.ts';
 import { StorageError } from './storage-error.ts';
@@ -27,10 +27,29 @@ export async function openSqliteFile(path: string): Promise<Sqlite> {
   }
 }
 
-/** Tells one file from another that took its name; `undefined` when there is none. */
-export function fileIdentity(path: string): string | undefined {
+/** The identities of an open database's files, by path: a file that was replaced has another one. */
+export type FileIdentities = ReadonlyMap<string, string>;
+
+/** Notes which files an open database consists of. Never opens one: see `prepareFile`. */
+export function identitiesOf(path: string): FileIdentities {
+  if (path === IN_MEMORY) return new Map();
+  return new Map([path, `${path}-wal`].map((file) => [file, identityOf(file)]));
+}
+
+/**
+ * Throws {@link StorageError} when one of the files was removed or replaced. SQLite would still take writes, into a
+ * file that no program finds again.
+ */
+export function checkIdentities(identities: FileIdentities): void {
+  for (const [file, identity] of identities) {
+    if (identityOf(file) === identity) continue;
+    throw new StorageError(`The file ${file} was removed or replaced while in use: restart Halyard.`);
+  }
+}
+
+function identityOf(path: string): string {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+  return stat === undefined ? 'missing' : `${stat.dev}:${stat.ino}`;
 }
 
 async function configure(sqlite: Sqlite, path: string): Promise<void> {
@@ -47,6 +66,8 @@ async function configure(sqlite: Sqlite, path: string): Promise<void> {
 
 function useWriteAheadLog(sqlite: Sqlite, path: string): void {
   const mode = pragma(sqlite, 'PRAGMA journal_mode = WAL');
+  // The first read after that creates the log, whose identity is then known.
+  pragma(sqlite, 'SELECT count(*) FROM sqlite_master');
   if (mode === 'wal' || path === IN_MEMORY) return;
   throw new StorageError(`SQLite cannot use a write-ahead log for ${path}: keep it on a local disk.`);
 }
@@ -90,11 +111,15 @@ function claim(sqlite: Sqlite, path: string): void {
 function prepareFile(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) {
       throw new StorageError(`${path} is a folder: name a file in it, such as ${path}/halyard.db.`);
     }
-    // Made here and not by SQLite, so that nobody else can read it; its companion files take over the mode.
-    closeSync(openSync(path, 'a', 0o600));
+    // Created here and not by SQLite, so that no other user can read it; its companion files take over the mode. A
+    // file that exists must never be opened here: closing any descriptor of it drops all locks that this process has
+    // on it through SQLite, and another program would then remove the write-ahead log under a running node.
+    if (stat === undefined) closeSync(openSync(path, 'a', 0o600));
+    else accessSync(path, constants.W_OK);
     refuseNetworkFileSystem(statfsSync(dirname(path)).type, path);
   } catch (error) {
     throw explained(error, path);
@@ -141,7 +166,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 function explained(error: unknown, path: string): unknown {
   if (error instanceof StorageError || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
-  const advice = ADVICE.get(code) ?? (code.startsWith('SQLITE_READONLY') ? ADVICE.get('EROFS') : undefined);
+  const advice = ADVICE.get(code.startsWith('SQLITE_READONLY') ? 'EACCES' : code);
   if (advice === undefined && !(error instanceof SQLiteError)) return error;
   const reason = advice ?? `SQLite says "${error.message}" (${code})`;
   return new StorageError(`The database ${path} cannot be opened: ${reason}.`, { cause: error });

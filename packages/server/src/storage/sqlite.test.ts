@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
 import { StoreBusy } from '../domain/store-busy.ts';
@@ -17,6 +17,7 @@ import { ADA, changing, seed } from './test-records.ts';
 setDefaultTimeout(60_000);
 
 const ON = '{"enabled":true}';
+const OFF = '{"enabled":false}';
 
 /** A fresh file with a project in it. */
 async function openFile() {
@@ -206,6 +207,52 @@ describe('an SQLite database in use', () => {
     await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
   });
 
+  test('other programs find the file locked while it is in use, so that they leave its log alone', async () => {
+    await using home = await openFile();
+    const answers = [await takeForItself(home.path)];
+    await home.database.openFeed();
+    answers.push(await takeForItself(home.path));
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    answers.push(await takeForItself(home.path));
+    const second = await openSqlite({ path: home.path });
+    answers.push(await takeForItself(home.path));
+    await second.close();
+    expect(answers).toEqual(Array(4).fill('SQLITE_BUSY'));
+    expect((await readLog(home.database, 2, 10)).length).toBe(1);
+  });
+
+  test('once it is closed, another program has the file for itself', async () => {
+    await using home = await openFile();
+    await home.database.close();
+    expect(await takeForItself(home.path)).toBe('alone');
+  });
+
+  test.each([
+    ['removed', (path: string) => rmSync(path)],
+    ['replaced', (path: string) => renameSync(path, `${path}.old`) ?? writeFileSync(path, '')],
+  ])('when the write-ahead log is %s, writes are refused and the feed is lost', async (_, strike) => {
+    await using home = await openFile();
+    const feed = await home.database.openFeed();
+    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    strike(`${home.path}-wal`);
+    const write = home.store.commit(ADA, changing(home.environment, ['checkout', OFF]));
+    await expect(write).rejects.toThrow(/halyard\.db-wal was removed or replaced.*restart/);
+    await expect(feed.head()).rejects.toThrow(StorageError);
+    expect((await lost).message).toContain('removed or replaced');
+    await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
+  });
+
+  test('a write during which the write-ahead log is removed is not acknowledged', async () => {
+    await using home = await openFile();
+    const write = home.store.commit(ADA, async (transaction) => {
+      const changed = await changing(home.environment, ['checkout', ON])(transaction);
+      rmSync(`${home.path}-wal`);
+      return changed;
+    });
+    await expect(write).rejects.toThrow(/removed or replaced.*restart/);
+  });
+
   test('no acknowledged write is lost when the process is killed', async () => {
     await using home = await openFile();
     for (let round = 0; round < 3; round++) {
@@ -244,6 +291,25 @@ async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     process.seteuid?.(0);
   }
+}
+
+/**
+ * Reads the file in another process that wants it for itself alone, as SQLite does before it removes a write-ahead
+ * log. Returns what that process was told: "alone", or the code of the refusal.
+ */
+async function takeForItself(path: string): Promise<string> {
+  const script = `
+    const sqlite = new (require('bun:sqlite').Database)(process.argv[1]);
+    try {
+      sqlite.run('PRAGMA locking_mode = EXCLUSIVE');
+      sqlite.run('SELECT count(*) FROM flags');
+      console.log('alone');
+    } catch (error) {
+      console.log(error.code);
+    }
+    sqlite.close(true);`;
+  const child = Bun.spawn([process.execPath, '-e', script, path], { stdout: 'pipe', stderr: 'inherit' });
+  return (await child.stdout.text()).trim();
 }
 
 /** Starts a writer, kills it once it has printed `count` acknowledgements, and gives the last one it printed. */

@@ -2,7 +2,13 @@ import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction }
 import { retryWhileBusy, waitWhileBusy } from './sqlite-busy.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';
-import { fileIdentity, IN_MEMORY, openSqliteFile } from './sqlite-file.ts';
+import {
+  checkIdentities,
+  type FileIdentities,
+  IN_MEMORY,
+  identitiesOf,
+  openSqliteFile,
+} from './sqlite-file.ts';
 import { StorageError } from './storage-error.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -31,7 +37,7 @@ class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
   readonly #path: string;
   readonly #connection: SqliteConnection;
-  readonly #identity: string | undefined;
+  readonly #identities: FileIdentities;
   readonly #turnstile = new Turnstile();
   readonly #feeds = new Set<SqliteFeed>();
   #isClosed = false;
@@ -39,7 +45,7 @@ class SqliteDatabase implements Database {
   constructor(path: string, connection: SqliteConnection) {
     this.#path = path;
     this.#connection = connection;
-    this.#identity = this.#currentIdentity();
+    this.#identities = identitiesOf(path);
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
@@ -51,12 +57,15 @@ class SqliteDatabase implements Database {
     const wake = async () => {
       wakes = true;
     };
-    const result = await this.#pass(() => {
-      this.#checkIdentity();
+    const result = await this.#pass(async () => {
+      checkIdentities(this.#identities);
       // BEGIN IMMEDIATE has the only write lock, so there is nothing left to lock for a migration.
-      return this.#between('BEGIN IMMEDIATE', (reader) =>
+      const written = await this.#between('BEGIN IMMEDIATE', (reader) =>
         work({ query: reader.query, wake, lockForMigration: async () => {} }),
       );
+      // A commit into a file that was removed meanwhile must not be acknowledged.
+      checkIdentities(this.#identities);
+      return written;
     });
     if (wakes) for (const feed of this.#feeds) feed.wake();
     return result;
@@ -74,7 +83,7 @@ class SqliteDatabase implements Database {
 
   async openFeed(): Promise<FeedConnection> {
     if (this.#isClosed) throw new StorageError('The database is closed.');
-    this.#checkIdentity();
+    checkIdentities(this.#identities);
     const feed = new SqliteFeed(await this.#openFeedSource(), (ended) => this.#feeds.delete(ended));
     this.#feeds.add(feed);
     // Closed while the feed was being opened.
@@ -140,22 +149,12 @@ class SqliteDatabase implements Database {
     connection.run('PRAGMA query_only = ON');
     return {
       query: async (text, parameters) => {
-        this.#checkIdentity();
+        checkIdentities(this.#identities);
         return retryWhileBusy(() => connection.run(text, parameters), FEED_PATIENCE_MS);
       },
       dataVersion: () =>
         connection.run<{ data_version: number }>('PRAGMA data_version')[0]?.data_version ?? 0,
       close: () => connection.close(),
     };
-  }
-
-  /** A file moved away or replaced under us would still take writes, and nobody would ever see them again. */
-  #checkIdentity(): void {
-    if (this.#currentIdentity() === this.#identity) return;
-    throw new StorageError(`The file ${this.#path} was removed or replaced while in use: restart Halyard.`);
-  }
-
-  #currentIdentity(): string | undefined {
-    return this.#path === IN_MEMORY ? undefined : fileIdentity(this.#path);
   }
 }
