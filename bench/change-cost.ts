@@ -1,4 +1,4 @@
-import { LiveEnvironment } from '../packages/server/src/catalog/live-environment.ts';
+import { LiveEnvironment } from '../packages/server/src/evaluation/catalog/live-environment.ts';
 import type { Bench } from './bench.ts';
 import { bytes, microseconds, times, verdict } from './format.ts';
 import type { Row } from './row.ts';

@@ -3,22 +3,16 @@ import { relative } from 'node:path';
 
 const SOURCE = import.meta.dir;
 
-/** Which rooms a room may import from, itself aside; a file at the top is a room of its own. `node.ts` wires them all and may import every one. */
+/** Which rooms a room may import from, itself aside. `nodes` composes them all and may import every one. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  storage: ['domain'],
-  catalog: ['domain'],
-  streaming: ['catalog', 'domain'],
-  replication: ['storage', 'catalog', 'domain'],
-  activity: ['streaming', 'catalog', 'domain'],
-  management: ['domain'],
-  http: ['management', 'catalog', 'streaming', 'domain'],
-  observability: ['http', 'catalog', 'streaming', 'domain'],
-  scheduling: ['management'],
-  startup: ['management', 'storage', 'catalog', 'domain'],
+  storage: ['domain', 'evaluation'],
+  evaluation: ['http', 'domain'],
+  management: ['http', 'evaluation', 'storage', 'domain'],
+  http: ['evaluation', 'management', 'domain'],
+  observability: ['evaluation', 'domain'],
   config: [],
   cli: ['config', 'observability', 'domain'],
-  freshness: ['http', 'replication'],
   main: ['cli', 'config'],
 };
 
@@ -52,9 +46,9 @@ function roomOf(file: string): string {
 
 function isAllowed({ from, to }: Import): boolean {
   const [room, target] = [roomOf(from), roomOf(to)];
-  if (from === 'node.ts' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
+  if (room === 'nodes' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
   // The command `serve` is the one that becomes a node.
-  if (to === 'node.ts') return from.startsWith('cli/serve');
+  if (target === 'nodes') return from.startsWith('cli/serve');
   return ARROWS[room]?.includes(target) ?? false;
 }
 
@@ -67,6 +61,6 @@ test('imports between the rooms of the server point one way', async () => {
 test('every room has a rule', async () => {
   const rooms = new Set((await findImports()).map(({ from }) => roomOf(from)));
   // One wires everything, the other is a fact.
-  for (const room of ['node', 'version']) rooms.delete(room);
+  for (const room of ['nodes', 'version']) rooms.delete(room);
   expect([...rooms].filter((room) => ARROWS[room] === undefined)).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { outliveClosedOutput } from './cli/closed-output.ts';
 import { runCli } from './cli/program.ts';
 import { processShell } from './cli/shell.ts';
-import { processEnvironment } from './config.ts';
+import { processEnvironment } from './config/config.ts';
 
 const argv = process.argv.slice(2);
 outliveClosedOutput(argv[0]);

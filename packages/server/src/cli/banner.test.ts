@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { parseConfig } from '../config.ts';
+import { parseConfig } from '../config/config.ts';
 import { type BannerFacts, longBanner, shortBanner } from './banner.ts';
 
 const KEY = 'proj_live_example';

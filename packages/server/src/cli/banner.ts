@@ -1,7 +1,7 @@
 import { SERVICE_KEY_HEADER } from '@halyard/protocol';
+import type { Config } from '../config/config.ts';
 import { isThisMachine } from '../config/connection.ts';
 import { SETTINGS } from '../config/settings.ts';
-import type { Config } from '../config.ts';
 
 /** What the banner tells of a node that has just started. */
 export interface BannerFacts {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { type Config, ConfigError, parseConfig } from '../config/config.ts';
 import { formatSettings, redactSettings } from '../config/describe-settings.ts';
 import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
-import { type Config, ConfigError, parseConfig } from '../config.ts';
-import type { RunningNode } from '../node.ts';
+import type { RunningNode } from '../nodes/full.ts';
 import { VERSION } from '../version.ts';
 import { type BannerFacts, firstStartLines, longBanner, shortBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
@@ -54,7 +54,7 @@ function printConfig(shell: Shell, source: Parameters<typeof resolveSettings>[0]
 }
 
 async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
-  const { startNode } = await import('../node.ts');
+  const { startNode } = await import('../nodes/full.ts');
   await untilStopped(shell, async () => {
     const late = Promise.withResolvers<RunningNode>();
     const node = await startNode(config, { onLateStart: late.resolve }).catch((error: unknown) =>

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { EnvironmentVariables } from '../config.ts';
+import type { EnvironmentVariables } from '../config/config.ts';
 import { utf8Text } from './utf8-text.ts';
 
 /** What a command has of the outside world: where it writes, what it reads, and who is looking. */

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from './config.ts';
 import { resolveConnection } from './connection.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'halyard-data-'));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EnvironmentVariables } from '../config.ts';
-import { ConfigError } from '../config.ts';
+import type { EnvironmentVariables } from './config.ts';
+import { ConfigError } from './config.ts';
 import { readSecretFile } from './resolve-settings.ts';
 import { httpUrl, readSetting } from './setting-readers.ts';
 import { SETTINGS } from './settings.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Parsed } from '@halyard/protocol';
-import type { ConfigSource } from '../config.ts';
+import type { ConfigSource } from './config.ts';
 import { readSetting, type SettingReader } from './setting-readers.ts';
 import { flagOf, isSecret, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
 

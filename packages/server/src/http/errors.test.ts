@@ -3,7 +3,7 @@ import { startPostgres } from '@halyard/testing';
 import pino from 'pino';
 import { StoreBusy } from '../domain/store-busy.ts';
 import { StoreOutage } from '../domain/store-outage.ts';
-import { openPostgres } from '../storage/postgres.ts';
+import { openPostgres } from '../storage/engines/postgres.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
 import { errorResponse } from './errors.ts';

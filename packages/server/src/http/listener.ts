@@ -1,7 +1,7 @@
 import type { BunRequest, Server } from 'bun';
+import type { EvaluationContext } from '../evaluation/v1/context.ts';
+import { evaluationRoutes } from '../evaluation/v1/routes.ts';
 import { errorResponse, hostInvalid, notFound } from './errors.ts';
-import type { EvaluationContext } from './evaluation/context.ts';
-import { evaluationRoutes } from './evaluation/routes.ts';
 import { healthAnswer, readinessAnswer } from './health.ts';
 import type { LastAnswers } from './last-answers.ts';
 import { requestIdOf } from './request-id.ts';

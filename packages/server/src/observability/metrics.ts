@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Catalog } from '../catalog/catalog.ts';
-import type { EvaluationCounters } from '../http/evaluation/counters.ts';
-import type { DeliveryProgress } from '../streaming/delivery-watch.ts';
-import type { Hub } from '../streaming/hub.ts';
-import type { CloseCause } from '../streaming/subscriber.ts';
+import type { Catalog } from '../evaluation/catalog/catalog.ts';
+import type { DeliveryProgress } from '../evaluation/streaming/delivery-watch.ts';
+import type { Hub } from '../evaluation/streaming/hub.ts';
+import type { CloseCause } from '../evaluation/streaming/subscriber.ts';
+import type { EvaluationCounters } from '../evaluation/v1/counters.ts';
 
 /** What is read when the metrics are scraped; nothing of it costs the read path anything. */
 export interface MetricsSources {

@@ -1,5 +1,5 @@
 import { PLAIN_LOOKS } from '../domain/environment.ts';
-import { openSqlite } from './sqlite.ts';
+import { openSqlite } from './engines/sqlite.ts';
 import { SqlStore } from './store.ts';
 import { ADA, changing } from './test-records.ts';
 

@@ -1,8 +1,8 @@
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
 import type { Database } from './database.ts';
-import { openPostgres } from './postgres.ts';
+import { openPostgres } from './engines/postgres.ts';
+import { openSqlite } from './engines/sqlite.ts';
 import { migrate } from './schema.ts';
-import { openSqlite } from './sqlite.ts';
 import { SqlStore } from './store.ts';
 
 /** An empty place of an engine where tests keep data. Disposing of it closes every connection to it. */

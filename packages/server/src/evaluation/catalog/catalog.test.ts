@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
+import { formatProjectKey } from '@halyard/protocol';
+import type { LogRow } from '../../domain/change.ts';
+import { Catalog, type CatalogContents, type CatalogListener } from './catalog.ts';
+
+const KEY = formatProjectKey(new Uint8Array(32).fill(1));
+const DIGEST = Bun.SHA256.hash(KEY, 'hex');
+
+const CONTENTS: CatalogContents = {
+  projects: [{ id: 'p', name: 'demo' }],
+  environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 3 }],
+  states: [{ environmentId: 'e', flagKey: 'a', state: '{"enabled":true}' }],
+  keys: [
+    {
+      id: 'k',
+      projectId: 'p',
+      digest: DIGEST,
+      environments: '["production"]',
+      expiresAt: null,
+      revokedAt: null,
+    },
+  ],
+};
+
+function setUp(contents = CONTENTS, now = Date.now) {
+  const heard: string[] = [];
+  const listener: CatalogListener = {
+    changed: (environment, row) => heard.push(`changed ${environment.name} ${row.revision}`),
+    environmentGone: (id) => heard.push(`environment gone ${id}`),
+    keyGone: (id) => heard.push(`key gone ${id}`),
+    malformed: ({ kind, id }) => heard.push(`malformed ${kind} ${id}`),
+  };
+  const catalog = new Catalog(listener, now);
+  catalog.load(contents);
+  return { catalog, heard };
+}
+
+function row(part: Partial<LogRow> & Pick<LogRow, 'kind'>, payload: unknown): LogRow {
+  return {
+    seq: 1,
+    changeId: 'c',
+    projectId: 'p',
+    payload: JSON.stringify(payload),
+    actor: 'system',
+    at: 0,
+    ...part,
+  };
+}
+
+function changeRow(revision: number, operations: unknown): LogRow {
+  return row({ kind: 'flags.changed', environmentId: 'e', revision }, operations);
+}
+
+function mapOf(catalog: Catalog): string {
+  return new TextDecoder().decode(catalog.environment('p', 'production')?.whole().bytes);
+}
+
+describe('Catalog', () => {
+  test('serves what the snapshot held', () => {
+    const { catalog } = setUp();
+    expect(mapOf(catalog)).toBe('{"environment":"production","flags":{"a":{"enabled":true}}}');
+    expect(catalog.keys.authenticate(KEY)?.id).toBe('k');
+    expect(catalog.projectId('demo')).toBe('p');
+  });
+
+  test('a change moves the environment one revision on and is announced once', () => {
+    const { catalog, heard } = setUp();
+    catalog.apply(
+      changeRow(4, [
+        ['a', null],
+        ['b', '{"enabled":false,"value":{"2":1,"1":2}}'],
+      ]),
+    );
+    expect(mapOf(catalog)).toBe(
+      '{"environment":"production","flags":{"b":{"enabled":false,"value":{"2":1,"1":2}}}}',
+    );
+    expect(heard).toEqual(['changed production 4']);
+  });
+
+  test.each([3, 5])('a change that makes revision %d after 3 is refused', (revision) => {
+    const { catalog, heard } = setUp();
+    expect(() => catalog.apply(changeRow(revision, []))).toThrow('after 3');
+    expect(heard).toEqual([]);
+  });
+
+  test('bytes are made once per revision', () => {
+    const environment = setUp().catalog.environment('p', 'production');
+    expect(environment?.frame()).toBe(environment?.frame() as Uint8Array);
+    expect(environment?.whole()).toBe(environment?.whole() as never);
+    expect(environment?.flag('a')).toBe(environment?.flag('a') as never);
+  });
+
+  test('a revoked key opens nothing from its row on', () => {
+    const { catalog, heard } = setUp();
+    catalog.apply(row({ kind: 'key.revoked' }, { id: 'k', digest: DIGEST }));
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+    expect(heard).toEqual(['key gone k']);
+  });
+
+  test('a key whose revocation cannot be read counts as revoked', () => {
+    const { catalog } = setUp({
+      ...CONTENTS,
+      keys: CONTENTS.keys.map((key) => ({ ...key, revokedAt: 'yesterday' })),
+    });
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+  });
+
+  test('a project goes with its environments and keys', () => {
+    const { catalog, heard } = setUp();
+    catalog.apply(row({ kind: 'project.deleted' }, {}));
+    expect(catalog.environment('p', 'production')).toBeUndefined();
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+    expect(heard).toEqual(['environment gone e', 'key gone k']);
+  });
+
+  const damagedStates: [string, unknown][] = [
+    ['null', null],
+    ['a number', 7],
+    ['broken JSON', '{"enabled":tru'],
+    ['an array', '[]'],
+    ['no enabled', '{"value":1}'],
+    ['enabled of a wrong type', '{"enabled":1}'],
+    ['a rollout beyond 100', '{"enabled":true,"rolloutPct":101}'],
+    ['bytes', new Uint8Array(3)],
+  ];
+
+  test.each(damagedStates)(
+    'a stored state that is %s counts as absent and hurts no other flag',
+    (_, state) => {
+      const { catalog, heard } = setUp({
+        ...CONTENTS,
+        states: [...CONTENTS.states, { environmentId: 'e', flagKey: 'bad', state }],
+      });
+      expect(mapOf(catalog)).toBe('{"environment":"production","flags":{"a":{"enabled":true}}}');
+      expect(heard).toEqual(['malformed flag e/bad']);
+    },
+  );
+
+  test('members the specification does not name, and line breaks, never leave', () => {
+    const { catalog } = setUp({
+      ...CONTENTS,
+      states: [{ environmentId: 'e', flagKey: 'a', state: '{"enabled":true,\n"secret":1}' }],
+    });
+    expect(mapOf(catalog)).toBe('{"environment":"production","flags":{"a":{"enabled":true}}}');
+  });
+});
+
+describe('key expiry', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('an expiring key is announced when its time comes, without a request', () => {
+    const now = Date.now();
+    const { catalog, heard } = setUp({
+      ...CONTENTS,
+      keys: CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 5000 })),
+    });
+    jest.advanceTimersByTime(4900);
+    expect(heard).toEqual([]);
+    jest.advanceTimersByTime(200);
+    expect(heard).toEqual(['key gone k']);
+    catalog.close();
+  });
+
+  test('an expiry beyond the longest timer does not fire at once', () => {
+    const { catalog, heard } = setUp({
+      ...CONTENTS,
+      keys: CONTENTS.keys.map((key) => ({ ...key, expiresAt: Date.now() + 60 * 86_400_000 })),
+    });
+    jest.advanceTimersByTime(1000);
+    expect(heard).toEqual([]);
+    catalog.close();
+  });
+  test('a clock that is set, or a machine that slept, ends streams within a second too', () => {
+    let now = 1_000_000;
+    const keys = CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 3_600_000 }));
+    const { catalog, heard } = setUp({ ...CONTENTS, keys }, () => now);
+    now += 3_600_000;
+    jest.advanceTimersByTime(1000);
+    expect(heard).toEqual(['key gone k']);
+    catalog.close();
+  });
+
+  test('a clock that was wrong for a while has not ended a key for good', () => {
+    let now = 1_000_000;
+    const keys = CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 3_600_000 }));
+    const { catalog, heard } = setUp({ ...CONTENTS, keys }, () => now);
+    now += 4_000_000;
+    jest.advanceTimersByTime(1000);
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+    expect(catalog.keys.size).toBe(0);
+    now -= 4_000_000;
+    jest.advanceTimersByTime(1000);
+    expect(catalog.keys.authenticate(KEY)).toBeDefined();
+    expect(catalog.keys.size).toBe(1);
+    now += 3_600_000;
+    jest.advanceTimersByTime(1000);
+    expect(heard).toEqual(['key gone k', 'key gone k']);
+    catalog.close();
+  });
+});

@@ -1,0 +1,228 @@
+import type { ChangePayload, LogRow } from '../../domain/change.ts';
+import type { StateOperation } from '../../domain/flag.ts';
+import { KeyIndex, type RawKey } from './key-index.ts';
+import { LiveEnvironment } from './live-environment.ts';
+import { checkStoredState } from './stored-state.ts';
+
+/** Everything the read model is made of, as stored and unchecked. */
+export interface CatalogContents {
+  readonly projects: readonly { readonly id: string; readonly name: string }[];
+  readonly environments: readonly {
+    readonly id: string;
+    readonly projectId: string;
+    readonly name: string;
+    readonly revision: number;
+  }[];
+  readonly states: Iterable<{
+    readonly environmentId: string;
+    readonly flagKey: string;
+    readonly state: unknown;
+  }>;
+  readonly keys: readonly (RawKey & { readonly revokedAt: unknown })[];
+}
+
+/** What happens in the catalog that open streams must hear of. Called in the turn in which the change is applied. */
+export interface CatalogListener {
+  /** A change made a new revision of the environment. */
+  changed(environment: LiveEnvironment, row: LogRow): void;
+  environmentGone(environmentId: string): void;
+  /** A key was revoked, has expired, or went with its project. */
+  keyGone(keyId: string): void;
+  /** A stored record could not be read; it counts as absent. Carries ids only, never contents. */
+  malformed(record: { readonly kind: 'flag' | 'key'; readonly id: string }): void;
+}
+
+/** Longest time between two looks at the clock: it may be set, and a machine that sleeps does not count it down. */
+const LONGEST_STEP_MS = 1000;
+
+/**
+ * The in-memory read model of one node: keys by digest, environments by project and name. Filled from one snapshot,
+ * then moved forward row by row. Nothing on the request path looks further than this.
+ */
+export class Catalog {
+  readonly keys: KeyIndex;
+  readonly #now: () => number;
+  readonly #listener: CatalogListener;
+  readonly #byId = new Map<string, LiveEnvironment>();
+  readonly #byProject = new Map<string, Map<string, LiveEnvironment>>();
+  readonly #projectIds = new Map<string, string>();
+  #expiryTimer: Timer | undefined;
+
+  constructor(listener: CatalogListener, now: () => number = Date.now) {
+    this.#now = now;
+    this.#listener = listener;
+    this.keys = new KeyIndex(now);
+  }
+
+  /** The environment of that name in a project, by the project's id. */
+  environment(projectId: string, name: string): LiveEnvironment | undefined {
+    return this.#byProject.get(projectId)?.get(name);
+  }
+
+  /** The id of the project of that name. */
+  projectId(name: string): string | undefined {
+    return this.#projectIds.get(name);
+  }
+
+  /** Every project: its name and its id. */
+  projects(): IterableIterator<[name: string, id: string]> {
+    return this.#projectIds.entries();
+  }
+
+  /** Every environment, for metrics. */
+  environments(): IterableIterator<LiveEnvironment> {
+    return this.#byId.values();
+  }
+
+  /** Replaces everything by the contents of one snapshot. */
+  load(contents: CatalogContents): void {
+    this.#clear();
+    for (const project of contents.projects) this.#projectIds.set(project.name, project.id);
+    for (const environment of contents.environments) this.#addEnvironment(environment);
+    for (const [environmentId, operations] of this.#groupStates(contents.states)) {
+      const environment = this.#byId.get(environmentId);
+      environment?.apply(environment.revision, operations);
+    }
+    for (const key of contents.keys) {
+      // A revocation that cannot be read is still one.
+      if (key.revokedAt === null || key.revokedAt === undefined) this.#addKey(key);
+    }
+    this.#scheduleExpiry();
+  }
+
+  /** Applies one row of the change log. Throws when the row's payload is not what its kind promises. */
+  apply(row: LogRow): void {
+    const payload: unknown = JSON.parse(row.payload);
+    switch (row.kind) {
+      case 'project.created':
+        this.#projectIds.set((payload as ChangePayload['project.created']).name, row.projectId);
+        return;
+      case 'project.deleted':
+        this.#removeProject(row.projectId);
+        return;
+      case 'environment.created':
+        this.#addEnvironment({
+          ...this.#environmentOf(row),
+          ...(payload as ChangePayload['environment.created']),
+        });
+        return;
+      case 'environment.deleted':
+        this.#removeEnvironment(this.#environmentOf(row).id);
+        return;
+      case 'flags.changed':
+        this.#applyStates(row, payload as ChangePayload['flags.changed']);
+        return;
+      case 'key.created':
+        this.#addKey({ ...(payload as ChangePayload['key.created']), projectId: row.projectId } as RawKey);
+        this.#scheduleExpiry();
+        return;
+      case 'key.revoked': {
+        const { id, digest } = payload as ChangePayload['key.revoked'];
+        this.keys.remove(digest);
+        this.#listener.keyGone(id);
+        return;
+      }
+      case 'records.changed':
+        // Nothing that the read model holds.
+        return;
+    }
+  }
+
+  /** Stops the expiry timer. Safe to call twice. */
+  close(): void {
+    clearTimeout(this.#expiryTimer);
+  }
+
+  #applyStates(row: LogRow, payload: ChangePayload['flags.changed']): void {
+    const environment = this.#byId.get(this.#environmentOf(row).id);
+    if (environment === undefined || row.revision === undefined) {
+      throw new Error(`change-log row ${row.seq} changes flags of an environment that is not there`);
+    }
+    if (row.revision !== environment.revision + 1) {
+      throw new Error(
+        `change-log row ${row.seq} makes revision ${row.revision} after ${environment.revision}`,
+      );
+    }
+    environment.apply(
+      row.revision,
+      payload.map(([key, state]) => [
+        key,
+        state === null ? null : this.#checkState(environment.id, key, state),
+      ]),
+    );
+    this.#listener.changed(environment, row);
+  }
+
+  #groupStates(states: CatalogContents['states']): Map<string, StateOperation[]> {
+    const groups = new Map<string, StateOperation[]>();
+    for (const { environmentId, flagKey, state } of states) {
+      const checked = this.#checkState(environmentId, flagKey, state);
+      if (checked === null) continue;
+      const group = groups.get(environmentId);
+      if (group === undefined) groups.set(environmentId, [[flagKey, checked]]);
+      else group.push([flagKey, checked]);
+    }
+    return groups;
+  }
+
+  #checkState(environmentId: string, flagKey: string, state: unknown): string | null {
+    const checked = checkStoredState(state);
+    if (checked === undefined) this.#listener.malformed({ kind: 'flag', id: `${environmentId}/${flagKey}` });
+    return checked ?? null;
+  }
+
+  #environmentOf(row: LogRow): { id: string; projectId: string } {
+    if (row.environmentId === undefined) throw new Error(`change-log row ${row.seq} names no environment`);
+    return { id: row.environmentId, projectId: row.projectId };
+  }
+
+  #addEnvironment(identity: { id: string; projectId: string; name: string; revision: number }): void {
+    const environment = new LiveEnvironment(identity);
+    this.#byId.set(identity.id, environment);
+    const siblings = this.#byProject.get(identity.projectId);
+    if (siblings === undefined)
+      this.#byProject.set(identity.projectId, new Map([[identity.name, environment]]));
+    else siblings.set(identity.name, environment);
+  }
+
+  #removeEnvironment(id: string): void {
+    const environment = this.#byId.get(id);
+    if (environment === undefined) return;
+    this.#byId.delete(id);
+    this.#byProject.get(environment.projectId)?.delete(environment.name);
+    this.#listener.environmentGone(id);
+  }
+
+  #removeProject(projectId: string): void {
+    for (const [name, id] of this.#projectIds) if (id === projectId) this.#projectIds.delete(name);
+    for (const environment of [...(this.#byProject.get(projectId)?.values() ?? [])]) {
+      this.#removeEnvironment(environment.id);
+    }
+    this.#byProject.delete(projectId);
+    for (const keyId of this.keys.removeProject(projectId)) this.#listener.keyGone(keyId);
+  }
+
+  #addKey(raw: RawKey): void {
+    if (!this.keys.add(raw)) this.#listener.malformed({ kind: 'key', id: String(raw.id) });
+  }
+
+  #clear(): void {
+    this.#byId.clear();
+    this.#byProject.clear();
+    this.#projectIds.clear();
+    this.keys.clear();
+  }
+
+  /** One timer for whichever key expires next, approached in steps. */
+  #scheduleExpiry(): void {
+    clearTimeout(this.#expiryTimer);
+    const next = this.keys.nextExpiry();
+    if (next === Number.POSITIVE_INFINITY) return;
+    const delayMs = Math.min(Math.max(next - this.#now(), 0), LONGEST_STEP_MS);
+    this.#expiryTimer = setTimeout(() => {
+      for (const keyId of this.keys.takeExpired()) this.#listener.keyGone(keyId);
+      this.#scheduleExpiry();
+    }, delayMs);
+    this.#expiryTimer.unref();
+  }
+}

@@ -1,0 +1,110 @@
+import type { StateText } from '../../domain/flag.ts';
+
+/** Fragments per block. A change re-encodes one block; the whole map is the blocks' bytes copied together. */
+const BLOCK_SIZE = 128;
+const COMMA = 0x2c;
+const encoder = new TextEncoder();
+
+interface Block {
+  readonly keys: string[];
+  /** `"key":{…}` per flag, in step with `keys`. */
+  readonly fragments: string[];
+  bytes: Uint8Array | undefined;
+}
+
+/**
+ * The flags of one environment, sorted by key, as JSON fragments in blocks of cached bytes. A change costs its own
+ * block and one copy of the map, not an encoding of every flag (bench/rest.ts prints the difference).
+ */
+export class FlagTable {
+  readonly #states = new Map<string, StateText>();
+  readonly #blocks: Block[] = [];
+
+  get size(): number {
+    return this.#states.size;
+  }
+
+  /** The state text of a flag, or `undefined` where it does not exist. */
+  get(key: string): StateText | undefined {
+    return this.#states.get(key);
+  }
+
+  /** Puts a flag in its place, or replaces its state. */
+  set(key: string, state: StateText): void {
+    const known = this.#states.has(key);
+    this.#states.set(key, state);
+    const at = this.#blockFor(key);
+    const block = this.#blocks[at] ?? this.#addBlock();
+    const index = lowerBound(block.keys, key);
+    block.keys.splice(index, known ? 1 : 0, key);
+    block.fragments.splice(index, known ? 1 : 0, `${JSON.stringify(key)}:${state}`);
+    block.bytes = undefined;
+    if (block.keys.length >= 2 * BLOCK_SIZE) this.#split(at, block);
+  }
+
+  /** Removes a flag; one that is not there is left alone. */
+  delete(key: string): void {
+    if (!this.#states.delete(key)) return;
+    const at = this.#blockFor(key);
+    const block = this.#blocks[at];
+    if (block === undefined) return;
+    const index = lowerBound(block.keys, key);
+    block.keys.splice(index, 1);
+    block.fragments.splice(index, 1);
+    block.bytes = undefined;
+    if (block.keys.length === 0) this.#blocks.splice(at, 1);
+  }
+
+  /** The members of the map as UTF-8 JSON, between a prefix and a suffix: `prefix"a":{…},"b":{…}suffix`. */
+  encode(prefix: Uint8Array, suffix: Uint8Array): Uint8Array {
+    const parts = this.#blocks.map((block) => (block.bytes ??= encoder.encode(block.fragments.join(','))));
+    const commas = Math.max(0, parts.length - 1);
+    const total = parts.reduce((sum, part) => sum + part.length, prefix.length + commas + suffix.length);
+    const bytes = new Uint8Array(total);
+    bytes.set(prefix, 0);
+    let offset = prefix.length;
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) bytes[offset++] = COMMA;
+      bytes.set(part, offset);
+      offset += part.length;
+    }
+    bytes.set(suffix, offset);
+    return bytes;
+  }
+
+  /** The index of the last block that begins at or before `key`; 0 for a key before them all. */
+  #blockFor(key: string): number {
+    let low = 0;
+    let high = this.#blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#blocks[middle]?.keys[0] ?? '') <= key) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #addBlock(): Block {
+    const block: Block = { keys: [], fragments: [], bytes: undefined };
+    this.#blocks.push(block);
+    return block;
+  }
+
+  #split(at: number, block: Block): void {
+    const keys = block.keys.splice(BLOCK_SIZE);
+    const fragments = block.fragments.splice(BLOCK_SIZE);
+    this.#blocks.splice(at + 1, 0, { keys, fragments, bytes: undefined });
+  }
+}
+
+/** The index of the first key that is not smaller than `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] ?? '') < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,111 @@
+import type { StateOperation, StateText } from '../../domain/flag.ts';
+import { FlagTable } from './flag-table.ts';
+import {
+  compress,
+  type Encoding,
+  type Representation,
+  represent,
+  representNegotiable,
+} from './representation.ts';
+
+const encoder = new TextEncoder();
+const FRAME_START = encoder.encode('data: {');
+const FRAME_END = encoder.encode('}\n\n');
+const BODY_END = encoder.encode('}}');
+
+/**
+ * One environment as readers see it. Bytes are made on first demand and kept until the next revision, so however
+ * many readers there are, each body, tag, compressed twin and frame is made once.
+ */
+export class LiveEnvironment {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly #table = new FlagTable();
+  readonly #bodyStart: Uint8Array;
+  readonly #single = new Map<string, Representation>();
+  readonly #compressed = new Map<Encoding, Representation>();
+  #revision: number;
+  #whole: Representation | undefined;
+  #frame: Uint8Array | undefined;
+
+  constructor(identity: { id: string; projectId: string; name: string; revision: number }) {
+    this.id = identity.id;
+    this.projectId = identity.projectId;
+    this.name = identity.name;
+    this.#revision = identity.revision;
+    this.#bodyStart = encoder.encode(`{"environment":${JSON.stringify(identity.name)},"flags":{`);
+  }
+
+  /** Counts the changes of the environment; travels as `X-Flags-Revision`. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** How many flags have a state here. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Moves to the next revision. The operations have been validated; `null` removes a flag. */
+  apply(revision: number, operations: readonly StateOperation[]): void {
+    for (const [key, state] of operations) {
+      if (state === null) this.#table.delete(key);
+      else this.#table.set(key, state);
+    }
+    this.#revision = revision;
+    this.#whole = undefined;
+    this.#frame = undefined;
+    this.#single.clear();
+    this.#compressed.clear();
+  }
+
+  /** The body of `GET /v1/flags/{key}`, or `undefined` where the flag does not exist. (Spec: Endpoints) */
+  flag(key: string): Representation | undefined {
+    return this.#single.get(key) ?? this.#makeSingle(key);
+  }
+
+  /** The body of `GET /v1/flags`. (Spec: Endpoints) */
+  whole(): Representation {
+    this.#whole ??= representNegotiable(this.#table.encode(this.#bodyStart, BODY_END), this.#revision);
+    return this.#whole;
+  }
+
+  /** The body of `GET /v1/flags`, compressed. */
+  wholeCompressed(encoding: Encoding): Representation {
+    const known = this.#compressed.get(encoding);
+    if (known !== undefined) return known;
+    const made = compress(this.whole(), encoding);
+    this.#compressed.set(encoding, made);
+    return made;
+  }
+
+  /** The body of a batch read: the asked flags that exist, each once. (Spec: batch rule 1) */
+  select(keys: readonly string[]): string {
+    const members: string[] = [];
+    for (const key of new Set(keys)) {
+      const state = this.#table.get(key);
+      if (state !== undefined) members.push(`${JSON.stringify(key)}:${state}`);
+    }
+    return `{"environment":${JSON.stringify(this.name)},"flags":{${members.join(',')}}}`;
+  }
+
+  /** The whole map as one frame of the event stream: `data: <json>` and a blank line. (Spec: Events 2, 3) */
+  frame(): Uint8Array {
+    this.#frame ??= this.#table.encode(FRAME_START, FRAME_END);
+    return this.#frame;
+  }
+
+  #makeSingle(key: string): Representation | undefined {
+    const state = this.#table.get(key);
+    if (state === undefined) return undefined;
+    const made = represent(encoder.encode(singleBody(this.name, key, state)), this.#revision);
+    this.#single.set(key, made);
+    return made;
+  }
+}
+
+/** The state's members at the top level, behind the environment and the key. */
+function singleBody(environment: string, key: string, state: StateText): string {
+  return `{"environment":${JSON.stringify(environment)},"key":${JSON.stringify(key)},${state.slice(1)}`;
+}

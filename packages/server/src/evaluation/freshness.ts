@@ -1,0 +1,39 @@
+import type { Follower } from './replication/follower.ts';
+import type { Freshness } from './v1/context.ts';
+
+/** A catalog whose last proof is older than this may be behind: two heartbeats, and one that was not answered. */
+const PROOF_MS = 3000;
+
+/** How current a node is, judged by its follower; `drain` takes it out of service. */
+export class NodeFreshness implements Freshness {
+  readonly #follower: Follower;
+  readonly #maxStaleMs: number;
+  #isDraining = false;
+
+  constructor(follower: Follower, maxStaleSeconds: number | undefined) {
+    this.#follower = follower;
+    this.#maxStaleMs = (maxStaleSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  }
+
+  /** From now on the node is not ready and opens no stream. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  canRead(): boolean {
+    return (
+      this.#follower.hasSnapshot &&
+      (this.#follower.isLive || this.#follower.sinceProofMs() <= this.#maxStaleMs)
+    );
+  }
+
+  canStream(): boolean {
+    return this.#follower.isLive && !this.#isDraining;
+  }
+
+  staleSeconds(): number | undefined {
+    const sinceProofMs = this.#follower.sinceProofMs();
+    if (this.#follower.isLive && sinceProofMs <= PROOF_MS) return undefined;
+    return Number.isFinite(sinceProofMs) ? Math.ceil(sinceProofMs / 1000) : undefined;
+  }
+}

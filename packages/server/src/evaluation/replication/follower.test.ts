@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import type { LogRow } from '../../domain/change.ts';
+import { type Environment, PLAIN_LOOKS } from '../../domain/environment.ts';
+import { UNLIMITED } from '../../domain/operator.ts';
+import type { Database } from '../../storage/database.ts';
+import { openSqlite } from '../../storage/engines/sqlite.ts';
+import { logSourceOf } from '../../storage/log-source.ts';
+import { beginEpoch, migrate } from '../../storage/schema.ts';
+import { SqlStore } from '../../storage/store.ts';
+import { Catalog } from '../catalog/catalog.ts';
+import { Follower, type LogSession, type LogSource } from './follower.ts';
+
+const ACTOR = { name: 'system', permissions: UNLIMITED };
+const PLACE = { id: 'e', projectId: 'p', name: 'production', revision: 0, createdAt: 1 };
+const ENVIRONMENT: Environment = { ...PLACE, ...PLAIN_LOOKS };
+
+/** A log source whose sessions can be tampered with; everything else is the real thing. */
+class FaultySource implements LogSource {
+  readonly #source: LogSource;
+  #lost: (cause: Error) => void = () => undefined;
+  /** Applied to every batch of rows that is read. */
+  tamper: (rows: readonly LogRow[]) => readonly LogRow[] = (rows) => rows;
+  isSilent = false;
+  refuses = false;
+  snapshots = 0;
+  /** Whether the next snapshot is of a server where the log took another turn at its last row. */
+  isNextForeign = false;
+
+  constructor(database: Database) {
+    this.#source = logSourceOf(database);
+  }
+
+  async open(): Promise<LogSession> {
+    if (this.refuses) throw new Error('refused');
+    const session = await this.#source.open();
+    return {
+      head: () => session.head(),
+      changeIdAt: (seq) => session.changeIdAt(seq),
+      read: async (after, limit) => this.tamper(await session.read(after, limit)),
+      onWake: (listener) => session.onWake(() => this.isSilent || listener()),
+      onLost: (listener) => {
+        this.#lost = listener;
+      },
+      close: () => session.close(),
+    };
+  }
+
+  async loadSnapshot() {
+    this.snapshots++;
+    const snapshot = await this.#source.loadSnapshot();
+    if (!this.isNextForeign) return snapshot;
+    this.isNextForeign = false;
+    return { ...snapshot, cursor: { ...snapshot.cursor, changeId: 'another' } };
+  }
+
+  /** The session ends on its own account. */
+  lose(): void {
+    this.#lost(new Error('lost'));
+  }
+}
+
+const open: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function setUp() {
+  const database = await openSqlite({ path: ':memory:' });
+  await migrate(database);
+  const store = new SqlStore(database);
+  await store.commit(ACTOR, async (transaction) => {
+    await transaction.insertProject({ id: 'p', name: 'demo', createdAt: 1 });
+    await transaction.insertEnvironment(ENVIRONMENT);
+    await transaction.putFlag({
+      projectId: 'p',
+      key: 'counter',
+      description: '',
+      tags: [],
+      owner: '',
+      createdAt: 1,
+    });
+  });
+  const source = new FaultySource(database);
+  const heard: string[] = [];
+  const events = new EventTarget();
+  const hear = (event: string) => {
+    heard.push(event);
+    events.dispatchEvent(new Event(event));
+  };
+  const catalog = new Catalog({
+    changed: (environment, row) => hear(`revision ${row.revision}: ${environment.select(['counter'])}`),
+    environmentGone: () => undefined,
+    keyGone: () => undefined,
+    malformed: () => undefined,
+  });
+  const listener = {
+    live: () => hear('live'),
+    lost: () => hear('lost'),
+    stillLost: () => hear('still lost'),
+  };
+  const follower = new Follower({ source, catalog, listener, heartbeatMs: 50, pollMs: 20, random: () => 0 });
+  const running = follower.run();
+  open.push(async () => {
+    follower.close();
+    await running;
+    await database.close();
+  });
+  /** Waits until the event has been heard, `times` times in all. */
+  const until = async (event: string, times = 1) => {
+    while (heard.filter((known) => known === event).length < times) {
+      await new Promise<void>((resolve) => events.addEventListener(event, () => resolve(), { once: true }));
+    }
+  };
+  /** Sets the counter to `n`; gives the log row. */
+  const write = async (n: number) => {
+    const operation = [['counter', `{"enabled":true,"value":${n}}`]] as const;
+    const { seq } = await store.commit(ACTOR, (transaction) =>
+      transaction.changeStates(ENVIRONMENT, operation),
+    );
+    return seq ?? 0;
+  };
+  await until('live');
+  return { database, source, follower, heard, until, write };
+}
+
+function seen(n: number): string {
+  return `revision ${n}: {"environment":"production","flags":{"counter":{"enabled":true,"value":${n}}}}`;
+}
+
+describe('Follower', () => {
+  test('every change is applied once, in order, and a writer can wait for its own', async () => {
+    const { follower, heard, write } = await setUp();
+    for (const n of [1, 2, 3]) await follower.waitForApplied(await write(n));
+    expect(heard).toEqual(['live', seen(1), seen(2), seen(3)]);
+  });
+
+  test('changes seen in one look are not merged', async () => {
+    const { source, heard, until, write } = await setUp();
+    source.isSilent = true;
+    for (const n of [1, 2, 3]) await write(n);
+    source.isSilent = false;
+    await write(4);
+    await until(seen(4));
+    expect(heard).toEqual(['live', seen(1), seen(2), seen(3), seen(4)]);
+  });
+
+  test('the heartbeat finds what a lost wake-up did not tell', async () => {
+    const { source, until, write } = await setUp();
+    source.isSilent = true;
+    await write(1);
+    await until(seen(1));
+  });
+
+  test('a lost session is told at once, and what happened meanwhile is caught up without a snapshot', async () => {
+    const { source, follower, heard, until, write } = await setUp();
+    source.refuses = true;
+    source.lose();
+    expect(heard.at(-1)).toBe('lost');
+    expect(follower.isLive).toBe(false);
+    await write(1);
+    await until('still lost', 2);
+    expect(heard.filter((event) => event === 'lost')).toHaveLength(1);
+    source.refuses = false;
+    await until(seen(1));
+    expect(source.snapshots).toBe(1);
+  });
+
+  test('a session that comes back at the first attempt was never still lost', async () => {
+    const { source, heard, until } = await setUp();
+    source.lose();
+    await until('live', 2);
+    expect(heard).toEqual(['live', 'lost', 'live']);
+  });
+
+  test.each([
+    ['a row is missing', (rows: readonly LogRow[]) => rows.slice(1)],
+    ['a row comes twice', (rows: readonly LogRow[]) => [...rows.slice(0, 1), ...rows]],
+    ['rows are swapped', (rows: readonly LogRow[]) => [...rows].reverse()],
+    ['a row cannot be read', (rows: readonly LogRow[]) => rows.map((row) => ({ ...row, payload: '{' }))],
+  ])(
+    'when %s nothing of it reaches a reader; the node stops, says so and begins from a snapshot',
+    async (_, tamper) => {
+      const { source, heard, until, write } = await setUp();
+      source.isSilent = true;
+      source.tamper = (rows) => (rows.length < 2 ? [] : tamper(rows));
+      await write(1);
+      await write(2);
+      await until('lost');
+      source.tamper = (rows) => rows;
+      await until('live', 2);
+      await write(3);
+      await until(seen(3));
+      expect(source.snapshots).toBe(2);
+      const revisions = heard.filter((event) => event.startsWith('revision'));
+      expect(revisions).toEqual([...new Set(revisions)].sort());
+    },
+  );
+
+  test('another history of the database is noticed, and the node begins from a snapshot', async () => {
+    const { database, source, until } = await setUp();
+    await beginEpoch(database, 'restored');
+    await until('lost');
+    await until('live', 2);
+    expect(source.snapshots).toBe(2);
+  });
+
+  test('a snapshot of another server than the session leads to, as after a failover, is not followed', async () => {
+    const { database, source, heard, until } = await setUp();
+    source.isNextForeign = true;
+    await beginEpoch(database, 'promoted');
+    await until('live', 2);
+    expect(heard).toEqual(['live', 'lost', 'still lost', 'live']);
+    expect(source.snapshots).toBe(3);
+  });
+
+  test('a writer whose row came with a new snapshot does not wait for nothing', async () => {
+    const { source, follower, until, write } = await setUp();
+    source.isSilent = true;
+    source.tamper = () => [];
+    const seq = await write(1);
+    const applied = follower.waitForApplied(seq);
+    source.tamper = (rows) => rows.map((row) => ({ ...row, seq: row.seq + 1 }));
+    await until('live', 2);
+    await applied;
+    expect(follower.seq).toBe(seq);
+  });
+
+  test('a closed follower applies nothing more and says nothing', async () => {
+    const { follower, heard, write } = await setUp();
+    follower.close();
+    await write(1);
+    expect(heard).toEqual(['live']);
+  });
+});

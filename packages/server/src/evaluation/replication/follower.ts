@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cursor, LogRow } from '../../domain/change.ts';
+import type { Catalog, CatalogContents } from '../catalog/catalog.ts';
+import { Alarm } from './alarm.ts';
+import { reconnectDelayMs } from './reconnect-delay.ts';
+
+/** The follower's session to the log; see `FeedConnection` in storage. */
+export interface LogSession {
+  head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
+  /** Rows after `seq`, in order. */
+  read(afterSeq: number, limit: number): Promise<readonly LogRow[]>;
+  changeIdAt(seq: number): Promise<string | undefined>;
+  onWake(listener: () => void): void;
+  onLost(listener: (cause: Error) => void): void;
+  close(): void;
+}
+
+/** Where a follower gets its sessions and its first snapshot from. */
+export interface LogSource {
+  open(): Promise<LogSession>;
+  loadSnapshot(): Promise<CatalogContents & { readonly cursor: Cursor }>;
+}
+
+/** What a follower tells the rest of the node. */
+export interface FollowerListener {
+  /** The catalog is whole and current; streams may be opened. */
+  live(): void;
+  /** The listener failed: no stream may get another byte. Called in the turn in which it is known. */
+  lost(cause: Error): void;
+  /** A row has been applied, and its frames are out. Must not throw. */
+  applied?(row: LogRow): void;
+  /** Another attempt to reach the log has failed, this many in a row. */
+  stillLost(cause: Error, attempts: number): void;
+}
+
+/** Parts and timings of a {@link Follower}; the timings have the defaults that the documents state. */
+export interface FollowerOptions {
+  readonly source: LogSource;
+  readonly catalog: Catalog;
+  readonly listener: FollowerListener;
+  /** Milliseconds between two heartbeats while wake-ups arrive. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds between two looks at the log where wake-ups do not arrive. */
+  readonly pollMs?: number;
+  readonly random?: () => number;
+}
+
+/** Rows read from the log at once. */
+const BATCH = 500;
+
+/** Longest a write waits for its own node to have applied it, in milliseconds. */
+const APPLY_WAIT_MS = 2000;
+
+/** The log does not go on where this node stands; it must begin again from a snapshot. */
+export class HistoryBrokenError extends Error {
+  override readonly name = 'HistoryBrokenError';
+}
+
+/**
+ * Keeps one catalog in step with the log: loads a snapshot, then applies row after row, cursor + 1 or not at all.
+ * Wake-ups only say when to look; the log is the truth, and a heartbeat on the same session proves that nothing was
+ * missed. When the session fails, the listener hears of it at once and the follower tries again for ever.
+ */
+export class Follower {
+  readonly #options: Required<FollowerOptions>;
+  readonly #waiters = new Map<() => void, number>();
+  readonly #closed = Promise.withResolvers<void>();
+  #state: 'starting' | 'live' | 'lost' | 'closed' = 'starting';
+  #cursor: Cursor | undefined;
+  #mustReload = false;
+  #session: LogSession | undefined;
+  #alarm: Alarm | undefined;
+  #provenAt = Number.NEGATIVE_INFINITY;
+  #attempt = 0;
+
+  constructor(options: FollowerOptions) {
+    this.#options = { heartbeatMs: 1000, pollMs: 200, random: Math.random, ...options };
+  }
+
+  /** Whether the catalog is current and every change will be seen. */
+  get isLive(): boolean {
+    return this.#state === 'live';
+  }
+
+  /** Whether a snapshot has been loaded, however old it is. */
+  get hasSnapshot(): boolean {
+    return this.#cursor !== undefined;
+  }
+
+  /** The last change-log row applied. */
+  get seq(): number {
+    return this.#cursor?.seq ?? 0;
+  }
+
+  /** Milliseconds since the session last proved that the catalog is current; `Infinity` before the first time. */
+  sinceProofMs(): number {
+    return performance.now() - this.#provenAt;
+  }
+
+  /** Follows until `close` is called; resolves then. */
+  async run(): Promise<void> {
+    while (this.#state !== 'closed') {
+      try {
+        await this.#followOneSession();
+      } catch (cause) {
+        this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
+      }
+      const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random);
+      // Ends early when the follower is closed; the timer must not keep the process then.
+      await Promise.race([sleep(delayMs, undefined, { ref: false }), this.#closed.promise]);
+    }
+  }
+
+  /** Waits until row `seq` has been applied here, at most two seconds: a writer reads its own write. */
+  async waitForApplied(seq: number): Promise<void> {
+    if (this.seq >= seq) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiters.set(resolve, seq);
+    const timer = setTimeout(resolve, APPLY_WAIT_MS);
+    await promise;
+    clearTimeout(timer);
+    this.#waiters.delete(resolve);
+  }
+
+  /** Stops following. Safe to call twice. */
+  close(): void {
+    this.#state = 'closed';
+    this.#session?.close();
+    this.#alarm?.fail(new Error('the follower was closed'));
+    this.#closed.resolve();
+  }
+
+  /** Lives as long as one session does. Ends by rejecting, or because the follower was closed. */
+  async #followOneSession(): Promise<void> {
+    const session = await this.#options.source.open();
+    this.#session = session;
+    const alarm = new Alarm();
+    this.#alarm = alarm;
+    session.onWake(() => alarm.ring());
+    session.onLost((cause) => {
+      this.#fail(cause);
+      alarm.fail(cause);
+    });
+    try {
+      await this.#joinHistory(session);
+      while (this.#state !== 'closed') {
+        const pushed = await this.#beat(session);
+        const { heartbeatMs, pollMs } = this.#options;
+        const nextBeat = performance.now() + (pushed ? heartbeatMs : pollMs);
+        while (await alarm.wait(nextBeat)) await this.#drain(session);
+      }
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Goes on from the cursor where the log still knows it; otherwise begins again from a snapshot. */
+  async #joinHistory(session: LogSession): Promise<void> {
+    const cursor = this.#cursor;
+    if (cursor !== undefined && !this.#mustReload && (await isInHistory(session, cursor))) return;
+    const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
+    // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
+    if (loaded.changeId !== '' && !(await isInHistory(session, loaded))) {
+      throw this.#broken(`the snapshot's row ${loaded.seq} is another one in the log`);
+    }
+    this.#options.catalog.load(contents);
+    this.#mustReload = false;
+    this.#advance(loaded);
+  }
+
+  /** Asks where the log ends, applies what is missing, and notes that all was well when the question was asked. */
+  async #beat(session: LogSession): Promise<boolean> {
+    const askedAt = performance.now();
+    const head = await session.head();
+    const cursor = this.#cursor;
+    if (cursor === undefined || head.epoch !== cursor.epoch || head.seq < cursor.seq) {
+      throw this.#broken(`the log ends at ${head.seq} of another history than row ${cursor?.seq}`);
+    }
+    if (head.seq > cursor.seq) await this.#drain(session);
+    this.#provenAt = askedAt;
+    this.#becomeLive();
+    return head.pushed;
+  }
+
+  /** Applies every row after the cursor, in order. */
+  async #drain(session: LogSession): Promise<void> {
+    for (;;) {
+      const rows = await session.read(this.seq, BATCH);
+      for (const row of rows) this.#apply(row);
+      if (rows.length < BATCH) return;
+    }
+  }
+
+  #apply(row: LogRow): void {
+    const cursor = this.#cursor;
+    // A closed follower, or one whose session was lost during the read, must not send another byte. [spec Events 5]
+    if (this.#state === 'closed' || cursor === undefined) throw new Error('the follower has stopped');
+    if (row.seq !== cursor.seq + 1) throw this.#broken(`row ${row.seq} follows row ${cursor.seq}`);
+    try {
+      this.#options.catalog.apply(row);
+    } catch (cause) {
+      throw this.#broken(`row ${row.seq} cannot be applied`, cause);
+    }
+    this.#advance({ epoch: cursor.epoch, seq: row.seq, changeId: row.changeId });
+    this.#options.listener.applied?.(row);
+  }
+
+  #advance(cursor: Cursor): void {
+    this.#cursor = cursor;
+    for (const [resolve, seq] of this.#waiters) if (seq <= cursor.seq) resolve();
+  }
+
+  #broken(problem: string, cause?: unknown): HistoryBrokenError {
+    this.#mustReload = true;
+    return new HistoryBrokenError(`the change log does not go on here: ${problem}`, { cause });
+  }
+
+  #becomeLive(): void {
+    this.#attempt = 0;
+    if (this.#state === 'live' || this.#state === 'closed') return;
+    this.#state = 'live';
+    this.#options.listener.live();
+  }
+
+  #fail(cause: Error): void {
+    if (this.#state === 'closed') return;
+    const wasLost = this.#state === 'lost';
+    this.#state = 'lost';
+    // A session that is lost while it is followed says so first, and then ends for the same cause.
+    if (wasLost && this.#attempt > 0) this.#options.listener.stillLost(cause, this.#attempt);
+    else if (!wasLost) this.#options.listener.lost(cause);
+  }
+}
+
+/** Whether the session's log still holds this cursor: same epoch, not shorter, same change at its place. */
+async function isInHistory(session: LogSession, cursor: Cursor): Promise<boolean> {
+  const head = await session.head();
+  if (head.epoch !== cursor.epoch || head.seq < cursor.seq) return false;
+  return cursor.seq === 0 || (await session.changeIdAt(cursor.seq)) === cursor.changeId;
+}

@@ -1,0 +1,86 @@
+import type { BunRequest, Server } from 'bun';
+import { errorResponse, methodNotAllowed } from '../../http/errors.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import type { EvaluationContext } from './context.ts';
+import { allowOrigin, preflight } from './cors.ts';
+import type { Operation } from './counters.ts';
+
+/** Answers one kind of request; refuses by throwing. */
+export type Handler<Path extends string> = (
+  request: BunRequest<Path>,
+  requestId: string,
+  server: Server<undefined>,
+) => Response | Promise<Response>;
+
+/** What one path answers to: per method, the name the metrics count it under and the handler. */
+export type Methods<Path extends string> = Partial<
+  Record<'GET' | 'POST', { readonly operation: Operation; readonly handler: Handler<Path> }>
+>;
+
+/** One path: the methods it takes are handled, every other is refused with `Allow`. */
+export function endpoint<Path extends string>(context: EvaluationContext, methods: Methods<Path>) {
+  const allowed = Object.keys(methods);
+  const handlers = new Map(
+    Object.entries(methods).map(([method, { operation, handler }]) => [
+      method,
+      observed(context, operation, handler),
+    ]),
+  );
+  return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> =>
+    handlers.get(request.method)?.(request, server) ?? refuseMethod(context, request, allowed);
+}
+
+/** Answers a method that the path does not take; with CORS on, OPTIONS is a browser's question. */
+export function refuseMethod(
+  context: EvaluationContext,
+  request: Request,
+  allowed: readonly string[],
+): Response {
+  if (request.method === 'OPTIONS' && context.corsOrigins.size > 0) {
+    return preflight(context, request, allowed);
+  }
+  const refusal = errorResponse(
+    methodNotAllowed(request.method, allowed),
+    contextOf(context, requestIdOf(request)),
+  );
+  refusal.headers.set('Allow', allowed.join(', '));
+  context.counters.of('other').count(refusal.status);
+  return refusal;
+}
+
+/** Wraps a handler: gives it the request's id, translates what it throws, counts its answer. */
+function observed<Path extends string>(
+  context: EvaluationContext,
+  operation: Operation,
+  handler: Handler<Path>,
+) {
+  const counter = context.counters.of(operation);
+  function finish(request: Request, response: Response): Response {
+    counter.count(response.status);
+    return context.corsOrigins.size === 0 ? response : allowOrigin(context, request, response);
+  }
+  function refuse(request: Request, requestId: string, error: unknown): Response {
+    return finish(request, errorResponse(error, contextOf(context, requestId)));
+  }
+  async function finishLater(request: Request, requestId: string, answer: Promise<Response>) {
+    try {
+      return finish(request, await answer);
+    } catch (error) {
+      return refuse(request, requestId, error);
+    }
+  }
+  return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> => {
+    const requestId = requestIdOf(request);
+    try {
+      const answer = handler(request, requestId, server);
+      if (answer instanceof Promise) return finishLater(request, requestId, answer);
+      return finish(request, answer);
+    } catch (error) {
+      return refuse(request, requestId, error);
+    }
+  };
+}
+
+function contextOf(context: EvaluationContext, requestId: string) {
+  return { docsUrl: context.docsUrl, log: context.log, requestId };
+}

@@ -1,0 +1,127 @@
+import { REQUEST_ID_HEADER } from '@halyard/protocol';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
+import type { Logger } from 'pino';
+import type { DeliveryReader } from '../../domain/delivery.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { errorResponse, methodNotAllowed, notFound } from '../../http/errors.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import type { ManagementContext } from '../context.ts';
+import { mountClients } from '../deliveries/client-routes.ts';
+import { mountDeliveries } from '../deliveries/delivery-routes.ts';
+import { mountEvents, type ScreenEvents } from '../deliveries/event-routes.ts';
+import { mountImportExport } from '../documents/document-routes.ts';
+import { mountEnvironments } from '../environments/environment-routes.ts';
+import { mountChanges } from '../flags/change-routes.ts';
+import { mountCopy } from '../flags/copy-routes.ts';
+import { mountFlagArchive } from '../flags/flag-archive-routes.ts';
+import { mountFlags } from '../flags/flag-routes.ts';
+import { mountFlagStates } from '../flags/flag-state-routes.ts';
+import { mountSearch } from '../flags/search-routes.ts';
+import { mountAudit } from '../history/audit-routes.ts';
+import { mountHistory } from '../history/revert-routes.ts';
+import { mountProjectKeys } from '../keys/key-routes.ts';
+import { mountAccessTokens } from '../people/access-token-routes.ts';
+import { mountInvitations } from '../people/invitation-routes.ts';
+import { mountOperators } from '../people/operator-routes.ts';
+import { PasswordHashes } from '../people/passwords.ts';
+import type { PeopleContext } from '../people/people.ts';
+import { mountPassword, mountSession } from '../people/session-routes.ts';
+import { mountSetup } from '../people/setup-routes.ts';
+import { mountProjects } from '../projects/project-routes.ts';
+import { mountSchedules } from '../schedules/schedule-routes.ts';
+import { allowedMethods } from './allowed-methods.ts';
+import { authenticate } from './authentication.ts';
+import { noteCaller } from './caller.ts';
+import type { ManagementApp, ManagementEnv } from './environment.ts';
+import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
+import { guardAgainstOtherPages } from './own-page.ts';
+import { mountStream, type OpenStream } from './stream.ts';
+
+/** What the management interface is made of. */
+export interface ManagementAppOptions {
+  readonly context: ManagementContext;
+  /** A token that works without a record, from the settings. */
+  readonly adminToken: string | undefined;
+  /** Where people reach this server with a browser, without a slash at the end. */
+  readonly publicUrl: () => string;
+  /** Where programs read flags, when that is another address than this one's. */
+  readonly evaluationUrl: () => string | undefined;
+  /** Whether `X-Forwarded-For` is believed for the audit log, and `X-Forwarded-Host` for the origin of pages. */
+  readonly trustProxy: boolean;
+  /** Base of the documentation links, without a trailing slash. */
+  readonly docsUrl: string;
+  /** The program's version, for the OpenAPI document. */
+  readonly version: string;
+  readonly log: Logger;
+  readonly openStream: OpenStream;
+  readonly events: ScreenEvents;
+  readonly deliveries: DeliveryReader;
+}
+
+/** The whole management interface: everything under `/api`. */
+export function createManagementApp(options: ManagementAppOptions): ManagementApp {
+  const { context, docsUrl, log, publicUrl, evaluationUrl } = options;
+  const people: PeopleContext = { ...context, passwords: new PasswordHashes(), publicUrl, evaluationUrl };
+  const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
+  const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
+  app.onError((error, c) => {
+    const answer = refuse(error, c.get('requestId'));
+    if (error instanceof ServiceError && error.code === 'invalid_access_token') {
+      answer.headers.set('WWW-Authenticate', 'Bearer');
+    }
+    return answer;
+  });
+  app.use(frame);
+  mountOpenApi(app, options.version);
+  app.use(noteCaller(options));
+  app.use(guardAgainstOtherPages(options));
+  mountSession(app, people, log);
+  mountSetup(app, people);
+  app.use(authenticate({ ...options, context: people }));
+  mountPassword(app, people);
+  mountOperators(app, people);
+  mountInvitations(app, people);
+  mountProjects(app, context);
+  mountEnvironments(app, context);
+  mountFlags(app, context);
+  mountFlagArchive(app, context);
+  mountFlagStates(app, context);
+  mountChanges(app, context);
+  mountStream(app, options.openStream);
+  mountEvents(app, options.events);
+  mountDeliveries(app, context, options.deliveries);
+  mountClients(app, context, options.deliveries);
+  mountProjectKeys(app, context);
+  mountImportExport(app, context);
+  mountAudit(app, context);
+  mountHistory(app, context);
+  mountCopy(app, context);
+  mountSchedules(app, context);
+  mountSearch(app, context);
+  mountAccessTokens(app, context);
+  const methodsOf = allowedMethods(app);
+  app.notFound((c) => {
+    const requestId = c.get('requestId');
+    const methods = methodsOf(c.req.path);
+    if (methods.length === 0) return refuse(notFound(c.req.path), requestId);
+    const answer = refuse(methodNotAllowed(c.req.method, methods), requestId);
+    answer.headers.set('Allow', methods.join(', '));
+    return answer;
+  });
+  return app;
+}
+
+/** Whatever the answer is: it has the request's id, is not stored, and is nothing a browser would run or frame. */
+const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
+  c.set('requestId', requestIdOf(c.req.raw));
+  await next();
+  const { headers } = c.res;
+  headers.set(REQUEST_ID_HEADER, c.get('requestId'));
+  if (!headers.has('Cache-Control')) {
+    headers.set('Cache-Control', c.req.path === OPENAPI_PATH ? 'no-cache' : 'no-store');
+  }
+  headers.set('X-Content-Type-Options', 'nosniff');
+  headers.set('Referrer-Policy', 'no-referrer');
+  headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+};

@@ -1,0 +1,117 @@
+import type { MiddlewareHandler } from 'hono';
+import type { Logger } from 'pino';
+import type { Actor } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { StoreOutage } from '../../domain/store-outage.ts';
+import { type TokenHolder, verifyAccessToken } from '../people/access-tokens.ts';
+import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
+import { sessionIdIn } from '../people/session-cookie.ts';
+import { type ActiveSession, noteSessionUse, verifySession } from '../people/sessions.ts';
+import { TokenUses } from '../people/token-uses.ts';
+import { checkNote } from '../rules.ts';
+import type { ManagementEnv } from './environment.ts';
+
+/** What authentication needs. */
+export interface AuthenticationOptions {
+  readonly context: PeopleContext;
+  /** A token that works without a record, from the settings. */
+  readonly adminToken: string | undefined;
+  readonly log: Logger;
+}
+
+/** Who was let in, and how to ask again. */
+interface Admission {
+  readonly actor: Actor;
+  readonly session?: ActiveSession;
+  readonly stillValid: () => Promise<boolean>;
+}
+
+/**
+ * Lets through who presents a valid access token or, without any `Authorization`, a valid session, and notes who it
+ * is. All causes of refusal of either give one identical answer; the secret itself goes nowhere.
+ */
+export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
+  const { context, adminToken, log } = options;
+  // An outage is told of by the follower, and on a standby no use can ever be noted.
+  const noteFailure = (err: unknown, message: string) =>
+    log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
+  const uses = new TokenUses(context, (error) =>
+    noteFailure(error, 'the last use of an access token was not noted'),
+  );
+
+  const admitToken = async (header: string, caller: Caller): Promise<Admission> => {
+    const [, token = ''] = /^Bearer +(\S+) *$/i.exec(header) ?? [];
+    const holder = await verifyAccessToken(context, adminToken, token);
+    if (holder === undefined) throw invalidToken();
+    if (holder.id !== undefined) uses.note(holder.id);
+    const stillValid = async () => (await verifyAccessToken(context, adminToken, token)) !== undefined;
+    return { actor: tokenActor(holder, caller), stillValid };
+  };
+
+  const admitSession = async (id: string, caller: Caller, confirmed: string): Promise<Admission> => {
+    const session = await verifySession(context, id);
+    if (session === undefined) throw notSignedIn();
+    noteSessionUse(context, session.session, (error) =>
+      noteFailure(error, 'the last use of a session was not noted'),
+    );
+    const { permissions, ...actor } = operatorActor(session.operator, caller);
+    return {
+      actor: { ...actor, permissions: { ...permissions, confirmed: namesIn(confirmed) } },
+      session,
+      stillValid: async () => (await verifySession(context, id)) !== undefined,
+    };
+  };
+
+  return async (c, next) => {
+    const header = c.req.header('Authorization');
+    const id = header === undefined ? sessionIdIn(c.req.raw) : undefined;
+    const caller = c.get('caller');
+    const { actor, session, stillValid } = await (id === undefined
+      ? admitToken(header ?? '', caller)
+      : admitSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
+    c.set('stillValid', stillValid);
+    if (session !== undefined) c.set('session', session);
+    c.set('actor', withNote(actor, c.req.header('X-Change-Note')));
+    await next();
+  };
+}
+
+function invalidToken(): ServiceError {
+  return new ServiceError(
+    'invalid_access_token',
+    'The access token is missing, unknown, expired or revoked: send "Authorization: Bearer <access token>".',
+  );
+}
+
+function notSignedIn(): ServiceError {
+  return new ServiceError(
+    'not_signed_in',
+    'The session has ended or there was none: sign in, or send an access token.',
+  );
+}
+
+function tokenActor({ name, permissions }: TokenHolder, { ip }: Caller): Actor {
+  return { name: `token:${name}`, permissions, ...(ip === undefined ? {} : { ip }) };
+}
+
+function namesIn(header: string): readonly string[] {
+  return header.split(',').map((name) => name.trim());
+}
+
+function withNote(actor: Actor, header: string | undefined): Actor {
+  const note = header === undefined ? '' : decodeNote(header).trim();
+  checkNote(note);
+  return note === '' ? actor : { ...actor, note };
+}
+
+/** Header values arrive as one character per byte. What was sent as UTF-8, as command lines do, is read as such. */
+function decodeNote(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  if (bytes.toString('latin1') !== header) return header;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // No UTF-8, so it is Latin-1, which the header says as it is.
+    return header;
+  }
+}

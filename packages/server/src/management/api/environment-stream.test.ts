@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test';
+import { Catalog } from '../../evaluation/catalog/catalog.ts';
+import { Hub } from '../../evaluation/streaming/hub.ts';
+import { environmentStreams } from './environment-stream.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('a node that has no flags yet does not say that there is no such project', () => {
+  const catalog = new Catalog({
+    ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
+  });
+  const hub = new Hub({ maxQueuedBytes: 1024 });
+  const freshness = { canRead: () => false, canStream: () => false, staleSeconds: () => undefined };
+  const open = environmentStreams({ catalog, hub, freshness });
+  const request = new Request('http://here/api/projects/shop/environments/production/stream');
+  const refused = () => open('shop', 'production', { request, stillValid: async () => true });
+  expect(refused).toThrow(expect.objectContaining({ code: 'internal_error', retryAfterSeconds: 1 }));
+  hub.close();
+  catalog.close();
+});
+
+test('a stream ends with the session or token that opened it', async () => {
+  const catalog = new Catalog({
+    ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
+  });
+  const row = { projectId: 'p1', actor: 'system', at: 0 };
+  const made = { name: 'production', revision: 0 };
+  catalog.apply({ ...row, seq: 1, changeId: 'a', kind: 'project.created', payload: '{"name":"shop"}' });
+  catalog.apply({
+    ...{ ...row, seq: 2, changeId: 'b', kind: 'environment.created', environmentId: 'e1' },
+    payload: JSON.stringify(made),
+  });
+  const hub = new Hub({ maxQueuedBytes: 1024 });
+  const freshness = { canRead: () => true, canStream: () => true, staleSeconds: () => undefined };
+  const open = environmentStreams({ catalog, hub, freshness });
+  let isSignedIn = true;
+  const request = new Request('http://here/api/projects/shop/environments/production/stream');
+  const answer = open('shop', 'production', { request, stillValid: async () => isSignedIn });
+  const reader = answer.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: {}\n\n');
+  isSignedIn = false;
+  jest.advanceTimersByTime(15_000);
+  for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read());
+  expect(hub.size).toBe(0);
+  hub.close();
+  catalog.close();
+});

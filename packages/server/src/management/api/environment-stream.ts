@@ -1,0 +1,37 @@
+import { ServiceError } from '../../domain/service-error.ts';
+import type { Catalog } from '../../evaluation/catalog/catalog.ts';
+import type { Hub } from '../../evaluation/streaming/hub.ts';
+import { unavailable } from '../../evaluation/v1/access.ts';
+import { streamAnswer } from '../../evaluation/v1/answers.ts';
+import type { Freshness } from '../../evaluation/v1/context.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import type { OpenStream } from './stream.ts';
+
+/** What streams are opened from. */
+export interface StreamParts {
+  readonly catalog: Catalog;
+  readonly hub: Hub;
+  readonly freshness: Freshness;
+}
+
+/** Streams of environments for those who manage them: the same frames as on `/v1/stream`. */
+export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
+  return (projectName, environmentName, { request, stillValid }) => {
+    // First: what this node does not know may be there all the same.
+    if (!freshness.canStream())
+      throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
+    const projectId = catalog.projectId(projectName);
+    if (projectId === undefined) {
+      const message = 'There is no project of that name: check the name, or create it.';
+      throw new ServiceError('project_not_found', message);
+    }
+    const environment = catalog.environment(projectId, environmentName);
+    if (environment === undefined) {
+      const message = 'This project has no environment of that name: check the name.';
+      throw new ServiceError('environment_not_found', message);
+    }
+    const { revision } = environment;
+    const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
+    return streamAnswer(hub.open(environment, undefined, stillValid), revision, facts);
+  };
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { StoreTransaction } from '../../domain/store.ts';
+import { ENGINES } from '../../storage/test-engines.ts';
+import { ADA, makeProject, makeToken } from '../../storage/test-records.ts';
+import { PasswordHashes } from '../people/passwords.ts';
+import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
+import { join, PASSWORD, TestBrowser } from './test-browser.ts';
+
+setDefaultTimeout(60_000);
+
+const OTHER_PASSWORD = 'another horse battery';
+
+// On SQLite there is one writer at a time: only here can two requests meet.
+describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on $name', (engine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  /**
+   * Sends a request in the middle of another writer's transaction, which goes on to its end once the request waits
+   * for it. Gives the request's answer.
+   */
+  async function meet(
+    send: () => Promise<TestAnswer>,
+    before: (transaction: StoreTransaction) => Promise<void>,
+    after: (transaction: StoreTransaction) => Promise<void> = async () => {},
+  ): Promise<TestAnswer> {
+    const { result } = await app.home.store.commit(ADA, async (transaction) => {
+      await before(transaction);
+      const answer = send();
+      await someoneWaits();
+      await after(transaction);
+      return { answer };
+    });
+    return result.answer;
+  }
+
+  async function someoneWaits(): Promise<void> {
+    const waiting = `SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    while ((await app.home.database.query(waiting)).length === 0);
+  }
+
+  test('a sign-in that meets a new password is refused: no session of the old one outlives it', async () => {
+    const { id, email } = await join(app, { email: 'bob@example.com', role: 'viewer' });
+    const hash = await new PasswordHashes().hash(OTHER_PASSWORD);
+    const browser = new TestBrowser(app);
+    const met = await meet(
+      () => browser.signIn(email, PASSWORD),
+      async ({ people }) => {
+        await people.lock();
+        const operator = await people.operator(id);
+        if (operator !== undefined) await people.setPassword(operator, hash);
+      },
+      async ({ people }) => {
+        const operator = await people.operator(id);
+        if (operator !== undefined) await people.deleteSessionsOf(operator);
+      },
+    );
+    expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
+    expect((await browser.call('GET', '/api/session')).json.signedIn).toBe(false);
+  });
+
+  test('a change of password that meets another one is refused: the other one stays in force', async () => {
+    const { id, email, browser } = await join(app, { email: 'eve@example.com', role: 'viewer' });
+    const hash = await new PasswordHashes().hash(OTHER_PASSWORD);
+    const body = { current: PASSWORD, next: 'the battery of a thief' };
+    const met = await meet(
+      () => browser.call('POST', '/api/session/password', { body }),
+      async ({ people }) => {
+        await people.lock();
+        const operator = await people.operator(id);
+        if (operator === undefined) return;
+        await people.setPassword(operator, hash);
+        await people.deleteSessionsOf(operator);
+      },
+    );
+    expect([met.status, met.json.error]).toEqual([401, 'sign_in_failed']);
+    expect((await new TestBrowser(app).signIn(email, OTHER_PASSWORD)).status).toBe(200);
+  });
+
+  test('to take back a link that is being used at this moment is refused: somebody is in', async () => {
+    const body = { email: 'mia@example.com', role: 'viewer' };
+    const { id } = (await app.call('POST', '/api/invitations', { body })).json;
+    const met = await meet(
+      () => app.call('DELETE', `/api/invitations/${id}`),
+      async (transaction) => {
+        const { people } = transaction;
+        await people.lock();
+        // Something for the log, as joining is: an operation without a deed leaves no trace.
+        await transaction.insertProject(makeProject('joined'));
+        const link = (await people.openInvitations(Date.now())).find((one) => one.id === id);
+        if (link !== undefined) await people.useInvitation(link, Date.now());
+      },
+    );
+    expect([met.status, met.json?.error]).toEqual([404, 'not_found']);
+  });
+
+  test('a copy from an environment that is just being deleted removes nothing', async () => {
+    const { name, path } = await app.project();
+    for (const environment of ['development', 'staging']) {
+      await app.call('PUT', `${path}/environments/${environment}/flags/a`, { body: { enabled: true } });
+    }
+    const idOf = async (transaction: StoreTransaction, environment: string) => {
+      const project = await transaction.project(name);
+      const found = await transaction.environment(project?.id ?? '', environment);
+      if (found === undefined) throw new Error(`there is no ${environment}`);
+      return found;
+    };
+    const met = await meet(
+      () =>
+        app.call('POST', `${path}/environments/staging/copy`, {
+          body: { from: 'development', deletes: true },
+        }),
+      async (transaction) => {
+        await transaction.lockEnvironment((await idOf(transaction, 'development')).id);
+        await transaction.lockEnvironment((await idOf(transaction, 'staging')).id);
+      },
+      async (transaction) => {
+        await transaction.deleteEnvironment(await idOf(transaction, 'development'));
+      },
+    );
+    expect([met.status, met.json.error]).toEqual([404, 'environment_not_found']);
+    expect((await app.call('GET', `${path}/environments/staging/flags/a`)).status).toBe(200);
+  });
+
+  test('of two changes of one flag neither undoes the other, in a project without environments as well', async () => {
+    const declaration = { halyard: 1, project: 'bare', environments: [], flags: { a: {} } };
+    await app.call('POST', '/api/import', { body: declaration });
+    const met = await meet(
+      () => app.call('PATCH', '/api/projects/bare/flags/a', { body: { tags: ['mine'] } }),
+      async (transaction) => {
+        const project = await transaction.project('bare');
+        if (project === undefined) throw new Error('there is no project');
+        await transaction.lockProject(project.id);
+        const flag = await transaction.flag(project.id, 'a');
+        if (flag !== undefined) await transaction.putFlag({ ...flag, description: 'yours' });
+      },
+    );
+    expect([met.status, met.json]).toMatchObject([200, { description: 'yours', tags: ['mine'] }]);
+  });
+
+  test('of two access tokens that want one name at the same moment, one gets it', async () => {
+    const create = () => app.call('POST', '/api/tokens', { body: { name: 'pipeline' } });
+    const met = await meet(create, async (transaction) => {
+      await transaction.people.lock();
+      await transaction.insertAccessToken({ ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
+    });
+    expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
+  });
+});

@@ -1,0 +1,165 @@
+import { DEFAULT_ENVIRONMENTS, ERROR_CODES, FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import { ENVIRONMENT_COLORS } from '../../domain/environment.ts';
+import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
+
+// Patterns and lengths are described here and checked by the commands, which say in words what would be right.
+
+/** A time: ISO 8601 with a zone. */
+export const TimeSchema = z.iso
+  .datetime({ offset: true, error: 'give an ISO 8601 time with its zone, such as "2027-01-31T12:00:00Z"' })
+  .openapi({ example: '2027-01-31T12:00:00Z' });
+
+/** The name of a project or environment. */
+export const NameSchema = z
+  .string()
+  .openapi({ pattern: NAME_PATTERN.source, example: DEFAULT_ENVIRONMENTS[2] });
+
+/** A flag key. */
+export const FlagKeySchema = z
+  .string()
+  .openapi({ pattern: FLAG_KEY_PATTERN.source, example: 'new-checkout' });
+
+/** The body of every error answer. (Spec: Errors) */
+export const ErrorBodySchema = z
+  .object({
+    error: z.string().openapi({ enum: [...ERROR_CODES] }),
+    message: z.string().openapi({ description: 'What was wrong and what would be right.' }),
+    docs: z.string().openapi({ description: 'The documentation page of the code.' }),
+  })
+  .openapi('Error');
+
+const ValueSchema = z
+  .unknown()
+  .optional()
+  .openapi({ description: 'Any JSON value, at most 64 KiB, 32 levels deep.' });
+const RolloutSchema = z.number().openapi({
+  minimum: 0,
+  maximum: 100,
+  description: 'Share of targeting keys, at most three decimals; absent means everyone.',
+});
+
+/** A flag's state. (Spec: Flag) */
+export const FlagStateSchema = z
+  .strictObject({ enabled: z.boolean(), value: ValueSchema, rolloutPct: RolloutSchema.optional() })
+  .openapi('FlagState');
+
+/** What to change of a flag's state. */
+export const StatePatchSchema = z
+  .strictObject({
+    enabled: z.boolean().optional(),
+    value: ValueSchema,
+    rolloutPct: RolloutSchema.optional(),
+    unset: z.array(z.enum(['value', 'rolloutPct'])).optional(),
+  })
+  .openapi('StatePatch');
+
+/** A description and tags, as documents have them. */
+export const flagTextMembers = {
+  description: z.string().openapi({ maxLength: MAX_TEXT.description }).optional(),
+  tags: z
+    .array(z.string().openapi({ maxLength: MAX_TEXT.tag }))
+    .openapi({ maxItems: MAX_TAGS })
+    .optional(),
+} as const;
+
+/** All texts of a flag, as they are sent. */
+export const flagDetailMembers = {
+  ...flagTextMembers,
+  owner: z
+    .string()
+    .openapi({ maxLength: MAX_TEXT.label, description: 'Who looks after it; empty for nobody.' })
+    .optional(),
+} as const;
+
+/** The query of a write that can be tried without effect. */
+export const dryRunQuery = z.strictObject({
+  dryRun: z
+    .enum(['true', 'false'])
+    .default('false')
+    .openapi({ description: '`true`: say what would be done, and do nothing.' }),
+});
+
+/** What every answer of a write has beside the record. */
+export const seqMember = {
+  seq: z
+    .number()
+    .int()
+    .optional()
+    .openapi({ description: 'Where the change stands in the log; absent where nothing was to be changed.' }),
+} as const;
+
+const Revision = z.number().int().openapi({ description: 'Counts committed changes of the environment.' });
+
+/** An environment as it is answered. */
+export const EnvironmentRecordSchema = z
+  .object({
+    name: NameSchema,
+    revision: Revision,
+    protected: z
+      .boolean()
+      .openapi({ description: 'Whether changing its states needs a permission and a confirmation.' }),
+    color: z.enum(ENVIRONMENT_COLORS),
+    position: z.number().int().openapi({ description: 'Where it stands among the others, from 0.' }),
+    createdAt: TimeSchema,
+  })
+  .openapi('Environment');
+
+/** A project as it is answered on its own. */
+export const ProjectRecordSchema = z
+  .object({ name: NameSchema, createdAt: TimeSchema, environments: z.array(EnvironmentRecordSchema) })
+  .openapi('Project');
+
+const Author = z.string().optional().openapi({
+  description:
+    'Who wrote it: `operator:<e-mail>`, `token:<name>` or `system`. Absent on states that are older than this member.',
+  example: 'operator:ada@example.com',
+});
+
+/** A flag's state with where it stands. */
+export const StateRecordSchema = z
+  .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema, updatedBy: Author })
+  .openapi('StateRecord');
+
+/** A flag's state under its key. */
+export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema }).openapi('KeyedState');
+
+/** What a write of one state answers. */
+export const StateWrittenSchema = KeyedStateSchema.extend({
+  changed: z.boolean().openapi({ description: 'Whether the state is another than before.' }),
+  environmentRevision: Revision,
+  ...seqMember,
+}).openapi('StateWritten');
+
+/** A flag with its states by environment. */
+export const FlagRecordSchema = z
+  .object({
+    key: FlagKeySchema,
+    description: z.string(),
+    tags: z.array(z.string()),
+    owner: z.string(),
+    createdAt: TimeSchema,
+    archivedAt: TimeSchema.optional(),
+    environments: z.record(NameSchema, StateRecordSchema),
+  })
+  .openapi('Flag');
+
+/** What keys and access tokens have in common. */
+export const lifetimeMembers = {
+  id: z.string(),
+  name: z.string().openapi({ maxLength: MAX_TEXT.label }),
+  createdAt: TimeSchema,
+  expiresAt: TimeSchema.optional(),
+  revokedAt: TimeSchema.optional(),
+  lastUsedAt: TimeSchema.optional(),
+} as const;
+
+/** A project key without the key itself. */
+export const KeyRecordSchema = z
+  .object({
+    ...lifetimeMembers,
+    lastFour: z.string(),
+    environments: z.array(NameSchema),
+    status: z.enum(['active', 'expired', 'revoked']),
+  })
+  .openapi('ProjectKey');

@@ -1,0 +1,116 @@
+import pino from 'pino';
+import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
+import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
+import type { ManagementContext } from '../context.ts';
+import { createManagementApp } from './app.ts';
+import type { ManagementApp } from './environment.ts';
+
+/** The token that the tests' application takes from its settings. */
+export const ADMIN_TOKEN = `hat_${'a'.repeat(43)}`;
+
+/** One request of a test. */
+export interface TestRequest {
+  /** Sent as it is when it is a text, otherwise as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default {@link ADMIN_TOKEN}; `null` sends none. */
+  readonly token?: string | null;
+}
+
+/** One answer, read to its end. */
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; a test that uses a member which is not there fails there. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  readonly json: any;
+}
+
+/** The management interface over a real store, without a listener or a follower. */
+export class TestApp {
+  readonly app: ManagementApp;
+  readonly home: TestStore;
+  /** What the node would do and know; tests change it. */
+  readonly node = { now: Date.now(), isLost: false, applied: [] as number[], waitForApplied: async () => {} };
+  readonly context: ManagementContext;
+  /** What was logged, one JSON text per line. */
+  readonly logged: string[] = [];
+  /** Project and environment of every stream that was opened. */
+  readonly streams: string[] = [];
+  /** How long each slowed sign-in would have waited, in milliseconds; a test may let it wait for something. */
+  readonly pauses: number[] = [];
+  pause = async (): Promise<void> => {};
+  #projects = 0;
+
+  constructor(home: TestStore) {
+    this.home = home;
+    this.context = {
+      store: home.store,
+      waitForApplied: async (seq) => {
+        await this.node.waitForApplied();
+        this.node.applied.push(seq);
+      },
+      assertWritable: () => {
+        if (this.node.isLost) throw new Error('the listener is lost');
+      },
+      now: () => this.node.now,
+      randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+      newId: () => Bun.randomUUIDv7(),
+      pause: async (ms) => {
+        this.pauses.push(ms);
+        await this.pause();
+      },
+    };
+    this.app = createManagementApp({
+      context: this.context,
+      adminToken: ADMIN_TOKEN,
+      publicUrl: () => 'https://flags.example',
+      evaluationUrl: () => undefined,
+      trustProxy: true,
+      docsUrl: 'https://docs.example',
+      version: '0.0.0',
+      log: pino({}, { write: (line: string) => void this.logged.push(line) }),
+      openStream: (project, environment) => {
+        this.streams.push(`${project}/${environment}`);
+        return new Response(`data: ${project}/${environment}\n\n`);
+      },
+      deliveries: new SqlDeliveryStore(async () => home.database),
+      events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
+    });
+  }
+
+  /** Sends one request. */
+  async call(method: string, path: string, request: TestRequest = {}): Promise<TestAnswer> {
+    const { body, headers = {}, token = ADMIN_TOKEN } = request;
+    const answer = await this.app.request(path, {
+      method,
+      headers: { ...(token === null ? {} : { Authorization: `Bearer ${token}` }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      json: text.startsWith('{') ? JSON.parse(text) : undefined,
+    };
+  }
+
+  /** Makes a project of its own for a test; gives its path. */
+  async project(): Promise<{ readonly name: string; readonly path: string }> {
+    const name = `p${++this.#projects}`;
+    const { status, text } = await this.call('POST', '/api/projects', { body: { name } });
+    if (status !== 201) throw new Error(text);
+    return { name, path: `/api/projects/${name}` };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve(this.home[Symbol.asyncDispose]());
+  }
+}
+
+/** Opens the application over a new place of the engine. */
+export async function openTestApp(engine: TestEngine): Promise<TestApp> {
+  return new TestApp(await openTestStore(engine));
+}

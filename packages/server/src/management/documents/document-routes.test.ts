@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
+
+setDefaultTimeout(60_000);
+
+const YAML: TestRequest = { headers: { 'Content-Type': 'application/yaml' } };
+
+describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  const load = (body: unknown, query = '') => app.call('POST', `/api/import${query}`, { body });
+  const dump = async (name: string, format = 'json') =>
+    (await app.call('GET', `/api/projects/${name}/export?format=${format}`)).text;
+  const revisionOf = async (name: string, environment: string) =>
+    (await app.call('GET', `/api/projects/${name}/environments/${environment}/flags`)).json.revision;
+
+  /** A project whose names and values are as awkward as they may be. */
+  async function awkward(): Promise<string> {
+    const { name, path } = await app.project();
+    const values = [
+      '{"10":1.0,"9":-0,"9":null}',
+      '"\\u0000\\ud800: # \\n"',
+      '123456789012345678901',
+      '[ ]',
+      '1e400',
+    ];
+    const keys = ['true', '123', '1.5', 'a.b-c_d', 'constructor'];
+    for (const [index, key] of keys.entries()) {
+      const body = `{"enabled":true,"value":${values[index]},"rolloutPct":0.001}`;
+      await app.call('PUT', `${path}/environments/production/flags/${key}`, { body });
+      await app.call('PUT', `${path}/environments/staging/flags/${key}`, { body: { enabled: false } });
+    }
+    const text = { description: 'says: "no" # \u2028 ü\n- x', tags: ['yes', '- a', 'ß'], owner: 'Team: "A"' };
+    await app.call('PATCH', `${path}/flags/true`, { body: text });
+    await app.call('POST', `${path}/flags`, { body: { key: 'nowhere' } });
+    return name;
+  }
+
+  test.each([
+    ['json', {}],
+    ['yaml', YAML],
+  ] as const)(
+    'a project goes through %s and back with nothing lost, however often',
+    async (format, request) => {
+      const name = await awkward();
+      const before = await dump(name, format);
+      const again = await app.call('POST', '/api/import?policy=enforce', { ...request, body: before });
+      expect(again.status).toBe(200);
+      expect(again.json).toMatchObject({ changes: [], flagsCreated: [], flagsUpdated: [], kept: 0 });
+      expect(again.json).toMatchObject({ projectCreated: false, environmentsCreated: [] });
+      const copied = before.replaceAll(name, `${name}-copy`);
+      const made = await app.call('POST', '/api/import', { ...request, body: copied });
+      expect(made.json).toMatchObject({ projectCreated: true, policy: 'create-only', dryRun: false });
+      expect(made.json.environmentsCreated).toEqual(['development', 'staging', 'production']);
+      expect(made.json.changes).toHaveLength(10);
+      expect(await dump(`${name}-copy`, format)).toBe(copied);
+      expect(await dump(`${name}-copy`)).toBe((await dump(name)).replaceAll(name, `${name}-copy`));
+      expect(await revisionOf(`${name}-copy`, 'production')).toBe(1);
+      expect(await revisionOf(`${name}-copy`, 'development')).toBe(0);
+    },
+  );
+
+  test('create-only adds what is missing and keeps what differs', async () => {
+    const { name, path } = await app.project();
+    await app.call('PUT', `${path}/environments/production/flags/a`, { body: { enabled: true, value: 1 } });
+    await app.call('PATCH', `${path}/flags/a`, { body: { description: 'mine' } });
+    const flags = {
+      a: {
+        description: 'theirs',
+        environments: { production: { enabled: false }, staging: { enabled: true } },
+      },
+      b: { environments: { production: { enabled: true } } },
+    };
+    const { json } = await load({
+      halyard: 1,
+      project: name,
+      environments: ['production', 'staging', 'qa'],
+      flags,
+    });
+    expect(json.changes).toEqual([
+      { environment: 'production', key: 'b', action: 'create', after: { enabled: true } },
+      { environment: 'staging', key: 'a', action: 'create', after: { enabled: true } },
+    ]);
+    expect(json).toMatchObject({
+      kept: 1,
+      environmentsCreated: ['qa'],
+      flagsCreated: ['b'],
+      flagsUpdated: [],
+    });
+    const after = (await app.call('GET', `${path}/flags/a`)).json;
+    expect(after.description).toBe('mine');
+    expect(after.environments.production.state).toEqual({ enabled: true, value: 1 });
+  });
+
+  test('enforce makes the listed environments equal to the document and leaves the others alone', async () => {
+    const { name, path } = await app.project();
+    const put = (environment: string, key: string) =>
+      app.call('PUT', `${path}/environments/${environment}/flags/${key}`, { body: { enabled: true } });
+    await Promise.all([
+      put('production', 'a'),
+      put('production', 'gone'),
+      put('production', 'half'),
+      put('staging', 'half'),
+    ]);
+    const flags = { a: { tags: ['x'], environments: { production: { enabled: false } } } };
+    const body = { halyard: 1, project: name, environments: ['production'], flags };
+    const before = await revisionOf(name, 'production');
+    const { json } = await load(body, '?policy=enforce');
+    expect(json.changes).toEqual([
+      {
+        environment: 'production',
+        key: 'a',
+        action: 'update',
+        before: { enabled: true },
+        after: { enabled: false },
+      },
+      { environment: 'production', key: 'gone', action: 'delete', before: { enabled: true } },
+      { environment: 'production', key: 'half', action: 'delete', before: { enabled: true } },
+    ]);
+    expect(json).toMatchObject({ flagsUpdated: ['a'], flagsDeleted: ['gone'], kept: 0 });
+    expect(await revisionOf(name, 'production')).toBe(before + 1);
+    expect(await revisionOf(name, 'staging')).toBe(1);
+    expect((await app.call('GET', `${path}/flags/gone`)).status).toBe(404);
+    expect(Object.keys((await app.call('GET', `${path}/flags/half`)).json.environments)).toEqual(['staging']);
+  });
+
+  test('an owner that the document does not name stays, and one that it names is enforced', async () => {
+    const { name, path } = await app.project();
+    await app.call('POST', `${path}/flags`, { body: { key: 'a', owner: 'Team A' } });
+    const document = (flag: object) => ({ halyard: 1, project: name, environments: [], flags: { a: flag } });
+    const ownerOf = async () => (await app.call('GET', `${path}/flags/a`)).json.owner;
+    await load(document({ description: 'x' }), '?policy=enforce');
+    expect(await ownerOf()).toBe('Team A');
+    await load(document({ owner: 'Team B' }));
+    expect(await ownerOf()).toBe('Team A');
+    const enforced = await load(document({ owner: 'Team B' }), '?policy=enforce');
+    expect([enforced.json.flagsUpdated, await ownerOf()]).toEqual([['a'], 'Team B']);
+  });
+
+  test('a project that an import makes is guarded as any other', async () => {
+    const { name } = await app.project();
+    const project = `${name}-made`;
+    const environments = ['production', 'preview', 'staging'];
+    await load({ halyard: 1, project, environments, flags: {} });
+    const made = (await app.call('GET', `/api/projects/${project}`)).json.environments;
+    const guards = made.map((one: { name: string; protected: boolean }) => [one.name, one.protected]);
+    expect(Object.fromEntries(guards)).toEqual({ preview: false, production: true, staging: false });
+  });
+
+  test('a dry run says what would be done and writes nothing', async () => {
+    const name = await awkward();
+    const tables = ['projects', 'environments', 'flags', 'flag_states', 'change_log', 'audit_log', 'feed'];
+    const everything = () =>
+      Promise.all(tables.map((table) => app.home.database.query(`SELECT * FROM ${table}`)));
+    const body = {
+      halyard: 1,
+      project: name,
+      environments: ['production', 'fresh'],
+      flags: { new: { environments: { fresh: { enabled: true } } } },
+    };
+    const before = await everything();
+    const dry = await load(body, '?policy=enforce&dryRun=true');
+    const dryNew = await load({ ...body, project: `${name}-new` }, '?dryRun=true');
+    expect(await everything()).toEqual(before);
+    expect(dryNew.json).toMatchObject({ projectCreated: true, dryRun: true });
+    const real = await load(body, '?policy=enforce&dryRun=false');
+    const { seq, ...done } = real.json;
+    expect(seq).toBeNumber();
+    expect(dry.json).toEqual({ ...done, dryRun: true });
+    expect(real.json.changes).toHaveLength(6);
+  });
+
+  // PostgreSQL gets fewer: its share of a small machine's time goes into the round trips.
+  const count = engine.name === 'sqlite' ? 10_000 : 1_000;
+  test(`${count} flags fit, and are one change of each environment`, async () => {
+    const { name } = await app.project();
+    const state = { enabled: true, value: { text: 'x'.repeat(500) } };
+    const flags = Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `f${index}`,
+        { environments: { production: state, staging: state } },
+      ]),
+    );
+    const body = { halyard: 1, project: name, environments: ['production', 'staging'], flags };
+    const { status, json } = await load(body);
+    expect([status, json.changes?.length]).toEqual([200, 2 * count]);
+    expect(await revisionOf(name, 'production')).toBe(1);
+    const yaml = await dump(name, 'yaml');
+    const again = await app.call('POST', '/api/import?policy=enforce', { ...YAML, body: yaml });
+    expect([again.status, again.json.changes]).toEqual([200, []]);
+  });
+
+  const minimal = { halyard: 1, project: 'refused', environments: ['production'], flags: {} };
+  const flag = (content: unknown) => ({ ...minimal, flags: { a: content } });
+  test.each([
+    [{ ...minimal, halyard: 2 }, '"halyard" must be 1'],
+    [{ ...minimal, halyard: undefined }, 'lacks the member "halyard"'],
+    [{ ...minimal, flags: undefined }, 'lacks the member "flags"'],
+    [{ ...minimal, owner: 'me' }, 'unknown member "owner"'],
+    [flag({ owner: ' me' }), 'flags.a: "owner" must be'],
+    [{ ...minimal, project: 'No' }, 'cannot be the name of a project'],
+    [{ ...minimal, project: 1 }, '"project" must be a text'],
+    [{ ...minimal, environments: 'production' }, '"environments" must be a list'],
+    [{ ...minimal, environments: ['a', 'a'] }, 'twice'],
+    [{ ...minimal, environments: ['A'] }, 'cannot be the name of an environment'],
+    [{ ...minimal, flags: [] }, '"flags" is not an object'],
+    [{ ...minimal, flags: { 'a b': {} } }, '"a b" cannot be a flag key'],
+    [flag(null), '"flags.a" is not an object'],
+    [flag({ state: 1 }), '"flags.a" has an unknown member "state"'],
+    [flag({ description: 1 }), '"flags.a.description" must be a text'],
+    [flag({ tags: ['x', 'x'] }), 'flags.a: "tags" has one tag twice'],
+    [flag({ environments: { moon: { enabled: true } } }), '"flags.a.environments" has "moon"'],
+    [flag({ environments: { production: { enabled: 1 } } }), '"flags.a.environments.production.enabled"'],
+    [flag({ environments: { production: { enabled: true, pct: 1 } } }), 'unknown member "pct"'],
+    ['{"halyard":1,"halyard":1}', '"halyard" more than once'],
+    ['{"halyard":1,"project":"refused","environments":[],"flags":{"a":{},"a":{}}}', '"a" more than once'],
+    ['halyard: 1', 'not valid JSON'],
+  ])('the document %j is refused with the place in the message', async (body, sentence) => {
+    const { status, json } = await load(body);
+    expect([status, json.error]).toEqual([400, 'invalid_argument']);
+    expect(json.message).toContain(sentence);
+    expect((await app.call('GET', '/api/projects/refused')).status).toBe(404);
+  });
+
+  test.each(['policy=all', 'dryRun=yes', 'dryrun=true', 'policy=enforce&policy=enforce'])(
+    'the query %s is refused: a mistyped dry run must not run',
+    async (query) => {
+      expect((await load(minimal, `?${query}`)).status).toBe(400);
+      expect((await app.call('GET', '/api/projects/refused')).status).toBe(404);
+    },
+  );
+
+  test('an export of nothing is not found, and of an unknown form refused', async () => {
+    expect((await app.call('GET', '/api/projects/none/export')).json.error).toBe('project_not_found');
+    const { path } = await app.project();
+    expect((await app.call('GET', `${path}/export?format=xml`)).status).toBe(400);
+  });
+});

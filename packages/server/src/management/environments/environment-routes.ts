@@ -1,0 +1,123 @@
+import { z } from '@hono/zod-openapi';
+import { ENVIRONMENT_COLORS, type Environment, type EnvironmentColor } from '../../domain/environment.ts';
+import type { Writable } from '../../domain/raw-json.ts';
+import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
+import type { Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import {
+  createEnvironment,
+  deleteEnvironment,
+  type EnvironmentLooks,
+  listEnvironments,
+  updateEnvironment,
+} from './environments.ts';
+
+/** What an environment looks like, in bodies. */
+const looksMembers = {
+  protected: z.boolean().optional(),
+  color: z.enum(ENVIRONMENT_COLORS).optional(),
+};
+
+interface Looks {
+  readonly protected?: boolean | undefined;
+  readonly color?: EnvironmentColor | undefined;
+}
+
+const tag = 'Environments';
+const path = '/api/projects/{project}/environments';
+
+/** Mounts the routes of environments. */
+export function mountEnvironments(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path, id: 'listEnvironments', tag },
+      role: 'viewer',
+      summary: 'The environments of a project',
+      answer: {
+        status: 200,
+        description: 'The environments, by position and then by name.',
+        schema: z.object({ environments: z.array(EnvironmentRecordSchema) }),
+      },
+      errors: ['project_not_found'],
+    },
+    async ({ params }) =>
+      ok({ environments: (await listEnvironments(context, params.project)).map(environmentRecord) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path, id: 'createEnvironment', tag },
+      role: 'admin',
+      summary: 'Make an environment, empty',
+      body: { schema: z.strictObject({ name: NameSchema, ...looksMembers }) },
+      answer: {
+        status: 201,
+        description: 'The environment.',
+        schema: EnvironmentRecordSchema.extend(seqMember),
+      },
+      errors: ['project_not_found', 'already_exists'],
+    },
+    async ({ params, body, actor }) => {
+      const place = { project: params.project, environment: body.name, looks: looksOf(body) };
+      return created(environmentRecord(await createEnvironment(context, actor, place)));
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'patch', path: `${path}/{environment}`, id: 'updateEnvironment', tag },
+      role: 'admin',
+      summary: 'Change whether an environment is protected, and how screens show it',
+      body: {
+        schema: z.strictObject({
+          ...looksMembers,
+          position: z.number().int().min(0).max(1000).optional(),
+        }),
+      },
+      answer: {
+        status: 200,
+        description: 'The environment.',
+        schema: EnvironmentRecordSchema.extend(seqMember),
+      },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+    },
+    async ({ params, body, actor }) => {
+      const { position } = body;
+      const looks = { ...looksOf(body), ...(position === undefined ? {} : { position }) };
+      return ok(environmentRecord(await updateEnvironment(context, actor, { ...params, looks })));
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: `${path}/{environment}`, id: 'deleteEnvironment', tag },
+      role: 'admin',
+      summary: 'Remove an environment with the states in it',
+      answer: { status: 204, description: 'It is gone; its streams are closed.' },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+    },
+    async ({ params, actor }) => {
+      await deleteEnvironment(context, actor, params);
+      return noContent();
+    },
+  );
+}
+
+/** The looks that a body names. */
+function looksOf({ protected: isProtected, color }: Looks): Omit<EnvironmentLooks, 'position'> {
+  return {
+    ...(isProtected === undefined ? {} : { protected: isProtected }),
+    ...(color === undefined ? {} : { color }),
+  };
+}
+
+/** An environment as it is answered. */
+export function environmentRecord(environment: Written<Environment>): Writable {
+  const { name, revision, protected: isProtected, color, position, createdAt, seq } = environment;
+  const record = { name, revision, protected: isProtected, color, position };
+  return { ...record, createdAt: isoTime(createdAt), seq };
+}

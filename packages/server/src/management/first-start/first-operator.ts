@@ -1,0 +1,48 @@
+import type { Actor } from '../../domain/audit.ts';
+import { type Operator, UNLIMITED } from '../../domain/operator.ts';
+import { commit } from '../commit.ts';
+import { offerSetup } from '../people/invitations.ts';
+import { isSetupNeeded } from '../people/operators.ts';
+import { checkPassword } from '../people/passwords.ts';
+import { checkEmail, type PeopleContext } from '../people/people.ts';
+
+/** What the settings say of the first administrator; both or neither. */
+export interface FirstAdmin {
+  readonly adminEmail?: string;
+  readonly adminPassword?: string;
+}
+
+const SYSTEM: Actor = { name: 'system', note: 'from the settings', permissions: UNLIMITED };
+
+/**
+ * While there is no operator, makes the administrator of the settings or else a link to set one up, which is given.
+ * The link is new at each start and ends those that `maker`, the name of this node, made before.
+ * Nodes that start together each have a link of their own, and all end with the first operator.
+ */
+export async function prepareFirstOperator(
+  context: PeopleContext,
+  { adminEmail, adminPassword }: FirstAdmin,
+  maker: string,
+): Promise<string | undefined> {
+  if (!(await isSetupNeeded(context))) return undefined;
+  if (adminEmail === undefined || adminPassword === undefined) {
+    return (await offerSetup(context, maker)).link;
+  }
+  await makeAdmin(context, adminEmail, adminPassword);
+  return undefined;
+}
+
+async function makeAdmin(context: PeopleContext, emailText: string, password: string): Promise<void> {
+  const email = checkEmail(emailText);
+  checkPassword(password, email);
+  const operator: Operator = {
+    ...{ id: context.newId(), email, name: email.replace(/@.*$/, '').slice(0, 100) },
+    ...{ role: 'admin', canChangeProtected: true, createdAt: context.now() },
+  };
+  const hash = await context.passwords.hash(password);
+  await commit(context, SYSTEM, async ({ people }) => {
+    await people.lock();
+    // Another node may have been first.
+    if (!(await people.hasOperators())) await people.insertOperator(operator, hash);
+  });
+}

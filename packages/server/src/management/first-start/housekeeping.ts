@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import type { DeliveryStore } from '../../domain/delivery.ts';
+import type { Store } from '../../domain/store.ts';
+import { StoreOutage } from '../../domain/store-outage.ts';
+import type { Catalog } from '../../evaluation/catalog/catalog.ts';
+import type { Database } from '../../storage/database.ts';
+import { LOG_RETENTION, pruneLog } from '../../storage/log.ts';
+import { SIGN_IN_LIMIT } from '../people/sign-in-limit.ts';
+
+/** How often the uses of keys are written down, and how often old log rows are looked for, in milliseconds. */
+const TOUCH_MS = 30_000;
+const PRUNE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** What the housekeeping works on. */
+export interface HousekeepingParts {
+  readonly catalog: Catalog;
+  readonly store: Store;
+  readonly database: () => Promise<Database>;
+  readonly deliveries: Pick<DeliveryStore, 'prune'>;
+  /** Public ids of the keys that hold streams open: each open stream is a use. */
+  readonly openKeys: () => Iterable<string>;
+  readonly log: Logger;
+}
+
+/** The quiet work beside the read path: when keys were last used, and a change log that does not grow for ever. */
+export class Housekeeping {
+  readonly #parts: HousekeepingParts;
+  readonly #timers: readonly Timer[];
+
+  constructor(parts: HousekeepingParts) {
+    this.#parts = parts;
+    this.#timers = [
+      setInterval(() => void this.noteUses(), TOUCH_MS),
+      setInterval(() => void this.#prune(), PRUNE_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  /** Writes down which keys have been used since the last time. A failure costs only these dates. */
+  async noteUses(): Promise<void> {
+    const now = Date.now();
+    const { catalog, openKeys } = this.#parts;
+    const uses = new Map([...catalog.keys.takeUsed(), ...openKeys()].map((id) => [id, now]));
+    if (uses.size === 0) return;
+    try {
+      await this.#parts.store.touchKeys(uses);
+    } catch (err) {
+      this.#noteFailure(err, 'the last use of keys could not be written down');
+    }
+  }
+
+  /** Stops the timers. Safe to call twice. */
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  async #prune(): Promise<void> {
+    try {
+      await this.#parts.deliveries.prune(Date.now());
+      await this.#parts.store.people.prune(Date.now(), SIGN_IN_LIMIT.windowMs);
+      const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
+      const pruned = await pruneLog(await this.#parts.database(), {
+        olderThan,
+        keepRows: LOG_RETENTION.rows,
+      });
+      if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');
+    } catch (err) {
+      this.#noteFailure(err, 'old records could not be removed; it is tried again in an hour');
+    }
+  }
+
+  /** An outage is told of by the follower, and on a standby nothing of this can ever be written. */
+  #noteFailure(err: unknown, message: string): void {
+    this.#parts.log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
+  }
+}

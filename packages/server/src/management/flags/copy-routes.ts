@@ -1,0 +1,123 @@
+import { z } from '@hono/zod-openapi';
+import { RawJson } from '../../domain/raw-json.ts';
+import { ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import {
+  dryRunQuery,
+  EnvironmentRecordSchema,
+  FlagKeySchema,
+  FlagStateSchema,
+  NameSchema,
+  seqMember,
+} from '../api/schemas.ts';
+import type { ManagementContext } from '../context.ts';
+import { compareEnvironments } from './compare.ts';
+import { copyStates } from './copy.ts';
+import { expectedRevision, revisionTag } from './preconditions.ts';
+
+const tag = 'Compare and copy';
+const Revision = EnvironmentRecordSchema.shape.revision;
+const PlaceSchema = z.object({ environment: NameSchema, revision: Revision });
+
+/** Mounts the routes that compare environments and copy states between them. */
+export function mountCopy(app: ManagementApp, context: ManagementContext): void {
+  mountCompare(app, context);
+  mount(
+    app,
+    {
+      method: 'post',
+      path: '/api/projects/{project}/environments/{environment}/copy',
+      ...{ id: 'copyFlagStates', tag, role: 'editor' },
+      summary: 'Copy states from another environment as one change: one revision, one frame',
+      query: dryRunQuery,
+      body: {
+        schema: z.strictObject({
+          from: NameSchema,
+          keys: z.array(FlagKeySchema).optional().openapi({ description: 'Only these flags.' }),
+          deletes: z
+            .boolean()
+            .default(false)
+            .openapi({ description: 'Also remove the states that the other environment lacks.' }),
+          fromRevision: Revision.optional().openapi({
+            description: 'The revision of `from` that was seen: at any other nothing is copied.',
+          }),
+        }),
+      },
+      conditions: ['If-Match'],
+      answer: {
+        status: 200,
+        description: 'The environment as it is now, and what was copied or would be.',
+        tagOf: 'The revision of the environment.',
+        schema: z.object({
+          environment: NameSchema,
+          revision: Revision,
+          fromRevision: Revision,
+          changed: z.array(FlagKeySchema),
+          ...seqMember,
+          differences: z.array(
+            z.object({
+              key: FlagKeySchema,
+              before: FlagStateSchema.optional(),
+              after: FlagStateSchema.optional(),
+            }),
+          ),
+        }),
+      },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
+    },
+    async ({ params, query: { dryRun }, body: { from, keys, deletes, fromRevision }, actor, request }) => {
+      const { differences, ...copied } = await copyStates(context, actor, {
+        ...{ ...params, from, extras: deletes ? 'delete' : 'keep' },
+        ...(keys === undefined ? {} : { keys }),
+        ...(fromRevision === undefined ? {} : { fromRevision }),
+        expected: expectedRevision(request.headers),
+        mode: dryRun === 'true' ? 'preview' : 'apply',
+      });
+      const steps = differences.map(({ key, before, after }) => ({
+        ...{ key, before: raw(before), after: raw(after) },
+      }));
+      return ok({ ...copied, differences: steps }, { ETag: revisionTag(copied.revision) });
+    },
+  );
+}
+
+function mountCompare(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/projects/{project}/compare', id: 'compareEnvironments', tag },
+      role: 'viewer',
+      summary: 'Which states are different in two environments',
+      query: z.strictObject({ from: NameSchema, to: NameSchema }),
+      answer: {
+        status: 200,
+        description: 'Both revisions, and the flags that differ, by key.',
+        schema: z.object({
+          from: PlaceSchema,
+          to: PlaceSchema,
+          differences: z.array(
+            z.object({
+              key: FlagKeySchema,
+              from: FlagStateSchema.optional(),
+              to: FlagStateSchema.optional(),
+            }),
+          ),
+        }),
+      },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    async ({ params, query }) => {
+      const { from, to, differences } = await compareEnvironments(context, { ...params, ...query });
+      return ok({
+        from: { environment: from.name, revision: from.revision },
+        to: { environment: to.name, revision: to.revision },
+        differences: differences.map((one) => ({ key: one.key, from: raw(one.from), to: raw(one.to) })),
+      });
+    },
+  );
+}
+
+function raw(state: string | undefined): RawJson | undefined {
+  return state === undefined ? undefined : new RawJson(state);
+}

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp } from '../api/test-app.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  const value = '{"10":1.0,"9":12345678901234567890}';
+
+  async function projectWithFlag() {
+    const project = await app.project();
+    const body = `{"key":"old","owner":"Team A","tags":["ui"],"states":
+      {"production":{"enabled":true,"value":${value}},"staging":{"enabled":false}}}`;
+    expect((await app.call('POST', `${project.path}/flags`, { body })).status).toBe(201);
+    return { ...project, flag: `${project.path}/flags/old` };
+  }
+
+  const statesOf = async (path: string, environment: string) =>
+    (await app.call('GET', `${path}/environments/${environment}/flags`)).json;
+
+  test('an archived flag is served nowhere, and gets its very states back when it is restored', async () => {
+    const { path, flag } = await projectWithFlag();
+    const archived = await app.call('POST', `${flag}/archive`);
+    expect(archived.status).toBe(200);
+    expect(archived.json).toMatchObject({ key: 'old', owner: 'Team A', environments: {} });
+    expect(archived.json.archivedAt).toMatch(/^\d{4}-/);
+    expect(archived.json.seq).toBeNumber();
+    expect(await statesOf(path, 'production')).toMatchObject({ revision: 2, flags: [] });
+    expect(await statesOf(path, 'development')).toMatchObject({ revision: 0, flags: [] });
+    const restored = await app.call('POST', `${flag}/restore`);
+    expect(restored.json.archivedAt).toBeUndefined();
+    expect(restored.text).toContain(`"state":{"enabled":true,"value":${value}}`);
+    expect(await statesOf(path, 'staging')).toMatchObject({
+      revision: 3,
+      flags: [{ key: 'old', state: { enabled: false } }],
+    });
+  });
+
+  test('archiving what is archived and restoring what is in use change nothing', async () => {
+    const { flag } = await projectWithFlag();
+    const unchanged = await app.call('POST', `${flag}/restore`);
+    expect([unchanged.status, unchanged.json.seq]).toEqual([200, undefined]);
+    const first = await app.call('POST', `${flag}/archive`);
+    const again = await app.call('POST', `${flag}/archive`);
+    expect([again.status, again.json.seq]).toEqual([200, undefined]);
+    expect(again.json.archivedAt).toBe(first.json.archivedAt);
+  });
+
+  test('whoever writes a state of an archived flag is refused, wherever it is written', async () => {
+    const { name, path, flag } = await projectWithFlag();
+    await app.call('POST', `${flag}/archive`);
+    const production = `${path}/environments/production`;
+    const state = { enabled: true };
+    const document = { halyard: 1, project: name, environments: ['staging'], flags: { old: {} } };
+    for (const [method, at, body] of [
+      ['PUT', `${production}/flags/old`, state],
+      ['PATCH', `${production}/flags/old`, state],
+      ['POST', `${production}/changes`, { changes: [{ key: 'old', state }] }],
+      [
+        'POST',
+        `${production}/changes`,
+        {
+          changes: [
+            { key: 'new', state },
+            { key: 'old', state },
+          ],
+        },
+      ],
+      ['POST', '/api/import', document],
+      ['POST', '/api/import?policy=enforce', document],
+    ] as const) {
+      const { status, json } = await app.call(method, at, { body });
+      expect([at, status, json.error]).toEqual([at, 409, 'flag_archived']);
+      expect(json.message).toContain('restore');
+    }
+    expect(await statesOf(path, 'production')).toMatchObject({ revision: 2, flags: [] });
+    const taken = await app.call('POST', `${path}/flags`, { body: { key: 'old' } });
+    expect([taken.json.error, taken.json.message]).toEqual([
+      'already_exists',
+      expect.stringContaining('archived'),
+    ]);
+  });
+
+  test('only an archived flag is deleted, and then it is gone for good', async () => {
+    const { flag } = await projectWithFlag();
+    const refused = await app.call('DELETE', flag);
+    expect([refused.status, refused.json.error]).toEqual([409, 'flag_not_archived']);
+    await app.call('POST', `${flag}/archive`);
+    expect((await app.call('DELETE', flag)).status).toBe(204);
+    for (const [method, at] of [
+      ['GET', flag],
+      ['DELETE', flag],
+      ['POST', `${flag}/archive`],
+      ['POST', `${flag}/restore`],
+    ] as const) {
+      expect((await app.call(method, at)).json.error).toBe('flag_not_found');
+    }
+  });
+
+  test('a state that came up meanwhile, and an environment that is gone, are left alone by a restore', async () => {
+    const { path, flag } = await projectWithFlag();
+    await app.call('POST', `${flag}/archive`);
+    await app.call('DELETE', `${path}/environments/staging`);
+    const restored = await app.call('POST', `${flag}/restore`);
+    expect(Object.keys(restored.json.environments)).toEqual(['production']);
+  });
+
+  test('several are archived one by one, and what is refused for one does not keep the others', async () => {
+    const { path } = await projectWithFlag();
+    const answer = await app.call('POST', `${path}/flags/archive`, {
+      body: { keys: ['old', 'none', 'old'] },
+    });
+    expect(answer.json.results).toEqual([
+      { key: 'old', archived: true, seq: expect.any(Number) },
+      { key: 'none', error: 'flag_not_found', message: expect.stringContaining('none') },
+    ]);
+    const empty = await app.call('POST', `${path}/flags/archive`, { body: { keys: [] } });
+    expect(empty.json.error).toBe('invalid_argument');
+  });
+
+  test('the list leaves archived flags out unless it is asked for them, and filters by words, tag and owner', async () => {
+    const { path, flag } = await projectWithFlag();
+    await app.call('POST', `${path}/flags`, {
+      body: { key: 'new', description: 'Old times', owner: 'Team B' },
+    });
+    const keys = async (query: string) =>
+      (await app.call('GET', `${path}/flags${query}`)).json.flags.map((one: { key: string }) => one.key);
+    expect(await keys('?q=OLD')).toEqual(['new', 'old']);
+    await app.call('POST', `${flag}/archive`);
+    expect(await keys('')).toEqual(['new']);
+    expect(await keys('?archived=true')).toEqual(['old']);
+    expect(await keys('?archived=all')).toEqual(['new', 'old']);
+    expect(await keys('?archived=all&tag=ui')).toEqual(['old']);
+    expect(await keys('?archived=all&owner=team%20b')).toEqual(['new']);
+    expect(await keys('?q=team')).toEqual(['new']);
+    expect((await app.call('GET', `${path}/flags?archived=yes`)).json.error).toBe('invalid_argument');
+  });
+
+  test('an export leaves archived flags out, and an enforced import leaves them archived', async () => {
+    const { path, flag } = await projectWithFlag();
+    await app.call('POST', `${flag}/archive`);
+    const exported = await app.call('GET', `${path}/export`);
+    expect(exported.json.flags).toEqual({});
+    const enforced = await app.call('POST', '/api/import?policy=enforce', { body: exported.text });
+    expect([enforced.status, enforced.json.flagsDeleted]).toEqual([200, []]);
+    expect((await app.call('GET', flag)).json.archivedAt).toBeString();
+  });
+
+  test('of a restore and a deletion at once, one wins and nothing is left half done', async () => {
+    const { path } = await app.project();
+    for (const key of ['a', 'b', 'c', 'd', 'e']) {
+      const states = { production: { enabled: true } };
+      await app.call('POST', `${path}/flags`, { body: { key, states } });
+      await app.call('POST', `${path}/flags/${key}/archive`);
+      const [restored, deleted] = await Promise.all([
+        app.call('POST', `${path}/flags/${key}/restore`),
+        app.call('DELETE', `${path}/flags/${key}`),
+      ]);
+      const { flags } = await statesOf(path, 'production');
+      const isServed = flags.some((one: { key: string }) => one.key === key);
+      expect([restored.status, deleted.status, isServed]).toEqual(
+        restored.status === 200 ? [200, 409, true] : [404, 204, false],
+      );
+    }
+  });
+
+  test('an environment says how it looks, and its looks change without a revision', async () => {
+    const { path } = await app.project();
+    const production = `${path}/environments/production`;
+    const changed = await app.call('PATCH', production, { body: { color: 'violet', position: 0 } });
+    expect(changed.json).toMatchObject({
+      ...{ name: 'production', color: 'violet', position: 0, protected: true, revision: 0 },
+      seq: expect.any(Number),
+    });
+    const listed = await app.call('GET', `${path}/environments`);
+    expect(listed.json.environments.map((one: { name: string }) => one.name)).toEqual([
+      'development',
+      'production',
+      'staging',
+    ]);
+    const same = await app.call('PATCH', production, { body: { color: 'violet' } });
+    expect(same.json.seq).toBeUndefined();
+    for (const body of [{ color: 'mauve' }, { position: -1 }, { position: 0.5 }, { name: 'x' }]) {
+      expect((await app.call('PATCH', production, { body })).json.error).toBe('invalid_argument');
+    }
+    const none = await app.call('PATCH', `${path}/environments/none`, { body: { protected: true } });
+    expect(none.json.error).toBe('environment_not_found');
+    const unprotected = await app.call('PATCH', production, { body: { protected: false } });
+    expect(unprotected.json.protected).toBe(false);
+    const entries = (await app.call('GET', `/api/audit?action=environment.updated&limit=1`)).json.entries;
+    expect(entries[0]).toMatchObject({ target: 'production', before: { protected: true } });
+  });
+});

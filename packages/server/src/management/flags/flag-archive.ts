@@ -1,0 +1,125 @@
+import type { Actor } from '../../domain/audit.ts';
+import type { Environment } from '../../domain/environment.ts';
+import type { Flag, StateText } from '../../domain/flag.ts';
+import { stateParts } from '../../domain/flag-state-text.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { StoreTransaction } from '../../domain/store.ts';
+import { invalid } from '../../domain/strict-members.ts';
+import { commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { findFlag, findProject, lockProject } from '../lookup.ts';
+import { requireChangeOf } from '../permissions.ts';
+import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
+
+/** Most flags that one request archives. */
+export const MAX_BULK = 1000;
+
+/** What became of one flag of several. */
+export type ArchiveOutcome = { readonly key: string } & (
+  | { readonly archived: true; readonly seq?: number }
+  | { readonly refusal: ServiceError }
+);
+
+/** An archived or restored flag with what the operation needs of its surroundings. */
+interface FlagInProject {
+  readonly flag: Flag;
+  /** Every environment of the project, locked. */
+  readonly environments: readonly Environment[];
+}
+
+/**
+ * Takes a flag out of use: its states are removed, one change in each environment that has one, and kept aside.
+ * Archiving it again changes nothing. `flag_not_found`, `forbidden`, `confirmation_required`.
+ */
+export function archiveFlag(
+  context: ManagementContext,
+  actor: Actor,
+  place: FlagPlace,
+): Promise<Written<FlagWithStates>> {
+  return commitWritten(context, actor, async (transaction) => {
+    const found = await lockFlag(transaction, place);
+    if (found.flag.archivedAt === undefined) await putAside(context, actor, transaction, found);
+    return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
+  });
+}
+
+/**
+ * Takes an archived flag into use again, with the states it had, where their environments still exist. Restoring a
+ * flag that is in use changes nothing. `flag_not_found`, `forbidden`, `confirmation_required`.
+ */
+export function restoreFlag(
+  context: ManagementContext,
+  actor: Actor,
+  place: FlagPlace,
+): Promise<Written<FlagWithStates>> {
+  return commitWritten(context, actor, async (transaction) => {
+    const found = await lockFlag(transaction, place);
+    if (found.flag.archivedAt !== undefined) await putBack(actor, transaction, found);
+    return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
+  });
+}
+
+/** Archives flags one by one, each on its own; what is refused for one does not keep the others. */
+export async function archiveFlags(
+  context: ManagementContext,
+  actor: Actor,
+  { project, keys }: { readonly project: string; readonly keys: readonly string[] },
+): Promise<readonly ArchiveOutcome[]> {
+  if (keys.length === 0 || keys.length > MAX_BULK) {
+    throw invalid(`"keys" has ${keys.length} entries: name 1 to ${MAX_BULK} flags.`);
+  }
+  await context.store.read((reader) => findProject(reader, project));
+  const outcomes: ArchiveOutcome[] = [];
+  for (const key of new Set(keys)) {
+    try {
+      const { seq } = await archiveFlag(context, actor, { project, key });
+      outcomes.push({ key, archived: true, ...(seq === undefined ? {} : { seq }) });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
+      outcomes.push({ key, refusal: error });
+    }
+  }
+  return outcomes;
+}
+
+/** Moves the states of a flag in use aside and marks it as archived. */
+export async function putAside(
+  context: ManagementContext,
+  actor: Actor,
+  transaction: StoreTransaction,
+  { flag, environments }: FlagInProject,
+): Promise<void> {
+  const states = new Map<string, StateText>();
+  for (const environment of environments) {
+    const stored = await transaction.state(environment.id, flag.key);
+    if (stored === undefined) continue;
+    requireChangeOf(actor, environment);
+    // A damaged record counts as absent: it is removed, and nothing is kept of it.
+    if (stateParts(stored.state) !== undefined) states.set(environment.id, stored.state);
+    await transaction.changeStates(environment, [[flag.key, null]]);
+  }
+  await transaction.archiveFlag(flag, { at: context.now(), states });
+}
+
+/** Marks an archived flag as in use and puts its states back where there is still a place for them. */
+export async function putBack(
+  actor: Actor,
+  transaction: StoreTransaction,
+  { flag, environments }: FlagInProject,
+): Promise<void> {
+  const states = await transaction.archivedStates(flag);
+  await transaction.restoreFlag(flag);
+  for (const environment of environments) {
+    const state = states.get(environment.id);
+    if (state === undefined || stateParts(state) === undefined) continue;
+    if ((await transaction.state(environment.id, flag.key)) !== undefined) continue;
+    requireChangeOf(actor, environment);
+    await transaction.changeStates(environment, [[flag.key, state]]);
+  }
+}
+
+async function lockFlag(transaction: StoreTransaction, place: FlagPlace): Promise<FlagInProject> {
+  const project = await findProject(transaction, place.project);
+  const environments = await lockProject(transaction, project.id);
+  return { flag: await findFlag(transaction, project.id, place.key), environments };
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp } from '../api/test-app.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  test('a flag is made with its states, described anew, and removed everywhere', async () => {
+    const { path } = await app.project();
+    const body = {
+      key: 'dark-mode',
+      description: 'Night',
+      tags: ['ui'],
+      states: { production: { enabled: true, value: 1 }, staging: { enabled: false } },
+    };
+    const made = await app.call('POST', `${path}/flags`, { body });
+    expect(made.status).toBe(201);
+    expect(made.json).toMatchObject({ key: 'dark-mode', description: 'Night', tags: ['ui'] });
+    expect(made.json.environments.production).toMatchObject({
+      state: { enabled: true, value: 1 },
+      revision: 1,
+    });
+    expect(Object.keys(made.json.environments)).toEqual(['staging', 'production']);
+    expect((await app.call('POST', `${path}/flags`, { body })).json.error).toBe('already_exists');
+    const patched = await app.call('PATCH', `${path}/flags/dark-mode`, { body: { tags: [] } });
+    expect(patched.json).toMatchObject({ description: 'Night', tags: [] });
+    const { seq, ...record } = patched.json;
+    expect(seq).toBeGreaterThan(made.json.seq);
+    expect((await app.call('GET', `${path}/flags/dark-mode`)).json).toEqual(record);
+    expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([record]);
+    expect((await app.call('POST', `${path}/flags/dark-mode/archive`)).status).toBe(200);
+    expect((await app.call('DELETE', `${path}/flags/dark-mode`)).status).toBe(204);
+    expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
+    for (const [environment, revision] of [
+      ['production', 2],
+      ['staging', 2],
+      ['development', 0],
+    ] as const) {
+      const states = await app.call('GET', `${path}/environments/${environment}/flags`);
+      expect(states.json).toEqual({ environment, revision, flags: [] });
+    }
+    expect((await app.call('DELETE', `${path}/flags/dark-mode`)).json.error).toBe('flag_not_found');
+  });
+
+  test.each([
+    [{ key: 'a b' }, 'cannot be a flag key'],
+    [{ key: '__proto__' }, 'cannot be a flag key'],
+    [{ key: 'a', tags: ['x', 'x'] }, 'one tag twice'],
+    [{ key: 'a', tags: [' x'] }, 'a tag is'],
+    [{ key: 'a', tags: 'x' }, '"tags" is not right'],
+    [{ key: 'a', description: 'x'.repeat(2001) }, 'at most 2000'],
+    [{ key: 'a', description: 'a\0b' }, 'U+0000'],
+    [{ key: 'a', description: 'a\ud800b' }, 'half of a surrogate pair'],
+    [{ key: 'a', states: { production: { enabled: 'yes' } } }, '"states.production.enabled"'],
+    [
+      { key: 'a', states: { production: { enabled: true, rolloutPct: 101 } } },
+      '"states.production.rolloutPct"',
+    ],
+  ])('the flag %j is refused', async (body, sentence) => {
+    const { path } = await app.project();
+    const { status, json } = await app.call('POST', `${path}/flags`, { body });
+    expect([status, json.error]).toEqual([400, 'invalid_argument']);
+    expect(json.message).toContain(sentence);
+    expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
+  });
+
+  test('of several who make the same flag at once, one succeeds', async () => {
+    const { path } = await app.project();
+    // Several rounds, because the connections of the first may still be opening one after another.
+    for (const key of ['a', 'b', 'c', 'd', 'e']) {
+      const making = Array.from({ length: 4 }, (_, index) =>
+        app.call('POST', `${path}/flags`, { body: { key, description: String(index) } }),
+      );
+      const statuses = (await Promise.all(making)).map(({ status }) => status).sort();
+      expect(statuses).toEqual([201, 409, 409, 409]);
+    }
+  });
+
+  test('an environment that is not there leaves no half-made flag', async () => {
+    const { path } = await app.project();
+    const body = { key: 'a', states: { production: { enabled: true }, moon: { enabled: true } } };
+    expect((await app.call('POST', `${path}/flags`, { body })).json.error).toBe('environment_not_found');
+    expect((await app.call('GET', `${path}/flags/a`)).json.error).toBe('flag_not_found');
+  });
+});

@@ -1,0 +1,155 @@
+import { memberText } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import type { StateText, StoredState } from '../../domain/flag.ts';
+import { readState } from '../../domain/flag-state-text.ts';
+import { RawJson, type Writable } from '../../domain/raw-json.ts';
+import { readEntries } from '../../domain/strict-members.ts';
+import { created, isoTime, isoTimeOr, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import {
+  FlagKeySchema,
+  FlagRecordSchema,
+  FlagStateSchema,
+  flagDetailMembers,
+  NameSchema,
+  seqMember,
+} from '../api/schemas.ts';
+import type { Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { ARCHIVED_CHOICES } from './flag-filter.ts';
+import { createFlag, deleteFlag, type FlagWithStates, getFlag, listFlags, updateFlag } from './flags.ts';
+
+const tag = 'Flags';
+const path = '/api/projects/{project}/flags';
+
+/** Mounts the routes of flags at project level. */
+export function mountFlags(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path, id: 'listFlags', tag },
+      role: 'viewer',
+      summary: 'The flags of a project with their states in every environment',
+      query: z.strictObject({
+        archived: z
+          .enum(ARCHIVED_CHOICES)
+          .default('false')
+          .openapi({ description: 'Flags in use (`false`), archived ones (`true`), or all.' }),
+        q: z.string().optional().openapi({ description: 'Found in key, description, tags or owner.' }),
+        tag: z.string().optional().openapi({ description: 'A whole tag.' }),
+        owner: z.string().optional().openapi({ description: 'The whole owner.' }),
+      }),
+      answer: {
+        status: 200,
+        description: 'The flags, by key.',
+        schema: z.object({ flags: z.array(FlagRecordSchema) }),
+      },
+      errors: ['project_not_found'],
+    },
+    async ({ params, query: { archived, q, tag, owner } }) => {
+      const flags = await listFlags(context, params.project, {
+        archived,
+        ...(q === undefined ? {} : { text: q }),
+        ...(tag === undefined ? {} : { tag }),
+        ...(owner === undefined ? {} : { owner }),
+      });
+      return ok({ flags: flags.map(flagRecord) });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path, id: 'createFlag', tag },
+      role: 'editor',
+      summary: 'Make a flag, perhaps with its first states',
+      body: {
+        schema: z.strictObject({
+          key: FlagKeySchema,
+          ...flagDetailMembers,
+          states: z.record(NameSchema, FlagStateSchema).optional(),
+        }),
+      },
+      answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
+      errors: ['project_not_found', 'environment_not_found', 'already_exists', 'confirmation_required'],
+    },
+    async ({ params, body: { key, ...details }, text, actor }) => {
+      const input = { project: params.project, key, states: readStates(text) };
+      return created(flagRecord(await createFlag(context, actor, { ...input, ...present(details) })));
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: `${path}/{key}`, id: 'getFlag', tag },
+      role: 'viewer',
+      summary: 'One flag with its states in every environment',
+      answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
+      errors: ['project_not_found', 'flag_not_found'],
+    },
+    async ({ params }) => ok(flagRecord(await getFlag(context, params))),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'patch', path: `${path}/{key}`, id: 'updateFlag', tag },
+      role: 'editor',
+      summary: 'Replace the description, the tags or the owner of a flag',
+      body: { schema: z.strictObject(flagDetailMembers) },
+      answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
+      errors: ['project_not_found', 'flag_not_found'],
+    },
+    async ({ params, body, actor }) =>
+      ok(flagRecord(await updateFlag(context, actor, { ...params, ...present(body) }))),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: `${path}/{key}`, id: 'deleteFlag', tag },
+      role: 'admin',
+      summary: 'Remove an archived flag for good',
+      answer: { status: 204, description: 'It is gone.' },
+      errors: ['project_not_found', 'flag_not_found', 'flag_not_archived'],
+    },
+    async ({ params, actor }) => {
+      await deleteFlag(context, actor, params);
+      return noContent();
+    },
+  );
+}
+
+/** A state as it is answered: where it stands, who wrote it, and its own text. */
+export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredState) {
+  const who = updatedBy === '' ? {} : { updatedBy };
+  return { state: new RawJson(state), revision, updatedAt: isoTime(updatedAt), ...who };
+}
+
+/** A flag as it is answered. */
+export function flagRecord(flag: Written<FlagWithStates>): Writable {
+  const { key, description, tags, owner, createdAt, archivedAt, states, seq } = flag;
+  const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state)]));
+  const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };
+  return { key, description, tags, owner, ...times, environments, seq };
+}
+
+function readStates(text: string): ReadonlyMap<string, StateText> {
+  const states = memberText(text, ['states']);
+  if (states === undefined) return new Map();
+  return new Map(
+    [...readEntries(states, 'states')].map(([name, state]) => [name, readState(state, `states.${name}`)]),
+  );
+}
+
+/** The same without the members that are `undefined`, which the schemas' types allow and ours do not. */
+function present(text: {
+  description?: string | undefined;
+  tags?: string[] | undefined;
+  owner?: string | undefined;
+}) {
+  const { description, tags, owner } = text;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(owner === undefined ? {} : { owner }),
+  };
+}

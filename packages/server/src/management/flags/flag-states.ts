@@ -1,0 +1,166 @@
+import type { Actor } from '../../domain/audit.ts';
+import type { Environment } from '../../domain/environment.ts';
+import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
+import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
+import type { StoreTransaction } from '../../domain/store.ts';
+import { invalid } from '../../domain/strict-members.ts';
+import { commit, commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { findEnvironment, flagArchived, flagNotFound, lockPlace, type Place } from '../lookup.ts';
+import { checkFlagKey } from '../rules.ts';
+import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
+import { readable } from './flags.ts';
+
+/** Which flag of which environment. */
+export interface StatePlace extends Place {
+  readonly key: string;
+}
+
+/** Every state of an environment, by key. */
+export interface EnvironmentStates {
+  readonly environment: Environment;
+  readonly states: readonly StoredState[];
+}
+
+/** What a write of one state did. */
+export interface StateWritten {
+  readonly stored: StoredState;
+  /** Whether the state is another than before; a write of the same is no change. */
+  readonly changed: boolean;
+  readonly environmentRevision: number;
+}
+
+/** What to change of a state; what is absent stays. */
+export interface StatePatch extends Partial<StateParts> {
+  readonly unset?: readonly ('value' | 'rolloutPct')[];
+}
+
+/** The states of an environment with its revision. `project_not_found`, `environment_not_found`. */
+export function listStates(context: ManagementContext, place: Place): Promise<EnvironmentStates> {
+  return context.store.read(async (reader) => {
+    const environment = await findEnvironment(reader, place);
+    return { environment, states: readable(await reader.states(environment.id)) };
+  });
+}
+
+/** One state. `project_not_found`, `environment_not_found`, `flag_not_found`. */
+export function getState(context: ManagementContext, place: StatePlace): Promise<StoredState> {
+  return context.store.read(async (reader) => {
+    const environment = await findEnvironment(reader, place);
+    const state = await reader.state(environment.id, place.key);
+    if (state === undefined || stateParts(state.state) === undefined) throw flagNotFound(place.key);
+    return state;
+  });
+}
+
+/**
+ * Replaces a whole state, making flag and state where missing. `invalid_argument`, `revision_conflict`,
+ * `flag_archived`.
+ */
+export function putState(
+  context: ManagementContext,
+  actor: Actor,
+  input: StatePlace & { readonly state: StateText; readonly expected: ExpectedRevision },
+): Promise<Written<StateWritten>> {
+  return writeState(context, actor, { ...input, next: () => input.state });
+}
+
+/** Changes parts of a state, beginning with a disabled one where there is none. Errors as {@link putState}. */
+export function patchState(
+  context: ManagementContext,
+  actor: Actor,
+  input: StatePlace & { readonly patch: StatePatch; readonly expected: ExpectedRevision },
+): Promise<Written<StateWritten>> {
+  const { patch } = input;
+  checkPatch(patch);
+  return writeState(context, actor, { ...input, next: (current) => applyPatch(current, patch) });
+}
+
+/** Refuses a patch that both gives and removes something. `invalid_argument`. */
+export function checkPatch(patch: StatePatch): void {
+  const given = { value: patch.valueText, rolloutPct: patch.rolloutPct };
+  for (const member of patch.unset ?? []) {
+    if (given[member] !== undefined) throw invalid(`"${member}" is both given and in "unset": choose one.`);
+  }
+}
+
+/** Removes a flag's state from one environment; the flag stays. `flag_not_found`, `revision_conflict`. */
+export function deleteState(
+  context: ManagementContext,
+  actor: Actor,
+  input: StatePlace & { readonly expected: ExpectedRevision },
+): Promise<void> {
+  return commit(context, actor, async (transaction) => {
+    const environment = await lockPlace(transaction, actor, input);
+    const current = await transaction.state(environment.id, input.key);
+    checkRevision(input.expected, current?.revision);
+    if (current === undefined) throw flagNotFound(input.key);
+    await transaction.changeStates(environment, [[input.key, null]]);
+  });
+}
+
+/**
+ * Makes the flags of states about to be written, where the project has none of that key. `invalid_argument`,
+ * `flag_archived`.
+ */
+export async function ensureFlags(
+  context: ManagementContext,
+  transaction: StoreTransaction,
+  wanted: { readonly projectId: string; readonly keys: readonly string[] },
+): Promise<void> {
+  const { projectId, keys } = wanted;
+  const known = await knownFlags(transaction, wanted);
+  for (const key of keys) if (known.get(key)?.archivedAt !== undefined) throw flagArchived(key);
+  const missing = keys.filter((key) => !known.has(key));
+  for (const key of missing) checkFlagKey(key);
+  const createdAt = context.now();
+  await transaction.insertFlags(
+    missing.map((key) => ({ projectId, key, description: '', tags: [], owner: '', createdAt })),
+  );
+}
+
+/** A single flag is looked up; for more, one read of all is cheaper. */
+async function knownFlags(
+  transaction: StoreTransaction,
+  { projectId, keys: [first = '', ...others] }: { projectId: string; keys: readonly string[] },
+): Promise<ReadonlyMap<string, Flag>> {
+  const flags =
+    others.length > 0 ? await transaction.flags(projectId) : [await transaction.flag(projectId, first)];
+  return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
+}
+
+interface StateWrite extends StatePlace {
+  readonly next: (current: StateText | undefined) => StateText;
+  readonly expected: ExpectedRevision;
+}
+
+function writeState(
+  context: ManagementContext,
+  actor: Actor,
+  write: StateWrite,
+): Promise<Written<StateWritten>> {
+  const { key } = write;
+  return commitWritten(context, actor, async (transaction) => {
+    const environment = await lockPlace(transaction, actor, write);
+    const current = await transaction.state(environment.id, key);
+    checkRevision(write.expected, current?.revision);
+    const state = write.next(current?.state);
+    await ensureFlags(context, transaction, { projectId: environment.projectId, keys: [key] });
+    const { revision, changed } = await transaction.changeStates(environment, [[key, state]]);
+    const stored = await transaction.state(environment.id, key);
+    if (stored === undefined) throw new Error('a state that was just written is not there');
+    return { stored, changed: changed.length > 0, environmentRevision: revision };
+  });
+}
+
+/** A state with parts of it changed, beginning with a disabled one where there is none. `invalid_argument`. */
+export function applyPatch(current: StateText | undefined, patch: StatePatch): StateText {
+  const { unset = [], ...given } = patch;
+  const before = (current === undefined ? undefined : stateParts(current)) ?? { enabled: false };
+  const { enabled, valueText, rolloutPct } = { ...before, ...given };
+  return buildState({
+    enabled,
+    ...(valueText === undefined || unset.includes('value') ? {} : { valueText }),
+    ...(rolloutPct === undefined || unset.includes('rolloutPct') ? {} : { rolloutPct }),
+  });
+}

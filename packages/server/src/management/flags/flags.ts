@@ -1,0 +1,161 @@
+import type { Actor } from '../../domain/audit.ts';
+import type { Environment } from '../../domain/environment.ts';
+import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
+import { stateParts } from '../../domain/flag-state-text.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import { commit, commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { environmentNotFound, findFlag, findProject, lockProject } from '../lookup.ts';
+import { requireChangeOf } from '../permissions.ts';
+import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
+import { type FlagFilter, matches } from './flag-filter.ts';
+
+/** A flag with its states by environment name. */
+export interface FlagWithStates extends Flag {
+  readonly states: ReadonlyMap<string, StoredState>;
+}
+
+/** What a new flag is made of. */
+export interface NewFlag {
+  readonly key: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly owner?: string;
+  /** Its first states by environment name. */
+  readonly states?: ReadonlyMap<string, StateText>;
+}
+
+/** Which flag of which project. */
+export interface FlagPlace {
+  readonly project: string;
+  readonly key: string;
+}
+
+/**
+ * The flags of a project with their states everywhere, by key; those that the filter lets through. Without a word
+ * about it, archived ones are left out. `project_not_found`.
+ */
+export function listFlags(
+  context: ManagementContext,
+  project: string,
+  filter: FlagFilter = {},
+): Promise<readonly FlagWithStates[]> {
+  return context.store.read(async (reader) => {
+    const { id } = await findProject(reader, project);
+    const flags = (await reader.flags(id)).filter((flag) => matches(flag, filter));
+    const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
+    for (const environment of await reader.environments(id)) {
+      for (const state of readable(await reader.states(environment.id))) {
+        states.get(state.flagKey)?.set(environment.name, state);
+      }
+    }
+    return flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
+  });
+}
+
+/** One flag with its states everywhere. `project_not_found`, `flag_not_found`. */
+export function getFlag(context: ManagementContext, place: FlagPlace): Promise<FlagWithStates> {
+  return context.store.read(async (reader) => {
+    const project = await findProject(reader, place.project);
+    return withStates(reader, await findFlag(reader, project.id, place.key));
+  });
+}
+
+/**
+ * Makes a flag, in each of the given environments as one change. `invalid_argument`, `project_not_found`,
+ * `environment_not_found`, `already_exists`.
+ */
+export function createFlag(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewFlag & { readonly project: string },
+): Promise<Written<FlagWithStates>> {
+  const { key, description = '', tags = [], owner = '', states = new Map<string, StateText>() } = input;
+  checkFlagKey(key);
+  checkDescription(description);
+  checkTags(tags);
+  checkOwner(owner);
+  return commitWritten(context, actor, async (transaction) => {
+    const { id: projectId } = await findProject(transaction, input.project);
+    // Every environment, also those without a state: two that create the same flag must not both succeed.
+    const environments = await lockProject(transaction, projectId);
+    const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
+    const known = await transaction.flag(projectId, key);
+    if (known !== undefined) throw alreadyExists(known);
+    const flag: Flag = { projectId, key, description, tags, owner, createdAt: context.now() };
+    await transaction.putFlag(flag);
+    for (const { environment, state } of chosen) {
+      requireChangeOf(actor, environment);
+      await transaction.changeStates(environment, [[key, state]]);
+    }
+    return withStates(transaction, flag);
+  });
+}
+
+/** Replaces a flag's description, tags or owner; no revision, no frame. `invalid_argument`, `flag_not_found`. */
+export function updateFlag(
+  context: ManagementContext,
+  actor: Actor,
+  input: FlagPlace & Pick<NewFlag, 'description' | 'tags' | 'owner'>,
+): Promise<Written<FlagWithStates>> {
+  if (input.description !== undefined) checkDescription(input.description);
+  if (input.tags !== undefined) checkTags(input.tags);
+  if (input.owner !== undefined) checkOwner(input.owner);
+  return commitWritten(context, actor, async (transaction) => {
+    const project = await findProject(transaction, input.project);
+    // Locked, so that neither a deleted flag comes back nor another's new description is lost.
+    await lockProject(transaction, project.id);
+    const flag = await findFlag(transaction, project.id, input.key);
+    const { description = flag.description, tags = flag.tags, owner = flag.owner } = input;
+    const updated = { ...flag, description, tags, owner };
+    await transaction.putFlag(updated);
+    return withStates(transaction, updated);
+  });
+}
+
+/** Removes an archived flag for good. `flag_not_found`, `flag_not_archived`. */
+export function deleteFlag(context: ManagementContext, actor: Actor, place: FlagPlace): Promise<void> {
+  return commit(context, actor, async (transaction) => {
+    const project = await findProject(transaction, place.project);
+    // Whoever restores it or writes a state of it meanwhile waits here, and then finds it gone.
+    await lockProject(transaction, project.id);
+    const flag = await findFlag(transaction, project.id, place.key);
+    if (flag.archivedAt === undefined) {
+      throw new ServiceError(
+        'flag_not_archived',
+        `The flag "${flag.key}" is not archived, and only archived flags can be deleted: archive it first.`,
+      );
+    }
+    await transaction.deleteFlag(flag);
+  });
+}
+
+/** Those of the stored states that can be read; a damaged record counts as absent. */
+export function readable(states: readonly StoredState[]): readonly StoredState[] {
+  return states.filter(({ state }) => stateParts(state) !== undefined);
+}
+
+/** The flag with its states everywhere. */
+export async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
+  const states = new Map<string, StoredState>();
+  for (const environment of await reader.environments(flag.projectId)) {
+    const state = await reader.state(environment.id, flag.key);
+    if (state !== undefined && stateParts(state.state) !== undefined) states.set(environment.name, state);
+  }
+  return { ...flag, states };
+}
+
+function named(environments: readonly Environment[], name: string): Environment {
+  const environment = environments.find((candidate) => candidate.name === name);
+  if (environment === undefined) throw environmentNotFound(name);
+  return environment;
+}
+
+function alreadyExists({ key, archivedAt }: Flag): ServiceError {
+  const advice =
+    archivedAt === undefined
+      ? 'change it, or choose another key'
+      : 'it is archived, so restore it or delete it';
+  return new ServiceError('already_exists', `There is already a flag "${key}": ${advice}.`);
+}

@@ -1,0 +1,34 @@
+import { invalid } from '../../domain/strict-members.ts';
+import type { ExpectedRevision } from './expected-revision.ts';
+
+/**
+ * What a write expects, from its `If-Match` and `If-None-Match` headers. Revisions are given as entity tags, as in
+ * `"12"`; `If-None-Match` takes `*` alone. Anything else is `invalid_argument`. A weak tag matches nothing.
+ */
+export function expectedRevision(headers: Headers): ExpectedRevision {
+  const match = headers.get('If-Match');
+  const noneMatch = headers.get('If-None-Match');
+  if (noneMatch !== null && noneMatch.trim() !== '*') {
+    throw invalid('On a write the header If-None-Match can only be *: it asks that nothing is there yet.');
+  }
+  return {
+    ...(match === null ? {} : { present: readTags(match) }),
+    ...(noneMatch === null ? {} : { absent: true }),
+  };
+}
+
+/** A revision as an entity tag. */
+export function revisionTag(revision: number): string {
+  return `"${revision}"`;
+}
+
+function readTags(header: string): readonly number[] | 'any' {
+  if (header.trim() === '*') return 'any';
+  return header.split(',').flatMap((tag) => {
+    const [, weak, revision] = /^(W\/)?"(\d{1,15})"$/.exec(tag.trim()) ?? [];
+    if (revision === undefined) {
+      throw invalid('The header If-Match must be a revision in quotes, such as "12", or *.');
+    }
+    return weak === undefined ? [Number(revision)] : [];
+  });
+}

@@ -1,0 +1,50 @@
+import { z } from '@hono/zod-openapi';
+import { SEARCH_KINDS, type SearchHit } from '../../domain/search.ts';
+import { isoTimeOr, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
+import type { ManagementContext } from '../context.ts';
+import { search } from './search.ts';
+
+const HitSchema = z
+  .object({
+    kind: z.enum(SEARCH_KINDS),
+    project: NameSchema,
+    environment: NameSchema.optional(),
+    key: FlagKeySchema.optional(),
+    name: z.string().optional().openapi({ description: 'Of a project key.' }),
+    id: z.string().optional().openapi({ description: 'Of a project key.' }),
+    description: z.string().optional(),
+    archivedAt: TimeSchema.optional(),
+  })
+  .openapi('SearchHit');
+
+/** Mounts the route that finds things by a few letters of them. */
+export function mountSearch(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/search', id: 'search', tag: 'About', role: 'viewer' },
+      summary: 'Projects, environments, flags and project keys, found by a few letters',
+      query: z.strictObject({
+        q: z.string().max(200).openapi({ description: 'Found in names, keys, descriptions, tags, owners.' }),
+        limit: z.coerce.number().int().min(1).max(100).default(20),
+      }),
+      answer: {
+        status: 200,
+        description: 'The best first.',
+        schema: z.object({ results: z.array(HitSchema) }),
+      },
+    },
+    async ({ query: { q, limit } }) => {
+      const hits = await search(context, { text: q, limit });
+      return ok({ results: hits.map(hitRecord) });
+    },
+  );
+}
+
+function hitRecord({ kind, project, name, id, description, archivedAt }: SearchHit) {
+  const what = { project: {}, environment: { environment: name }, flag: { key: name }, key: { name, id } };
+  return { kind, project, ...what[kind], description, archivedAt: isoTimeOr(archivedAt) };
+}

@@ -1,0 +1,151 @@
+import { z } from '@hono/zod-openapi';
+import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
+import { isoTime, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { NameSchema, TimeSchema } from '../api/schemas.ts';
+import type { ManagementContext } from '../context.ts';
+import { type AuditQuery, exportAudit, listAudit, type NamedAuditEntry } from './audit.ts';
+
+/** An entry of the audit log as it is answered. */
+export const AuditEntrySchema = z
+  .object({
+    id: z.string(),
+    seq: z.number().int(),
+    operation: z.number().int().openapi({
+      description:
+        'The number of the change that it is part of: entries of one operation share it, and `/api/changes/{seq}` knows it.',
+    }),
+    actor: z.string(),
+    ip: z.string().optional(),
+    note: z.string().optional(),
+    action: z.string().openapi({ example: 'flag.changed' }),
+    project: NameSchema.optional(),
+    environment: NameSchema.optional(),
+    target: z.string(),
+    before: z.unknown().optional(),
+    after: z.unknown().optional(),
+    at: TimeSchema,
+  })
+  .openapi('AuditEntry');
+
+/** Mounts the route of the audit log. */
+export function mountAudit(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/audit', id: 'listAudit', tag: 'Audit log' },
+      role: 'viewer',
+      summary: 'Who changed what, newest first; the last change is given whole even beyond the limit',
+      query: z.strictObject({
+        project: NameSchema.optional(),
+        environment: NameSchema.optional().openapi({ description: 'Needs `project` beside it.' }),
+        target: z.string().optional().openapi({ description: 'A flag key, key id or name.' }),
+        actor: z
+          .string()
+          .optional()
+          .openapi({ description: 'The whole name, as in `operator:ada@example.com`.' }),
+        action: z
+          .string()
+          .optional()
+          .openapi({ description: 'A deed such as `flag.archived`, or all of one noun: `flag`.' }),
+        q: z.string().optional().openapi({ description: 'Found in the target, the actor or the note.' }),
+        since: TimeSchema.optional().openapi({ description: 'Not before this time.' }),
+        until: TimeSchema.optional().openapi({ description: 'Before this time.' }),
+        before: z.coerce
+          .number()
+          .int()
+          // No change is before the first; an empty text would count as 0, and hide them all.
+          .min(1)
+          .optional()
+          .openapi({ type: 'integer', description: 'Only a smaller `seq`.' }),
+        limit: z.coerce.number().int().min(1).max(1000).default(100),
+        format: z
+          .enum(['json', 'ndjson'])
+          .default('json')
+          .openapi({ description: '`ndjson`: every entry there is, one per line, whatever the limit.' }),
+      }),
+      answer: {
+        status: 200,
+        description: 'The entries.',
+        schema: z.object({ entries: z.array(AuditEntrySchema) }),
+        mediaTypes: ['application/json', 'application/x-ndjson'],
+      },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    async ({ query: { limit, format, ...filter } }) => {
+      const query = queryOf(filter);
+      if (format === 'ndjson') return exportAnswer(exportAudit(context, query));
+      const entries = await listAudit(context, { ...query, limit });
+      return ok({ entries: entries.map(entryRecord) });
+    },
+  );
+}
+
+interface Filter {
+  readonly project?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly target?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly q?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly before?: number | undefined;
+}
+
+function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit'> {
+  const times = {
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+  };
+  const members = Object.entries({ ...same, ...times, text: q }).filter(([, value]) => value !== undefined);
+  // What the schema let through, under the command's names, less the members that are absent.
+  return Object.fromEntries(members) as Omit<AuditQuery, 'limit'>;
+}
+
+/** One line per entry. The first page is read before the answer begins, so that a refusal is still an error answer. */
+async function exportAnswer(pages: AsyncGenerator<readonly NamedAuditEntry[], void>): Promise<Response> {
+  const encoder = new TextEncoder();
+  let next = await pages.next();
+  const lines = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      if (next.done === true) return controller.close();
+      controller.enqueue(encoder.encode(linesOf(next.value)));
+      next = await pages.next();
+    },
+    cancel: async () => {
+      await pages.return();
+    },
+  });
+  return new Response(lines, {
+    headers: {
+      'Content-Type': 'application/x-ndjson',
+      'Content-Disposition': 'attachment; filename="halyard-audit.ndjson"',
+    },
+  });
+}
+
+function linesOf(entries: readonly NamedAuditEntry[]): string {
+  return entries.map((entry) => `${writeJson(entryRecord(entry))}\n`).join('');
+}
+
+/** An entry as it is answered. */
+export function entryRecord(entry: NamedAuditEntry): Writable {
+  const { id, seq, operation, actor, ip, note, action, project, environment, target, before, after, at } =
+    entry;
+  const what = { id, seq, operation, actor, ip, note, action, project, environment, target };
+  return { ...what, before: raw(before), after: raw(after), at: isoTime(at) };
+}
+
+/** A text from the log as JSON; a damaged one as a string, so that the list can be read all the same. */
+function raw(text: string | undefined): Writable | undefined {
+  if (text === undefined) return undefined;
+  try {
+    JSON.parse(text);
+    return new RawJson(text);
+  } catch {
+    // Damaged, see above.
+    return text;
+  }
+}

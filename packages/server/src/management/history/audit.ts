@@ -1,0 +1,103 @@
+import type { AuditEntry } from '../../domain/audit.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import { invalid } from '../../domain/strict-members.ts';
+import type { ManagementContext } from '../context.ts';
+import { findEnvironment, findProject } from '../lookup.ts';
+
+/** Which audit entries to list. */
+export interface AuditQuery {
+  /** Names; an environment needs its project. */
+  readonly project?: string;
+  readonly environment?: string;
+  readonly target?: string;
+  /** The whole name, as in `operator:ada@example.com`. */
+  readonly actor?: string;
+  /** A whole deed such as `flag.archived`, or a noun alone: `flag`. */
+  readonly action?: string;
+  /** Found in the target, the actor or the note. */
+  readonly text?: string;
+  /** Epoch milliseconds, the first that is meant and the first that is not. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Only entries with a smaller `seq`. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** An entry with the names of its project and environment, where they still exist. */
+export interface NamedAuditEntry extends AuditEntry {
+  readonly project?: string;
+  readonly environment?: string;
+}
+
+/** Entries of the audit log, newest first. `invalid_argument`, `project_not_found`, `environment_not_found`. */
+export function listAudit(
+  context: ManagementContext,
+  query: AuditQuery,
+): Promise<readonly NamedAuditEntry[]> {
+  return context.store.read(async (reader) => {
+    const { project: _project, environment: _environment, before, ...filter } = query;
+    const entries = await reader.audit({
+      ...(await idsOf(reader, query)),
+      ...filter,
+      ...(before === undefined ? {} : { beforeSeq: before }),
+    });
+    return withNames(reader, entries);
+  });
+}
+
+/** Entries of one page of a whole export. */
+const EXPORT_PAGE = 1000;
+
+/**
+ * Every entry that the query means, newest first, in pages that are read one after another as they are asked for.
+ * Errors as {@link listAudit}.
+ */
+export async function* exportAudit(
+  context: ManagementContext,
+  query: Omit<AuditQuery, 'limit'>,
+): AsyncGenerator<readonly NamedAuditEntry[]> {
+  for (let before = query.before; ; ) {
+    const page = { ...query, limit: EXPORT_PAGE, ...(before === undefined ? {} : { before }) };
+    const entries = await listAudit(context, page);
+    if (entries.length === 0) return;
+    yield entries;
+    before = entries.at(-1)?.seq ?? 0;
+  }
+}
+
+async function idsOf(
+  reader: StoreReader,
+  { project, environment }: AuditQuery,
+): Promise<{ projectId?: string; environmentId?: string }> {
+  if (project === undefined) {
+    if (environment === undefined) return {};
+    throw invalid('"environment" needs "project" beside it: environments of two projects may share a name.');
+  }
+  if (environment === undefined) return { projectId: (await findProject(reader, project)).id };
+  const found = await findEnvironment(reader, { project, environment });
+  return { projectId: found.projectId, environmentId: found.id };
+}
+
+/** Entries with the names of their projects and environments, where they still exist. */
+export async function withNames(
+  reader: StoreReader,
+  entries: readonly AuditEntry[],
+): Promise<readonly NamedAuditEntry[]> {
+  const used = new Set(entries.map((entry) => entry.projectId));
+  const projects = new Map((await reader.projects()).map(({ id, name }) => [id, name]));
+  const environments = new Map<string, string>();
+  for (const projectId of projects.keys()) {
+    if (!used.has(projectId)) continue;
+    for (const { id, name } of await reader.environments(projectId)) environments.set(id, name);
+  }
+  return entries.map((entry) => {
+    const project = projects.get(entry.projectId ?? '');
+    const environment = environments.get(entry.environmentId ?? '');
+    return {
+      ...entry,
+      ...(project === undefined ? {} : { project }),
+      ...(environment === undefined ? {} : { environment }),
+    };
+  });
+}

@@ -1,0 +1,261 @@
+import type { AuditEntry } from '../../domain/audit.ts';
+import type { Environment } from '../../domain/environment.ts';
+import type { Flag, StateText } from '../../domain/flag.ts';
+import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
+import { flagArchived } from '../lookup.ts';
+import { readDeletedFlag, readLooks, readTexts } from './audit-texts.ts';
+
+/** One thing that a revert puts back. Texts are JSON; nothing stands for nothing. */
+export interface RevertDifference {
+  /** With `key` a state, without it the environment's looks. */
+  readonly environment?: string;
+  /** Without `environment` the flag itself: its texts, or whether it is archived. */
+  readonly key?: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** What a revert has to do, worked out without writing anything. */
+export interface RevertPlan {
+  readonly differences: RevertDifference[];
+  /** What has changed since, in words. */
+  readonly conflicts: string[];
+  /** Why it cannot be done at all, whatever has changed since; the end of a sentence. */
+  obstacle?: string;
+  readonly recreate: { readonly flag: Flag; readonly states: ArchivedStates }[];
+  readonly restore: Flag[];
+  readonly states: { readonly environment: Environment; readonly key: string; readonly state?: StateText }[];
+  readonly archive: Flag[];
+  readonly texts: Flag[];
+  readonly remove: Flag[];
+  readonly looks: Environment[];
+}
+
+/** States that are read one by one; for more, one read of all is cheaper. */
+const FEW = 20;
+
+/** Works out how to put back what `operation` changed, from what is there now. */
+export function planRevert(
+  reader: StoreReader,
+  given: { readonly operation: AuditedOperation; readonly environments: readonly Environment[] },
+): Promise<RevertPlan> {
+  return new Planner(reader, given.operation.entries, given.environments).run();
+}
+
+class Planner {
+  readonly #reader: StoreReader;
+  readonly #entries: readonly AuditEntry[];
+  readonly #environments: ReadonlyMap<string, Environment>;
+  readonly #plan: RevertPlan = {
+    ...{ differences: [], conflicts: [], recreate: [], restore: [] },
+    ...{ states: [], archive: [], texts: [], remove: [], looks: [] },
+  };
+  /** Flags whose states come and go with the flag, so that their single entries say nothing more. */
+  readonly #whole = new Set<string>();
+
+  constructor(reader: StoreReader, entries: readonly AuditEntry[], environments: readonly Environment[]) {
+    this.#reader = reader;
+    this.#entries = entries;
+    this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
+  }
+
+  async run(): Promise<RevertPlan> {
+    for (const entry of this.#entries) {
+      if (entry.action === 'flag.archived') await this.#unarchive(entry);
+      else if (entry.action === 'flag.restored') await this.#archiveAgain(entry);
+      else if (entry.action === 'flag.deleted') await this.#recreate(entry);
+      else if (entry.action === 'flag.recreated') await this.#deleteAgain(entry);
+      else if (entry.action === 'flag.updated') await this.#putTextsBack(entry);
+      else if (entry.action === 'environment.updated') this.#putLooksBack(entry);
+    }
+    await this.#putStatesBack();
+    return this.#plan;
+  }
+
+  async #unarchive(entry: AuditEntry): Promise<void> {
+    this.#whole.add(entry.target);
+    const flag = await this.#flag(entry);
+    if (flag === undefined) return this.#conflict(`the flag "${entry.target}" was deleted`);
+    if (flag.archivedAt === undefined) return this.#conflict(`the flag "${entry.target}" was restored`);
+    this.#plan.restore.push(flag);
+    this.#differ({ key: flag.key, before: '{"archived":true}', after: '{"archived":false}' });
+    for (const [id, after] of await this.#reader.archivedStates(flag)) {
+      const environment = this.#environments.get(id)?.name;
+      if (environment !== undefined) this.#differ({ environment, key: flag.key, after });
+    }
+  }
+
+  async #archiveAgain(entry: AuditEntry): Promise<void> {
+    this.#whole.add(entry.target);
+    const flag = await this.#flag(entry);
+    if (flag === undefined) return this.#conflict(`the flag "${entry.target}" was deleted`);
+    if (flag.archivedAt !== undefined) return this.#conflict(`the flag "${entry.target}" was archived`);
+    this.#plan.archive.push(flag);
+    this.#differ({ key: flag.key, before: '{"archived":false}', after: '{"archived":true}' });
+    const restored = new Map(this.#statesOf(flag.key).map((one) => [one.environmentId, one.after]));
+    for (const { id, name } of this.#environments.values()) {
+      const before = (await this.#reader.state(id, flag.key))?.state;
+      if (before !== restored.get(id)) this.#conflict(`"${flag.key}" in ${name}`);
+      if (before !== undefined) this.#differ({ environment: name, key: flag.key, before });
+    }
+  }
+
+  async #recreate(entry: AuditEntry): Promise<void> {
+    const { projectId = '', target: key } = entry;
+    if ((await this.#flag(entry)) !== undefined) return this.#block(`there is a flag "${key}" again`);
+    const kept = readDeletedFlag(entry.before);
+    if (kept === undefined) return this.#block(`too little is known of the flag "${key}" as it was`);
+    this.#plan.recreate.push({ flag: { projectId, key, ...kept.flag }, states: kept.states });
+    this.#differ({ key, ...(entry.before === undefined ? {} : { after: entry.before }) });
+  }
+
+  async #deleteAgain(entry: AuditEntry): Promise<void> {
+    const { target: key } = entry;
+    const flag = await this.#flag(entry);
+    if (flag === undefined) return this.#conflict(`the flag "${key}" was deleted`);
+    const wasArchived = readDeletedFlag(entry.after)?.flag.archivedAt !== undefined;
+    if ((wasArchived && flag.archivedAt === undefined) || (await this.#keepsStates(key))) {
+      return this.#block(`the flag "${key}" is in use again: archive it, then delete it`);
+    }
+    this.#plan.remove.push(flag);
+    this.#differ({ key, ...(entry.after === undefined ? {} : { before: entry.after }) });
+  }
+
+  /** Whether the flag has states that putting this change back would not remove. */
+  async #keepsStates(key: string): Promise<boolean> {
+    const removed = new Set(
+      this.#statesOf(key).flatMap(({ environmentId, before }) =>
+        before === undefined ? [environmentId] : [],
+      ),
+    );
+    for (const id of this.#environments.keys()) {
+      if (!removed.has(id) && (await this.#reader.state(id, key)) !== undefined) return true;
+    }
+    return false;
+  }
+
+  async #putTextsBack(entry: AuditEntry): Promise<void> {
+    const flag = await this.#flag(entry);
+    if (flag === undefined) return this.#conflict(`the flag "${entry.target}" was deleted`);
+    const steps = differing(readTexts(entry.before), readTexts(entry.after), flag);
+    for (const name of steps.changedSince) this.#conflict(`the ${name} of "${flag.key}"`);
+    if (Object.keys(steps.back).length === 0) return;
+    this.#plan.texts.push({ ...flag, ...steps.back });
+    this.#differ({ key: flag.key, before: JSON.stringify(steps.now), after: JSON.stringify(steps.back) });
+  }
+
+  #putLooksBack(entry: AuditEntry): void {
+    const environment = this.#environments.get(entry.environmentId ?? '');
+    if (environment === undefined) {
+      this.#conflict(`the environment "${entry.target}" was deleted`);
+      return;
+    }
+    const steps = differing(readLooks(entry.before), readLooks(entry.after), environment);
+    for (const name of steps.changedSince) this.#conflict(`"${name}" of the environment ${environment.name}`);
+    if (Object.keys(steps.back).length === 0) return;
+    this.#plan.looks.push({ ...environment, ...steps.back });
+    const [before, after] = [JSON.stringify(steps.now), JSON.stringify(steps.back)];
+    this.#differ({ environment: environment.name, before, after });
+  }
+
+  async #putStatesBack(): Promise<void> {
+    const byEnvironment = Map.groupBy(
+      this.#entries.filter(({ action, target }) => action === 'flag.changed' && !this.#whole.has(target)),
+      ({ environmentId = '' }) => environmentId,
+    );
+    if (byEnvironment.size === 0) return;
+    const flags = await this.#flagsOf([...byEnvironment.values()].flat());
+    for (const [id, entries] of byEnvironment) {
+      const environment = this.#environments.get(id);
+      if (environment === undefined) {
+        this.#conflict('an environment was deleted');
+        continue;
+      }
+      const current = await this.#currentStates(
+        id,
+        entries.map(({ target }) => target),
+      );
+      for (const { target: key, before: after, after: left } of entries) {
+        const before = current.get(key);
+        if (before === after) continue;
+        if (before !== left) this.#conflict(`"${key}" in ${environment.name}`);
+        const flag = flags.get(key);
+        if (flag?.archivedAt !== undefined) throw flagArchived(key);
+        if (flag === undefined && !this.#plan.recreate.some((one) => one.flag.key === key)) {
+          this.#conflict(`the flag "${key}" was deleted`);
+        }
+        this.#plan.states.push({ environment, key, ...(after === undefined ? {} : { state: after }) });
+        this.#differ({
+          ...{ environment: environment.name, key },
+          ...(before === undefined ? {} : { before }),
+          ...(after === undefined ? {} : { after }),
+        });
+      }
+    }
+  }
+
+  #statesOf(key: string): readonly AuditEntry[] {
+    return this.#entries.filter(({ action, target }) => action === 'flag.changed' && target === key);
+  }
+
+  async #currentStates(id: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateText>> {
+    if (keys.length > FEW) {
+      return new Map((await this.#reader.states(id)).map(({ flagKey, state }) => [flagKey, state]));
+    }
+    const states = new Map<string, StateText>();
+    for (const key of keys) {
+      const stored = await this.#reader.state(id, key);
+      if (stored !== undefined) states.set(key, stored.state);
+    }
+    return states;
+  }
+
+  async #flagsOf(entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, Flag>> {
+    if (entries.length > FEW) {
+      const flags = await this.#reader.flags(entries[0]?.projectId ?? '');
+      return new Map(flags.map((flag) => [flag.key, flag]));
+    }
+    const flags = new Map<string, Flag>();
+    for (const entry of entries) {
+      const flag = await this.#flag(entry);
+      if (flag !== undefined) flags.set(flag.key, flag);
+    }
+    return flags;
+  }
+
+  #flag({ projectId = '', target }: AuditEntry): Promise<Flag | undefined> {
+    return this.#reader.flag(projectId, target);
+  }
+
+  #differ(difference: RevertDifference): void {
+    this.#plan.differences.push(difference);
+  }
+
+  #conflict(what: string): void {
+    this.#plan.conflicts.push(what);
+  }
+
+  #block(reason: string): void {
+    this.#plan.obstacle = reason;
+  }
+}
+
+/** Compares member by member: what the change left untouched may have changed since without harm. */
+function differing<T extends object>(before: Partial<T>, after: Partial<T>, current: T) {
+  const back: Partial<T> = {};
+  const now: Partial<T> = {};
+  const changedSince: string[] = [];
+  // `keyof T`: both texts were read as parts of a `T`.
+  for (const name of Object.keys(before) as (keyof T & string)[]) {
+    const wanted = before[name];
+    if (wanted === undefined || isSame(wanted, after[name]) || isSame(wanted, current[name])) continue;
+    if (!isSame(current[name], after[name])) changedSince.push(name);
+    back[name] = wanted;
+    now[name] = current[name];
+  }
+  return { back, now, changedSince };
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

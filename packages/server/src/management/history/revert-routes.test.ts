@@ -1,0 +1,345 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  const on = { enabled: true };
+  const off = { enabled: false };
+  const revert = (seq: number, body: object = {}, query = '') =>
+    app.call('POST', `/api/changes/${seq}/revert${query}`, { body });
+
+  /** Sends a write that must succeed, and gives its answer. */
+  async function done(method: string, path: string, request: TestRequest = {}) {
+    const answer = await app.call(method, path, request);
+    expect([path, answer.status < 300 ? 'done' : answer.text]).toEqual([path, 'done']);
+    return answer.json;
+  }
+
+  async function stateOf(path: string, key: string, environment = 'production') {
+    return (await app.call('GET', `${path}/environments/${environment}/flags/${key}`)).json.state;
+  }
+
+  const put = (path: string, key: string, body: object, headers = {}) =>
+    done('PUT', `${path}/environments/production/flags/${key}`, { body, headers });
+
+  describe('a change', () => {
+    test('is told with everything that its operation did', async () => {
+      const { name, path } = await app.project();
+      const { seq } = await put(path, 'a', on, { 'X-Change-Note': 'launch' });
+      const { status, json } = await app.call('GET', `/api/changes/${seq}`);
+      expect(status).toBe(200);
+      expect(json).toMatchObject({
+        ...{ seq, actor: 'token:admin', note: 'launch', project: name, environment: 'production' },
+        ...{ revision: 1, revertible: true },
+      });
+      expect(json.entries.map((one: { action: string }) => one.action)).toEqual([
+        'flag.created',
+        'flag.changed',
+      ]);
+    });
+
+    test('of several environments is one, whichever of its rows is asked for', async () => {
+      const { name, path } = await app.project();
+      const states = { production: on, staging: off };
+      const { seq } = await done('POST', `${path}/flags`, { body: { key: 'a', states } });
+      const last = await app.call('GET', `/api/changes/${seq}`);
+      expect(last.json.entries).toHaveLength(3);
+      expect([last.json.environment, last.json.revision]).toEqual([undefined, undefined]);
+      expect((await app.call('GET', `/api/changes/${seq - 1}`)).json).toEqual(last.json);
+      const listed = (await app.call('GET', `/api/audit?project=${name}&target=a`)).json.entries;
+      expect(listed.map((one: { operation: number }) => one.operation)).toEqual([seq, seq, seq]);
+    });
+
+    test.each(['999999999', '0', '-1', 'x', '1.5'])('%s is none', async (seq) => {
+      const expected = /^\d+$/.test(seq) ? [404, 'not_found'] : [400, 'invalid_argument'];
+      const read = await app.call('GET', `/api/changes/${seq}`);
+      expect([read.status, read.json.error]).toEqual(expected);
+      const undone = await app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
+      expect([undone.status, undone.json.error]).toEqual(expected);
+    });
+  });
+
+  describe('a revert', () => {
+    test('says beforehand just what it will say when it is done', async () => {
+      const { path } = await app.project();
+      const states = { development: on, staging: on, production: on };
+      await done('POST', `${path}/flags`, { body: { key: 'a', states } });
+      await done('POST', `${path}/flags/a/archive`);
+      const { seq } = await done('POST', `${path}/flags/a/restore`);
+      const preview = await revert(seq, {}, '?dryRun=true');
+      expect((await revert(seq)).json.differences).toEqual(preview.json.differences);
+    });
+
+    test('puts a state back as a change of its own, which can be reverted again', async () => {
+      const { path } = await app.project();
+      await put(path, 'a', off);
+      const { seq } = await put(path, 'a', on);
+      const undone = await revert(seq);
+      expect(undone.json).toEqual({
+        seq: expect.any(Number),
+        differences: [{ environment: 'production', key: 'a', before: on, after: off }],
+      });
+      expect(await stateOf(path, 'a')).toEqual(off);
+      const change = await app.call('GET', `/api/changes/${undone.json.seq}`);
+      expect(change.json).toMatchObject({ note: `Reverts change ${seq}`, revertible: true });
+      const redone = await revert(undone.json.seq);
+      expect(redone.status).toBe(200);
+      expect(await stateOf(path, 'a')).toEqual(on);
+    });
+
+    test('keeps the note of whoever reverts beside its own', async () => {
+      const { path } = await app.project();
+      const { seq } = await put(path, 'a', on);
+      const headers = { 'X-Change-Note': 'errors went up' };
+      const undone = await done('POST', `/api/changes/${seq}/revert`, { body: {}, headers });
+      const change = await app.call('GET', `/api/changes/${undone.seq}`);
+      expect(change.json.note).toBe(`Reverts change ${seq}: errors went up`);
+      expect(await stateOf(path, 'a')).toBeUndefined();
+    });
+
+    test('can be tried without effect', async () => {
+      const { path } = await app.project();
+      const { seq } = await put(path, 'a', on);
+      const tried = await revert(seq, {}, '?dryRun=true');
+      expect(tried.json).toEqual({ differences: [{ environment: 'production', key: 'a', before: on }] });
+      expect(await stateOf(path, 'a')).toEqual(on);
+      expect((await revert(seq, {}, '?dryRun=perhaps')).json.error).toBe('invalid_argument');
+    });
+
+    test('of many flags in several environments is whole', async () => {
+      const { name, path } = await app.project();
+      const flags = Object.fromEntries(
+        Array.from({ length: 30 }, (_, index) => [
+          `f${index}`,
+          { environments: { production: on, staging: { enabled: true, value: index } } },
+        ]),
+      );
+      const document = { halyard: 1, project: name, environments: ['production', 'staging'], flags };
+      await done('POST', '/api/import', { body: document });
+      const emptied = { ...document, flags: {} };
+      const { seq } = await done('POST', '/api/import?policy=enforce', { body: emptied });
+      const before = await app.call('GET', `${path}/environments/staging/flags`);
+      expect(before.json.flags).toEqual([]);
+      const undone = await revert(seq);
+      expect([undone.status, undone.json.differences.length]).toEqual([200, 90]);
+      for (const environment of ['production', 'staging']) {
+        const { json } = await app.call('GET', `${path}/environments/${environment}/flags`);
+        expect(json.flags).toHaveLength(30);
+        // One revision for each of: import, emptying, revert.
+        expect(json.revision).toBe(3);
+      }
+      expect(await stateOf(path, 'f7', 'staging')).toEqual({ enabled: true, value: 7 });
+      expect((await revert(undone.json.seq)).status).toBe(200);
+      expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
+    });
+
+    test('is refused where something changed since, and says what; with force it is done', async () => {
+      const { path } = await app.project();
+      await put(path, 'a', off);
+      const { seq } = await put(path, 'a', on);
+      await put(path, 'a', { enabled: true, value: 2 });
+      for (const query of ['', '?dryRun=true']) {
+        const refused = await revert(seq, {}, query);
+        expect([refused.status, refused.json.error]).toEqual([412, 'revision_conflict']);
+        expect(refused.json.message).toContain('"a" in production');
+      }
+      expect(await stateOf(path, 'a')).toEqual({ enabled: true, value: 2 });
+      expect((await revert(seq, { force: true })).status).toBe(200);
+      expect(await stateOf(path, 'a')).toEqual(off);
+      const nothing = await revert(seq, { force: true });
+      expect(nothing.json).toEqual({ differences: [] });
+    });
+
+    test('puts texts back, but leaves alone what the change did not touch', async () => {
+      const { path } = await app.project();
+      await done('POST', `${path}/flags`, { body: { key: 'a', description: 'one', tags: ['x'] } });
+      const { seq } = await done('PATCH', `${path}/flags/a`, { body: { description: 'two' } });
+      await done('PATCH', `${path}/flags/a`, { body: { owner: 'Team A', tags: [] } });
+      const undone = await revert(seq);
+      expect(undone.json.differences).toEqual([
+        { key: 'a', before: { description: 'two' }, after: { description: 'one' } },
+      ]);
+      expect((await app.call('GET', `${path}/flags/a`)).json).toMatchObject({
+        ...{ description: 'one', owner: 'Team A', tags: [] },
+      });
+      await done('PATCH', `${path}/flags/a`, { body: { description: 'three' } });
+      expect((await revert(undone.json.seq)).json.error).toBe('revision_conflict');
+    });
+
+    test('of an archiving restores, of a restoring archives', async () => {
+      const { path } = await app.project();
+      await put(path, 'a', on);
+      const { seq } = await done('POST', `${path}/flags/a/archive`);
+      const undone = await revert(seq);
+      expect(undone.json.differences).toEqual([
+        { key: 'a', before: { archived: true }, after: { archived: false } },
+        { environment: 'production', key: 'a', after: on },
+      ]);
+      expect(await stateOf(path, 'a')).toEqual(on);
+      const redone = await revert(undone.json.seq);
+      expect(redone.status).toBe(200);
+      expect((await app.call('GET', `${path}/flags/a`)).json.archivedAt).toBeString();
+      expect((await revert(undone.json.seq)).json.error).toBe('revision_conflict');
+    });
+
+    test('of a deletion brings the archived flag back, with what its states were', async () => {
+      const { name, path } = await app.project();
+      await done('POST', `${path}/flags`, {
+        body: { key: 'a', description: 'kept', owner: 'Team A', tags: ['x'], states: { production: on } },
+      });
+      const archived = await done('POST', `${path}/flags/a/archive`);
+      await done('DELETE', `${path}/flags/a`);
+      const [{ seq }] = (await app.call('GET', `/api/audit?project=${name}&limit=1`)).json.entries;
+      const undone = await revert(seq);
+      expect(undone.status).toBe(200);
+      const { seq: _, ...record } = archived;
+      expect((await app.call('GET', `${path}/flags/a`)).json).toEqual(record);
+      const again = await revert(seq);
+      expect([again.status, again.json.error]).toEqual([409, 'not_revertible']);
+      expect((await done('POST', `${path}/flags/a/restore`)).environments.production.state).toEqual(on);
+      expect((await revert(undone.json.seq)).json.error).toBe('not_revertible');
+      await done('POST', `${path}/flags/a/archive`);
+      expect((await revert(undone.json.seq)).status).toBe(200);
+      expect((await app.call('GET', `${path}/flags/a`)).status).toBe(404);
+    });
+
+    test('of a deletion can itself be reverted, but not once the flag has states in other environments', async () => {
+      const { name, path } = await app.project();
+      await put(path, 'a', on);
+      const declaration = { halyard: 1, project: name, environments: ['production'], flags: {} };
+      const imported = await done('POST', '/api/import?policy=enforce', { body: declaration });
+      expect(imported.flagsDeleted).toEqual(['a']);
+      const undone = await done('POST', `/api/changes/${imported.seq}/revert`, { body: {} });
+      const staging = `${path}/environments/staging/flags/a`;
+      await done('PUT', staging, { body: on });
+      for (const force of [false, true]) {
+        for (const query of ['', '?dryRun=true']) {
+          const again = await revert(undone.seq, { force }, query);
+          expect([again.status, again.json.error]).toEqual([409, 'not_revertible']);
+        }
+      }
+      expect([await stateOf(path, 'a'), await stateOf(path, 'a', 'staging')]).toEqual([on, on]);
+      expect((await app.call('DELETE', staging)).status).toBe(204);
+      expect((await revert(undone.seq)).status).toBe(200);
+      expect((await app.call('GET', `${path}/flags/a`)).status).toBe(404);
+    });
+
+    test('of a state is refused while its flag is archived, and makes a deleted flag anew only with force', async () => {
+      const { path } = await app.project();
+      await put(path, 'a', off);
+      const { seq } = await put(path, 'a', on);
+      await done('POST', `${path}/flags/a/archive`);
+      expect((await revert(seq, { force: true })).json.error).toBe('flag_archived');
+      await app.call('DELETE', `${path}/flags/a`);
+      expect((await revert(seq)).json.error).toBe('revision_conflict');
+      expect((await revert(seq, { force: true })).status).toBe(200);
+      expect(await stateOf(path, 'a')).toEqual(off);
+    });
+
+    test('puts the looks of an environment back', async () => {
+      const { path } = await app.project();
+      const production = `${path}/environments/production`;
+      const { seq } = await done('PATCH', production, { body: { protected: false, color: 'pink' } });
+      const undone = await revert(seq);
+      expect(undone.json.differences).toEqual([
+        {
+          environment: 'production',
+          before: { protected: false, color: 'pink' },
+          after: { protected: true, color: 'red' },
+        },
+      ]);
+      await done('PATCH', production, { body: { color: 'teal' } });
+      expect((await revert(undone.json.seq)).json.message).toContain('color');
+    });
+
+    test('leaves out environments that are gone only with force', async () => {
+      const { path } = await app.project();
+      const { seq } = await done('POST', `${path}/flags`, {
+        body: { key: 'a', states: { production: on, staging: on } },
+      });
+      await app.call('DELETE', `${path}/environments/staging`);
+      expect((await revert(seq)).json.error).toBe('revision_conflict');
+      const forced = await revert(seq, { force: true });
+      expect(forced.json.differences).toEqual([{ environment: 'production', key: 'a', before: on }]);
+    });
+
+    test('of what has no opposite is refused with a sentence', async () => {
+      const { path } = await app.project();
+      const made = await done('POST', `${path}/environments`, { body: { name: 'preview' } });
+      const key = await done('POST', `${path}/keys`, { body: { name: 'k', environments: ['staging'] } });
+      const revoked = await done('DELETE', `/api/keys/${key.id}`);
+      const flag = await done('POST', `${path}/flags`, { body: { key: 'a' } });
+      const other = await app.project();
+      const { seq: state } = await put(other.path, 'a', on);
+      await app.call('DELETE', other.path);
+      for (const [seq, sentence] of [
+        [made.seq, 'made an environment'],
+        [key.seq, 'revoke the key'],
+        [revoked.seq, 'make a new one'],
+        [flag.seq, 'archive the flag'],
+        [state, 'project has been deleted'],
+      ] as const) {
+        const refused = await revert(seq, { force: true });
+        expect([refused.status, refused.json.error]).toEqual([409, 'not_revertible']);
+        expect(refused.json.message).toContain(sentence);
+      }
+      expect((await app.call('GET', `/api/changes/${flag.seq}`)).json.revertible).toBe(false);
+    });
+  });
+
+  describe('the audit log', () => {
+    test('is filtered by actor, deed, words and time', async () => {
+      const { name, path } = await app.project();
+      app.node.now = Date.now();
+      const { token } = await done('POST', '/api/tokens', { body: { name: `bot-${name}` } });
+      await app.call('PUT', `${path}/environments/staging/flags/Needle_1`, { body: on, token });
+      await put(path, 'b', on, { 'X-Change-Note': '100% of a needle' });
+      const actions = async (query: string) =>
+        (await app.call('GET', `/api/audit?project=${name}&${query}`)).json.entries.map(
+          (one: { action: string; target: string }) => `${one.action} ${one.target}`,
+        );
+      expect(await actions(`actor=token:bot-${name}`)).toEqual([
+        'flag.changed Needle_1',
+        'flag.created Needle_1',
+      ]);
+      expect(await actions('action=flag.created')).toEqual(['flag.created b', 'flag.created Needle_1']);
+      expect(await actions('action=project')).toEqual([`project.created ${name}`]);
+      expect(await actions('action=flag_')).toEqual([]);
+      expect((await actions('q=NEEDLE')).length).toBe(4);
+      expect(await actions('q=needle_1')).toEqual(['flag.changed Needle_1', 'flag.created Needle_1']);
+      expect((await actions('q=100%25')).length).toBe(2);
+      const soon = new Date(Date.now() + 3_600_000).toISOString();
+      const before = new Date(Date.now() - 3_600_000).toISOString();
+      expect(await actions(`since=${soon}`)).toEqual([]);
+      expect(await actions(`until=${before}`)).toEqual([]);
+      expect((await actions(`since=${before}&until=${soon}`)).length).toBeGreaterThan(5);
+      expect((await app.call('GET', '/api/audit?since=yesterday')).json.error).toBe('invalid_argument');
+    });
+
+    test('is exported whole, one entry per line', async () => {
+      const { name, path } = await app.project();
+      await put(path, 'a', on);
+      const exported = await app.app.request(`/api/audit?project=${name}&format=ndjson&limit=1`, {
+        headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+      });
+      expect(exported.headers.get('Content-Type')).toBe('application/x-ndjson');
+      expect(exported.headers.get('Content-Disposition')).toContain('attachment; filename="halyard-audit');
+      const lines = (await exported.text())
+        .trimEnd()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line));
+      expect(lines).toEqual((await app.call('GET', `/api/audit?project=${name}`)).json.entries);
+      expect(lines.length).toBeGreaterThan(4);
+      const none = await app.call('GET', '/api/audit?project=none&format=ndjson');
+      expect([none.status, none.json.error]).toEqual([404, 'project_not_found']);
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { z } from '@hono/zod-openapi';
+import type { ProjectKey } from '../../domain/project-key.ts';
+import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { KeyRecordSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import type { Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import {
+  createProjectKey,
+  getProjectKey,
+  listProjectKeys,
+  projectKeyStatus,
+  revokeProjectKey,
+} from './project-keys.ts';
+
+const tag = 'Project keys';
+const path = '/api/projects/{project}/keys';
+
+/** Mounts the routes of project keys. */
+export function mountProjectKeys(app: ManagementApp, context: ManagementContext): void {
+  const record = (key: ProjectKey) => keyRecord(key, context.now());
+  mount(
+    app,
+    {
+      ...{ method: 'get', path, id: 'listProjectKeys', tag, errors: ['project_not_found'] },
+      role: 'viewer',
+      summary: 'The keys of a project, also revoked and expired ones',
+      answer: {
+        status: 200,
+        description: 'The keys, never their values.',
+        schema: z.object({ keys: z.array(KeyRecordSchema) }),
+      },
+    },
+    async ({ params }) => ok({ keys: (await listProjectKeys(context, params.project)).map(record) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path, id: 'createProjectKey', tag },
+      role: 'admin',
+      summary: 'Make a project key; its value is shown this once',
+      body: {
+        schema: z.strictObject({
+          name: z.string(),
+          environments: z.array(NameSchema),
+          expiresAt: TimeSchema.optional(),
+        }),
+      },
+      answer: {
+        status: 201,
+        description: 'The key with its value.',
+        schema: KeyRecordSchema.extend({ key: z.string(), ...seqMember }).openapi('CreatedProjectKey'),
+      },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    async ({ params, body, actor }) => {
+      const { name, environments, expiresAt } = body;
+      const made = await createProjectKey(context, actor, {
+        ...{ project: params.project, name, environments },
+        ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+      });
+      return created({ ...record(made.record), key: made.key });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/keys/{id}', id: 'getProjectKey', tag, errors: ['key_not_found'] },
+      role: 'viewer',
+      summary: 'One project key',
+      answer: { status: 200, description: 'The key, never its value.', schema: KeyRecordSchema },
+    },
+    async ({ params }) => ok(record(await getProjectKey(context, params.id))),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: '/api/keys/{id}', id: 'revokeProjectKey', tag, errors: ['key_not_found'] },
+      role: 'admin',
+      summary: 'Revoke a project key for good; its streams are closed',
+      answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },
+    },
+    async ({ params, actor }) => ok(record(await revokeProjectKey(context, actor, params.id))),
+  );
+}
+
+function keyRecord(key: Written<ProjectKey>, now: number) {
+  return {
+    id: key.id,
+    name: key.name,
+    lastFour: key.lastFour,
+    environments: key.environments,
+    createdAt: isoTime(key.createdAt),
+    expiresAt: isoTimeOr(key.expiresAt),
+    revokedAt: isoTimeOr(key.revokedAt),
+    lastUsedAt: isoTimeOr(key.lastUsedAt),
+    status: projectKeyStatus(key, now),
+    seq: key.seq,
+  };
+}

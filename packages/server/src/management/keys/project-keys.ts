@@ -1,0 +1,97 @@
+import { formatProjectKey } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import type { ProjectKey } from '../../domain/project-key.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { invalid, quote } from '../../domain/strict-members.ts';
+import { commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { environmentNotFound, findProject } from '../lookup.ts';
+import { checkExpiry, checkLabel } from '../rules.ts';
+
+/** What a new project key is made of. */
+export interface NewProjectKey {
+  readonly project: string;
+  readonly name: string;
+  /** Names of the environments it opens; at least one. */
+  readonly environments: readonly string[];
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number;
+}
+
+/** A key's record with the key itself, which is shown this once. */
+export interface CreatedProjectKey {
+  readonly record: Written<ProjectKey>;
+  readonly key: string;
+}
+
+/** Every key of a project, also revoked and expired ones. `project_not_found`. */
+export function listProjectKeys(context: ManagementContext, project: string): Promise<readonly ProjectKey[]> {
+  return context.store.read(async (reader) => reader.keys((await findProject(reader, project)).id));
+}
+
+/** One key's record. `key_not_found`. */
+export async function getProjectKey(context: ManagementContext, id: string): Promise<ProjectKey> {
+  return found(await context.store.read((reader) => reader.key(id)), id);
+}
+
+/**
+ * Makes a key. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`.
+ * (Spec: Project key)
+ */
+export async function createProjectKey(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewProjectKey,
+): Promise<CreatedProjectKey> {
+  const name = checkLabel(input.name);
+  const environments = [...new Set(input.environments)].sort();
+  if (environments.length === 0) throw invalid('"environments" is empty: name at least one environment.');
+  const createdAt = context.now();
+  checkExpiry(input.expiresAt, createdAt);
+  const key = formatProjectKey(context.randomBytes(32));
+  const record = await commitWritten(context, actor, async (transaction) => {
+    const { id: projectId } = await findProject(transaction, input.project);
+    const known = new Set((await transaction.environments(projectId)).map((environment) => environment.name));
+    for (const environment of environments)
+      if (!known.has(environment)) throw environmentNotFound(environment);
+    const expiry = input.expiresAt === undefined ? {} : { expiresAt: input.expiresAt };
+    const made = {
+      id: context.newId(),
+      projectId,
+      name,
+      lastFour: key.slice(-4),
+      environments,
+      createdAt,
+      ...expiry,
+    };
+    await transaction.insertKey(made, Bun.SHA256.hash(key, 'hex'));
+    return made;
+  });
+  return { record, key };
+}
+
+/** Revokes a key for good and gives its record; revoking again changes nothing. `key_not_found`. */
+export function revokeProjectKey(
+  context: ManagementContext,
+  actor: Actor,
+  id: string,
+): Promise<Written<ProjectKey>> {
+  return commitWritten(context, actor, async (transaction) => {
+    await transaction.revokeKey(found(await transaction.key(id), id), context.now());
+    return found(await transaction.key(id), id);
+  });
+}
+
+/** Whether a key opens anything at `now`, epoch milliseconds. */
+export function projectKeyStatus(key: ProjectKey, now: number): 'active' | 'expired' | 'revoked' {
+  if (key.revokedAt !== undefined) return 'revoked';
+  return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'active';
+}
+
+function found(key: ProjectKey | undefined, id: string): ProjectKey {
+  if (key !== undefined) return key;
+  throw new ServiceError(
+    'key_not_found',
+    `There is no project key with the id ${quote(id)}: list the project's keys.`,
+  );
+}

@@ -1,0 +1,100 @@
+import { z } from '@hono/zod-openapi';
+import type { AccessToken } from '../../domain/access-token.ts';
+import { created, isoTime, isoTimeOr, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { seqMember, TimeSchema } from '../api/schemas.ts';
+import type { ManagementContext } from '../context.ts';
+import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+import { permissionMembers, TokenRecordSchema } from './people-schemas.ts';
+
+const tag = 'Access tokens';
+
+const WhoAmISchema = z.object({ name: z.string(), ...permissionMembers });
+
+/** Mounts the routes of access tokens, and the one that tells whose token it is. */
+export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/whoami', id: 'whoAmI', tag },
+      role: 'viewer',
+      summary: 'Who you are to this server, and what you may do',
+      answer: { status: 200, description: 'The holder.', schema: WhoAmISchema },
+    },
+    ({ actor: { name, permissions } }) => {
+      const { role, canChangeProtected } = permissions;
+      return ok({ name: name.replace(/^(token|operator):/, ''), role, canChangeProtected });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/tokens', id: 'listAccessTokens', tag },
+      role: 'viewer',
+      summary: 'Every access token, also revoked and expired ones',
+      answer: {
+        status: 200,
+        description: 'The tokens, never their values.',
+        schema: z.object({ tokens: z.array(TokenRecordSchema) }),
+      },
+    },
+    async () => ok({ tokens: (await listAccessTokens(context)).map(tokenRecord) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path: '/api/tokens', id: 'createAccessToken', tag, errors: ['already_exists'] },
+      role: 'admin',
+      summary: 'Make an access token; its value is shown this once',
+      body: {
+        schema: z.strictObject({
+          name: z.string(),
+          role: permissionMembers.role.optional().openapi({ description: 'By default `admin`.' }),
+          canChangeProtected: permissionMembers.canChangeProtected.optional(),
+          expiresAt: TimeSchema.optional(),
+        }),
+      },
+      answer: {
+        status: 201,
+        description: 'The token with its value.',
+        schema: TokenRecordSchema.extend({ token: z.string(), ...seqMember }).openapi('CreatedAccessToken'),
+      },
+    },
+    async ({ body: { name, role, canChangeProtected, expiresAt }, actor }) => {
+      const made = await createAccessToken(context, actor, {
+        name,
+        ...(role === undefined ? {} : { role }),
+        ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
+        ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
+      });
+      return created({ ...tokenRecord(made.record), token: made.token, seq: made.record.seq });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: '/api/tokens/{id}', id: 'revokeAccessToken', tag, errors: ['not_found'] },
+      role: 'admin',
+      summary: 'Revoke an access token for good',
+      answer: { status: 204, description: 'It opens nothing any more.' },
+    },
+    async ({ params, actor }) => {
+      await revokeAccessToken(context, actor, params.id);
+      return noContent();
+    },
+  );
+}
+
+function tokenRecord(token: AccessToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    role: token.role,
+    canChangeProtected: token.canChangeProtected,
+    createdAt: isoTime(token.createdAt),
+    expiresAt: isoTimeOr(token.expiresAt),
+    revokedAt: isoTimeOr(token.revokedAt),
+    lastUsedAt: isoTimeOr(token.lastUsedAt),
+  };
+}

@@ -1,0 +1,129 @@
+import { timingSafeEqual } from 'node:crypto';
+import { formatSecret } from '@halyard/protocol';
+import type { AccessToken } from '../../domain/access-token.ts';
+import type { Actor } from '../../domain/audit.ts';
+import { type Permissions, type Role, UNLIMITED } from '../../domain/operator.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { quote } from '../../domain/strict-members.ts';
+import { commit, commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { checkExpiry, checkLabel } from '../rules.ts';
+
+/** The prefix of every access token, for people and secret scanners. */
+export const ACCESS_TOKEN_PREFIX = 'hat_';
+
+/** The name of whoever holds the token from the settings. */
+export const ADMIN_NAME = 'admin';
+
+/** Longest text that is taken for a token at all; an admin token from the settings may be of any form. */
+const MAX_TOKEN_LENGTH = 512;
+
+/** What a new access token is made of. */
+export interface NewAccessToken {
+  readonly name: string;
+  /** Default `admin`. */
+  readonly role?: Role;
+  /** Default true. */
+  readonly canChangeProtected?: boolean;
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number;
+}
+
+/** A token's record with the token itself, which is shown this once. */
+export interface CreatedAccessToken {
+  readonly record: Written<AccessToken>;
+  readonly token: string;
+}
+
+/** Who a verified token stands for. */
+export interface TokenHolder {
+  readonly name: string;
+  readonly permissions: Permissions;
+  /** Absent for the token from the settings, which has no record. */
+  readonly id?: string;
+}
+
+/** A new token's text: the prefix and 43 base62 characters. */
+export function newAccessToken(context: Pick<ManagementContext, 'randomBytes'>): string {
+  return ACCESS_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
+}
+
+/** Every access token, also revoked and expired ones. */
+export function listAccessTokens(context: ManagementContext): Promise<readonly AccessToken[]> {
+  return context.store.read((reader) => reader.accessTokens());
+}
+
+/**
+ * Makes an access token. Only its digest is kept. The name is that of no other valid token, because the audit log
+ * tells people by it. `invalid_argument`, `already_exists`.
+ */
+export async function createAccessToken(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewAccessToken,
+): Promise<CreatedAccessToken> {
+  const name = checkLabel(input.name);
+  const createdAt = context.now();
+  checkExpiry(input.expiresAt, createdAt);
+  const expiry = input.expiresAt === undefined ? {} : { expiresAt: input.expiresAt };
+  const { role = 'admin', canChangeProtected = true } = input;
+  const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
+  const token = newAccessToken(context);
+  const written = await commitWritten(context, actor, async (transaction) => {
+    // Two that ask for one name at the same moment must not both get it.
+    await transaction.people.lock();
+    const others = await transaction.accessTokens();
+    if (name === ADMIN_NAME || others.some((other) => other.name === name && isValid(other, createdAt))) {
+      throw new ServiceError(
+        'already_exists',
+        `There is already an access token ${quote(name)}: choose another name.`,
+      );
+    }
+    await transaction.insertAccessToken(record, digestOf(token));
+    return record;
+  });
+  return { record: written, token };
+}
+
+/** Revokes an access token for good; revoking again changes nothing. `not_found`. */
+export function revokeAccessToken(context: ManagementContext, actor: Actor, id: string): Promise<void> {
+  return commit(context, actor, async (transaction) => {
+    const token = (await transaction.accessTokens()).find((candidate) => candidate.id === id);
+    if (token === undefined) {
+      throw new ServiceError('not_found', `There is no access token with the id ${quote(id)}: list them.`);
+    }
+    await transaction.revokeAccessToken(token, context.now());
+  });
+}
+
+/**
+ * Who holds this token; `undefined` for everything that opens nothing: unknown, revoked, expired, malformed. The
+ * token from the settings is compared by digest in constant time and works without the database.
+ */
+export async function verifyAccessToken(
+  context: ManagementContext,
+  adminToken: string | undefined,
+  presented: string,
+): Promise<TokenHolder | undefined> {
+  if (presented === '' || presented.length > MAX_TOKEN_LENGTH) return undefined;
+  if (adminToken !== undefined && isSameSecret(presented, adminToken))
+    return { name: ADMIN_NAME, permissions: UNLIMITED };
+  const token = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
+  if (token === undefined || !isValid(token, context.now())) return undefined;
+  const { id, name, role, canChangeProtected } = token;
+  return { id, name, permissions: { role, canChangeProtected, confirmed: 'all' } };
+}
+
+/** Whether a token opens anything at `now`, epoch milliseconds. */
+export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}
+
+function digestOf(token: string): string {
+  return Bun.SHA256.hash(token, 'hex');
+}
+
+/** Whether two secrets are the same. Digests have one length, so it takes the same time whatever the texts. */
+export function isSameSecret(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(digestOf(a), 'hex'), Buffer.from(digestOf(b), 'hex'));
+}

@@ -1,0 +1,103 @@
+import { z } from '@hono/zod-openapi';
+import type { Invitation } from '../../domain/invitation.ts';
+import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import type { Written } from '../commit.ts';
+import { invite, listInvitations, offerReset, revokeInvitation } from './invitations.ts';
+import type { OfferedLink } from './one-time-links.ts';
+import type { PeopleContext } from './people.ts';
+import {
+  EmailSchema,
+  InvitationRecordSchema,
+  OfferedLinkSchema,
+  permissionMembers,
+} from './people-schemas.ts';
+
+const tag = 'Operators';
+const offered = {
+  status: 201,
+  description: 'The link, shown this once.',
+  schema: OfferedLinkSchema,
+} as const;
+
+/** Mounts the routes of invitations, and of links for a new password. */
+export function mountInvitations(app: ManagementApp, context: PeopleContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/invitations', id: 'listInvitations', tag },
+      role: 'viewer',
+      summary: 'The one-time links that are still open, newest first',
+      answer: {
+        status: 200,
+        description: 'The links, never their tokens.',
+        schema: z.object({ invitations: z.array(InvitationRecordSchema) }),
+      },
+    },
+    async () => ok({ invitations: (await listInvitations(context)).map(invitationRecord) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path: '/api/invitations', id: 'inviteOperator', tag, errors: ['already_exists'] },
+      role: 'admin',
+      summary: 'Invite somebody; an earlier invitation of theirs ends',
+      body: {
+        schema: z.strictObject({
+          email: EmailSchema,
+          role: permissionMembers.role,
+          canChangeProtected: permissionMembers.canChangeProtected.optional(),
+        }),
+      },
+      answer: offered,
+    },
+    async ({ body: { email, role, canChangeProtected = false }, actor }) =>
+      offeredLink(await invite(context, actor, { email, role, canChangeProtected })),
+  );
+  mount(
+    app,
+    {
+      ...{
+        method: 'delete',
+        path: '/api/invitations/{id}',
+        id: 'revokeInvitation',
+        tag,
+        errors: ['not_found'],
+      },
+      role: 'admin',
+      summary: 'Take a one-time link back',
+      answer: { status: 204, description: 'It opens nothing any more.' },
+    },
+    async ({ params, actor }) => {
+      await revokeInvitation(context, actor, params.id);
+      return noContent();
+    },
+  );
+  mount(
+    app,
+    {
+      ...{
+        method: 'post',
+        path: '/api/operators/{id}/reset',
+        id: 'resetPassword',
+        tag,
+        errors: ['not_found'],
+      },
+      role: 'admin',
+      summary: 'Make a link for a new password; nothing ends until it is used',
+      answer: offered,
+    },
+    async ({ params, actor }) => offeredLink(await offerReset(context, actor, params.id)),
+  );
+}
+
+function offeredLink({ record, token, link, seq }: Written<OfferedLink>): Response {
+  return created({ ...invitationRecord(record), token, link, seq });
+}
+
+function invitationRecord(invitation: Invitation) {
+  const { id, kind, email, role, canChangeProtected, createdBy, createdAt, expiresAt } = invitation;
+  const times = { createdAt: isoTime(createdAt), expiresAt: isoTime(expiresAt) };
+  return { id, kind, email, role, canChangeProtected, createdBy, ...times };
+}

@@ -1,0 +1,75 @@
+import { z } from '@hono/zod-openapi';
+import type { Operator } from '../../domain/operator.ts';
+import { isoTime, isoTimeOr, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { seqMember } from '../api/schemas.ts';
+import { changeOperator, listOperators, removeOperator } from './operators.ts';
+import type { PeopleContext } from './people.ts';
+import { OperatorRecordSchema, permissionMembers } from './people-schemas.ts';
+
+const tag = 'Operators';
+
+/** Mounts the routes of operators: the people who sign in. */
+export function mountOperators(app: ManagementApp, context: PeopleContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/operators', id: 'listOperators', tag },
+      role: 'viewer',
+      summary: 'The people who may sign in, by e-mail',
+      answer: {
+        status: 200,
+        description: 'The operators.',
+        schema: z.object({ operators: z.array(OperatorRecordSchema) }),
+      },
+    },
+    async () => ok({ operators: (await listOperators(context)).map(operatorRecord) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'patch', path: '/api/operators/{id}', id: 'changeOperator', tag, errors: ['not_found'] },
+      role: 'admin',
+      summary: "Change an operator's name or what they may do; the latter ends their sessions",
+      body: {
+        schema: z.strictObject({
+          name: z.string().optional(),
+          role: permissionMembers.role.optional(),
+          canChangeProtected: permissionMembers.canChangeProtected.optional(),
+        }),
+      },
+      answer: { status: 200, description: 'The operator.', schema: OperatorRecordSchema.extend(seqMember) },
+    },
+    async ({ params, body: { name, role, canChangeProtected }, actor, session }) => {
+      const change = {
+        ...(name === undefined ? {} : { name }),
+        ...(role === undefined ? {} : { role }),
+        ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
+      };
+      const keep = session === undefined ? {} : { keep: session.session.digest };
+      const operator = await changeOperator(context, actor, { id: params.id, change, ...keep });
+      return ok({ ...operatorRecord(operator), seq: operator.seq });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: '/api/operators/{id}', id: 'removeOperator', tag, errors: ['not_found'] },
+      role: 'admin',
+      summary: 'Remove an operator, with every session and open link of theirs',
+      answer: { status: 204, description: 'Nobody of that e-mail can sign in any more.' },
+    },
+    async ({ params, actor }) => {
+      await removeOperator(context, actor, params.id);
+      return noContent();
+    },
+  );
+}
+
+/** An operator as it is answered. */
+export function operatorRecord(operator: Operator) {
+  const { id, email, name, role, canChangeProtected, createdAt, lastSeenAt } = operator;
+  const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };
+  return { id, email, name, role, canChangeProtected, ...times };
+}

@@ -1,0 +1,80 @@
+import type { Actor } from '../../domain/audit.ts';
+import type { Operator, Role } from '../../domain/operator.ts';
+import type { PeopleReader } from '../../domain/people-store.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { invalid, quote } from '../../domain/strict-members.ts';
+import { commit, commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { checkLabel } from '../rules.ts';
+
+/** What to change of an operator; what is absent stays. */
+export interface OperatorChange {
+  readonly name?: string;
+  readonly role?: Role;
+  readonly canChangeProtected?: boolean;
+}
+
+/** Every operator, by e-mail. */
+export function listOperators(context: ManagementContext): Promise<readonly Operator[]> {
+  return context.store.read(({ people }) => people.operators());
+}
+
+/** Whether nobody can sign in yet. */
+export async function isSetupNeeded(context: ManagementContext): Promise<boolean> {
+  return !(await context.store.read(({ people }) => people.hasOperators()));
+}
+
+/**
+ * Changes an operator. What the operator may do ends their sessions, save the one of digest `keep`, which is the
+ * caller's own. `not_found`, `invalid_argument` for the last administrator.
+ */
+export function changeOperator(
+  context: ManagementContext,
+  actor: Actor,
+  input: { readonly id: string; readonly change: OperatorChange; readonly keep?: string },
+): Promise<Written<Operator>> {
+  const { id, change, keep } = input;
+  const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
+  return commitWritten(context, actor, async ({ people }) => {
+    await people.lock();
+    const known = await findOperator(people, id);
+    const operator: Operator = { ...known, ...change, ...label };
+    if (known.role === 'admin' && operator.role !== 'admin') await requireAnotherAdmin(people, known);
+    await people.updateOperator(operator);
+    const isOther = known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected;
+    if (isOther) await people.deleteSessionsOf(operator, keep);
+    return operator;
+  });
+}
+
+/**
+ * Removes an operator with every session and open link; access tokens stay, as pipelines live by them. `not_found`,
+ * `invalid_argument` for the last administrator.
+ */
+export function removeOperator(context: ManagementContext, actor: Actor, id: string): Promise<void> {
+  return commit(context, actor, async ({ people }) => {
+    await people.lock();
+    const operator = await findOperator(people, id);
+    if (operator.role === 'admin') await requireAnotherAdmin(people, operator);
+    const now = context.now();
+    for (const invitation of await people.openInvitations(now)) {
+      if (invitation.email === operator.email) await people.revokeInvitation(invitation, now);
+    }
+    await people.deleteOperator(operator);
+  });
+}
+
+/** The operator of that id, or `not_found`. */
+export async function findOperator(people: PeopleReader, id: string): Promise<Operator> {
+  const operator = await people.operator(id);
+  if (operator !== undefined) return operator;
+  throw new ServiceError('not_found', `There is no operator with the id ${quote(id)}: list them.`);
+}
+
+async function requireAnotherAdmin(people: PeopleReader, operator: Operator): Promise<void> {
+  const operators = await people.operators();
+  if (operators.some((other) => other.role === 'admin' && other.id !== operator.id)) return;
+  throw invalid(
+    `${quote(operator.email)} is the only administrator: make somebody else one first, or nobody could manage this server.`,
+  );
+}

@@ -1,0 +1,86 @@
+import { z } from '@hono/zod-openapi';
+import { INVITATION_KINDS } from '../../domain/invitation.ts';
+import { ROLES } from '../../domain/operator.ts';
+import { lifetimeMembers, seqMember, TimeSchema } from '../api/schemas.ts';
+import { MAX_TEXT } from '../rules.ts';
+
+/** What somebody may do. */
+export const RoleSchema = z.enum(ROLES).openapi('Role');
+
+/** A person's e-mail. */
+export const EmailSchema = z.string().openapi({ example: 'ada@example.com', maxLength: 254 });
+
+/** A password or one-time token: never answered, never logged. Longer texts are refused before any work. */
+export const SecretSchema = z
+  .string()
+  .max(1000, { error: 'it is far too long' })
+  .openapi({ format: 'password' });
+
+const ProtectedSchema = z.boolean().openapi({
+  description: 'Whether the states of protected environments may be changed; administrators always may.',
+});
+
+/** What somebody may do, in records and requests alike. */
+export const permissionMembers = { role: RoleSchema, canChangeProtected: ProtectedSchema } as const;
+
+const identityMembers = {
+  id: z.string(),
+  email: EmailSchema,
+  name: z.string().openapi({ maxLength: MAX_TEXT.label }),
+  ...permissionMembers,
+} as const;
+
+/** An operator as it is answered. */
+export const OperatorRecordSchema = z
+  .object({ ...identityMembers, createdAt: TimeSchema, lastSeenAt: TimeSchema.optional() })
+  .openapi('Operator');
+
+/** Whether somebody is signed in, and who. */
+export const SessionSchema = z
+  .object({
+    signedIn: z.boolean(),
+    setupNeeded: z.boolean().openapi({ description: 'Whether there is no operator yet.' }),
+    operator: z.object(identityMembers).optional(),
+    expiresAt: TimeSchema.optional().openapi({
+      description: 'When the session ends if it is not used again.',
+    }),
+    evaluationUrl: z.string().optional().openapi({
+      description: 'Where programs read flags, when management listens on an address of its own.',
+    }),
+  })
+  .openapi('Session');
+
+/** What a link opens, for whoever holds it. */
+export const LinkSchema = z.object({
+  kind: z.enum(INVITATION_KINDS),
+  email: EmailSchema.optional(),
+  role: RoleSchema.optional(),
+  expiresAt: TimeSchema,
+});
+
+/** A link that is still open, without its token. */
+export const InvitationRecordSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(INVITATION_KINDS),
+    email: EmailSchema.optional(),
+    ...permissionMembers,
+    createdBy: z.string(),
+    createdAt: TimeSchema,
+    expiresAt: TimeSchema,
+  })
+  .openapi('Invitation');
+
+/** A link that has just been made. */
+export const OfferedLinkSchema = InvitationRecordSchema.extend({
+  token: z.string(),
+  link: z
+    .string()
+    .openapi({ description: 'To hand over; the secret stands behind the `#`, which no server sees.' }),
+  ...seqMember,
+}).openapi('OfferedLink');
+
+/** An access token without the token itself. */
+export const TokenRecordSchema = z
+  .object({ ...lifetimeMembers, ...permissionMembers })
+  .openapi('AccessToken');

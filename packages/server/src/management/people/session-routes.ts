@@ -1,0 +1,115 @@
+import { z } from '@hono/zod-openapi';
+import type { Logger } from 'pino';
+import { ServiceError } from '../../domain/service-error.ts';
+import { sessionEnd } from '../../domain/session.ts';
+import { invalid } from '../../domain/strict-members.ts';
+import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { mountPublic } from '../api/public-operation.ts';
+import { operatorRecord } from './operator-routes.ts';
+import { isSetupNeeded } from './operators.ts';
+import type { PeopleContext } from './people.ts';
+import { SecretSchema, SessionSchema } from './people-schemas.ts';
+import { endCookies, sessionIdIn, startCookie } from './session-cookie.ts';
+import {
+  type ActiveSession,
+  changePassword,
+  type StartedSession,
+  signIn,
+  signOut,
+  verifySession,
+} from './sessions.ts';
+
+const tag = 'Session';
+const path = '/api/session';
+
+/** Mounts what is done before and by signing in: nobody need be known for it. */
+export function mountSession(app: ManagementApp, context: PeopleContext, log: Logger): void {
+  mountPublic(
+    app,
+    {
+      ...{ method: 'get', path, id: 'getSession', tag },
+      summary: 'Whether this browser is signed in, as whom, and whether there is anybody yet who could',
+      answer: { status: 200, description: 'The session.', schema: SessionSchema },
+    },
+    async ({ request }) => {
+      const active = await sessionOf(context, request);
+      if (active !== undefined) return ok(sessionRecord(context, active));
+      return ok({ signedIn: false, setupNeeded: await isSetupNeeded(context) });
+    },
+  );
+  mountPublic(
+    app,
+    {
+      ...{ method: 'post', path, id: 'signIn', tag, errors: ['sign_in_failed', 'rate_limited'] },
+      summary: 'Sign in: the answer sets a session cookie with a new id',
+      body: { schema: z.strictObject({ email: z.string(), password: SecretSchema }), maxBytes: 16_384 },
+      answer: { status: 200, description: 'The session.', schema: SessionSchema },
+    },
+    async ({ body, request, caller }) => {
+      const started = await signIn(context, body, caller).catch((error: unknown) => {
+        if (error instanceof ServiceError) log.warn({ ...caller, code: error.code }, 'a sign-in was refused');
+        throw error;
+      });
+      return ok(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
+    },
+  );
+  mountPublic(
+    app,
+    {
+      ...{ method: 'delete', path, id: 'signOut', tag },
+      summary: 'Sign out; also for a session that has ended already',
+      answer: { status: 204, description: 'The session opens nothing any more, and the cookie is gone.' },
+    },
+    async ({ request, caller }) => {
+      const active = await sessionOf(context, request);
+      if (active !== undefined) await signOut(context, active, caller);
+      const answer = noContent();
+      for (const cookie of endCookies()) answer.headers.append('Set-Cookie', cookie);
+      return answer;
+    },
+  );
+}
+
+/** Mounts the operator's own password; only a session has one. */
+export function mountPassword(app: ManagementApp, context: PeopleContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'post', path: `${path}/password`, id: 'changePassword', tag },
+      role: 'viewer',
+      summary: 'Choose another password; every other session of yours ends',
+      body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },
+      answer: { status: 204, description: 'The new password is in force.' },
+      errors: ['sign_in_failed', 'rate_limited'],
+    },
+    async ({ body, actor, session }) => {
+      if (session === undefined) throw invalid('An access token has no password: sign in to change yours.');
+      await changePassword(context, actor, session, body);
+      return noContent();
+    },
+  );
+}
+
+/** The answer to whoever has just followed a link: 201, and signed in. */
+export function joined(context: PeopleContext, request: Request, started: StartedSession): Response {
+  return created(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
+}
+
+async function sessionOf(context: PeopleContext, request: Request): Promise<ActiveSession | undefined> {
+  const id = request.headers.has('Authorization') ? undefined : sessionIdIn(request);
+  return id === undefined ? undefined : verifySession(context, id);
+}
+
+function sessionRecord(context: PeopleContext, { session, operator }: ActiveSession) {
+  const evaluationUrl = context.evaluationUrl();
+  const { createdAt: _, lastSeenAt: __, ...record } = operatorRecord(operator);
+  return {
+    signedIn: true,
+    setupNeeded: false,
+    operator: record,
+    expiresAt: isoTime(sessionEnd(session)),
+    ...(evaluationUrl === undefined ? {} : { evaluationUrl }),
+  };
+}

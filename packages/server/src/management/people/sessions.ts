@@ -1,0 +1,147 @@
+import { formatSecret } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import type { Operator } from '../../domain/operator.ts';
+import type { Credentials } from '../../domain/people-store.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { type Session, sessionEnd } from '../../domain/session.ts';
+import type { StoreTransaction } from '../../domain/store.ts';
+import { commit } from '../commit.ts';
+import { checkPassword } from './passwords.ts';
+import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
+import { accountBucket, attempt } from './sign-in-limit.ts';
+
+/** What every session id begins with, for secret scanners and the log. */
+const SESSION_PREFIX = 'hss_';
+
+/** How exact "last used" is, in milliseconds. */
+const RESOLUTION_MS = 60_000;
+
+/** A session with whose it is. */
+export interface ActiveSession {
+  readonly session: Session;
+  readonly operator: Operator;
+}
+
+/** A session that has just begun, with its id: the secret for the cookie. */
+export interface StartedSession extends ActiveSession {
+  readonly id: string;
+}
+
+/** An e-mail with a password, as somebody typed them. */
+export interface SignIn {
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * Signs an operator in: a new session with a new id. `sign_in_failed` for a wrong password and an unknown account
+ * alike, in about the same time; `rate_limited` after too many failures.
+ */
+export function signIn(context: PeopleContext, input: SignIn, caller: Caller): Promise<StartedSession> {
+  const email = normalizeEmail(input.email);
+  return attempt(context, { email, ...caller }, async () => {
+    const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
+    return commit(context, operatorActor(operator, caller), async (transaction) => {
+      const known = await lockCredentials(transaction, { operator, passwordHash });
+      return startSession(context, transaction, known);
+    });
+  });
+}
+
+/**
+ * The operator as they are now, whose password is still the one that was checked: nobody changes it from here until
+ * commit, so that no session begins after a new password has ended them all. `sign_in_failed`.
+ */
+async function lockCredentials(
+  { people }: StoreTransaction,
+  { operator: { email }, passwordHash }: Credentials,
+): Promise<Operator> {
+  await people.lock();
+  const now = await people.credentials(email);
+  // Changed or removed while a hash was computed: what was checked is no longer so.
+  if (now?.passwordHash !== passwordHash) throw signInFailed();
+  return now.operator;
+}
+
+async function verifyPassword(context: PeopleContext, { email, password }: SignIn): Promise<Credentials> {
+  const known = await context.store.read(({ people }) => people.credentials(email));
+  const isRight = await context.passwords.verify(password, known?.passwordHash);
+  if (!isRight || known === undefined) throw signInFailed();
+  return known;
+}
+
+/** Begins a session as part of an operation, and forgets the account's failed attempts. */
+export async function startSession(
+  context: PeopleContext,
+  transaction: StoreTransaction,
+  operator: Operator,
+): Promise<StartedSession> {
+  const id = SESSION_PREFIX + formatSecret(context.randomBytes(32));
+  const now = context.now();
+  const session = { digest: digestOf(id), operatorId: operator.id, createdAt: now, lastUsedAt: now };
+  await transaction.people.insertSession(session, operator);
+  await transaction.people.forgetFailures(accountBucket(operator.email));
+  return { id, session, operator: { ...operator, lastSeenAt: now } };
+}
+
+/** The session of this id; `undefined` for everything that opens nothing: unknown, ended, malformed. */
+export async function verifySession(context: PeopleContext, id: string): Promise<ActiveSession | undefined> {
+  if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
+  const found = await context.store.read(({ people }) => people.session(digestOf(id)));
+  return found === undefined || sessionEnd(found.session) <= context.now() ? undefined : found;
+}
+
+/** Notes that a session is used now: in the background, once a minute. `onFailure` hears of what cannot be written. */
+export function noteSessionUse(
+  context: PeopleContext,
+  session: Session,
+  onFailure: (error: unknown) => void,
+): void {
+  const now = context.now();
+  if (now - session.lastUsedAt < RESOLUTION_MS) return;
+  void context.store.people.touchSession(session, now).catch(onFailure);
+}
+
+/** Signs out: the session opens nothing any more, on no node. */
+export function signOut(
+  context: PeopleContext,
+  { session, operator }: ActiveSession,
+  caller: Caller,
+): Promise<void> {
+  return commit(context, operatorActor(operator, caller), ({ people }) =>
+    people.deleteSession(session.digest, operator),
+  );
+}
+
+/**
+ * Gives the operator of the session another password and ends every other session. `sign_in_failed` when the current
+ * one is wrong, which counts as a failed sign-in; `invalid_argument`, `rate_limited`.
+ */
+export async function changePassword(
+  context: PeopleContext,
+  actor: Actor,
+  { session, operator: { email } }: ActiveSession,
+  { current, next }: { readonly current: string; readonly next: string },
+): Promise<void> {
+  checkPassword(next, email);
+  await attempt(context, { email }, async () => {
+    const checked = await verifyPassword(context, { email, password: current });
+    const hash = await context.passwords.hash(next);
+    await commit(context, actor, async (transaction) => {
+      const operator = await lockCredentials(transaction, checked);
+      await transaction.people.setPassword(operator, hash);
+      await transaction.people.deleteSessionsOf(operator, session.digest);
+    });
+  });
+}
+
+function signInFailed(): ServiceError {
+  return new ServiceError(
+    'sign_in_failed',
+    'The e-mail address and the password do not belong together: check both and try again.',
+  );
+}
+
+function digestOf(id: string): string {
+  return Bun.SHA256.hash(id, 'hex');
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp } from '../api/test-app.ts';
+import { join, PASSWORD, TestBrowser } from '../api/test-browser.ts';
+import { SIGN_IN_LIMIT } from './sign-in-limit.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+    await join(app, { email: 'ada@example.com', role: 'admin' });
+  });
+  afterAll(() => app.close());
+
+  test('an account is locked in one network after five failures, for a while, and nowhere else', async () => {
+    const { email } = await join(app, { email: 'fay@example.com', role: 'viewer' });
+    const there = (who: string, password: string) =>
+      new TestBrowser(app, '198.51.100.1').signIn(who, password);
+    for (const who of [email, 'nobody@example.com']) {
+      for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) {
+        expect((await there(who, 'a wrong password')).json.error).toBe('sign_in_failed');
+      }
+      const locked = await there(` ${who.toUpperCase()}`, PASSWORD);
+      expect([locked.status, locked.json.error]).toEqual([429, 'rate_limited']);
+      expect(Number(locked.headers.get('Retry-After'))).toBe(SIGN_IN_LIMIT.windowMs / 1000);
+    }
+    // Neither a colleague in the same network nor the person elsewhere is kept out.
+    expect((await there('ada@example.com', PASSWORD)).status).toBe(200);
+    expect((await new TestBrowser(app, '198.51.100.2').signIn(email)).status).toBe(200);
+    // Whoever proves to be the account's owner has opened it everywhere.
+    expect((await there(email, PASSWORD)).status).toBe(200);
+    for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) await there(email, 'a wrong password');
+    expect((await there(email, PASSWORD)).status).toBe(429);
+    app.node.now += SIGN_IN_LIMIT.windowMs;
+    expect((await there(email, PASSWORD)).status).toBe(200);
+    for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) await there(email, 'a wrong password');
+    expect((await there(email, PASSWORD)).status).toBe(429);
+    const [{ id }] = (await app.call('GET', '/api/operators')).json.operators.filter(
+      (one: { email: string }) => one.email === email,
+    );
+    const { token } = (await app.call('POST', `/api/operators/${id}/reset`)).json;
+    const body = { token, password: PASSWORD };
+    await new TestBrowser(app).call('POST', '/api/invitations/accept', { body });
+    // An administrator's link opens the account again.
+    expect((await there(email, PASSWORD)).status).toBe(200);
+  });
+
+  test('failures of one account from many networks slow its sign-ins and lock nobody out', async () => {
+    const { email } = await join(app, { email: 'gus@example.com', role: 'viewer' });
+    let address = 0;
+    const elsewhere = (password: string) =>
+      new TestBrowser(app, `203.0.113.${++address}`).signIn(email, password);
+    app.pauses.length = 0;
+    for (let count = 0; count < SIGN_IN_LIMIT.slowedFrom; count++) await elsewhere('a wrong password');
+    expect(app.pauses).toEqual([]);
+    await elsewhere('a wrong password');
+    expect(app.pauses).toEqual([SIGN_IN_LIMIT.slowedMs]);
+    // More than a few at once do not wait: they would hold connections and memory.
+    const gate = Promise.withResolvers<void>();
+    app.pause = () => gate.promise;
+    const atOnce = Array.from({ length: SIGN_IN_LIMIT.slowedAtOnce }, () => elsewhere('a wrong password'));
+    while (app.pauses.length <= SIGN_IN_LIMIT.slowedAtOnce) await Bun.sleep(1);
+    const tooMany = await elsewhere(PASSWORD);
+    expect([tooMany.status, Number(tooMany.headers.get('Retry-After'))]).toEqual([
+      429,
+      SIGN_IN_LIMIT.slowedMs / 1000,
+    ]);
+    gate.resolve();
+    expect((await Promise.all(atOnce)).map(({ status }) => status)).toEqual(
+      Array(SIGN_IN_LIMIT.slowedAtOnce).fill(401),
+    );
+    expect((await elsewhere(PASSWORD)).status).toBe(200);
+    app.pauses.length = 0;
+    await elsewhere('a wrong password');
+    expect(app.pauses).toEqual([]);
+  });
+
+  test('a network is locked after many failures of any accounts; an office fits behind one address', async () => {
+    const there = (last: string) => new TestBrowser(app, `2001:db8:1:2:${last}::1`);
+    const { store } = app.context;
+    const network = { name: 'network:2001:db8:1:2::/64' };
+    const window = { now: app.node.now, windowMs: SIGN_IN_LIMIT.windowMs };
+    expect((await there('a').signIn('stranger@example.com', 'a wrong password')).status).toBe(401);
+    for (let count = 2; count < SIGN_IN_LIMIT.networkFailures; count++) {
+      await store.people.reserveAttempt([network], window);
+    }
+    // Sign-ins that succeed count nothing, and neither do those that are refused.
+    for (let count = 0; count < 3; count++) {
+      expect((await there('a').signIn('ada@example.com')).status).toBe(200);
+    }
+    expect((await there('b').signIn('another@example.com', 'a wrong password')).status).toBe(401);
+    expect((await there('c').signIn('ada@example.com')).json.error).toBe('rate_limited');
+    expect((await new TestBrowser(app, '2001:0DB8:1:3::1').signIn('ada@example.com')).status).toBe(200);
+  });
+
+  test('an unknown account is refused word for word as a known one with a wrong password', async () => {
+    const refuse = async (email: string) => {
+      const { status, text, headers } = await new TestBrowser(app, '203.0.113.9').signIn(
+        email,
+        'a wrong password',
+      );
+      return { status, text, headers: [...headers].filter(([name]) => name !== 'x-request-id') };
+    };
+    expect(await refuse('unknown@example.com')).toEqual(await refuse('ada@example.com'));
+  });
+
+  test('a log out of reach is no failure of whoever signs in', async () => {
+    const browser = new TestBrowser(app, '192.0.2.77');
+    app.node.isLost = true;
+    for (let count = 0; count < 2 * SIGN_IN_LIMIT.failures; count++) {
+      expect((await browser.signIn('ada@example.com')).status).toBe(500);
+    }
+    app.node.isLost = false;
+    expect((await browser.signIn('ada@example.com')).status).toBe(200);
+  });
+});

@@ -1,0 +1,83 @@
+import { z } from '@hono/zod-openapi';
+import type { Project } from '../../domain/project.ts';
+import type { Writable } from '../../domain/raw-json.ts';
+import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import type { Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { environmentRecord } from '../environments/environment-routes.ts';
+import {
+  createProject,
+  deleteProject,
+  getProject,
+  listProjects,
+  type ProjectWithEnvironments,
+} from './projects.ts';
+
+const tag = 'Projects';
+
+/** Mounts the routes of projects. */
+export function mountProjects(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/projects', id: 'listProjects', tag },
+      role: 'viewer',
+      summary: 'Every project',
+      answer: {
+        status: 200,
+        description: 'The projects, by name.',
+        schema: z.object({ projects: z.array(z.object({ name: NameSchema, createdAt: TimeSchema })) }),
+      },
+    },
+    async () => ok({ projects: (await listProjects(context)).map(projectEntry) }),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path: '/api/projects', id: 'createProject', tag },
+      role: 'admin',
+      summary: 'Make a project with the environments development, staging and production',
+      body: { schema: z.strictObject({ name: NameSchema }) },
+      answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
+      errors: ['already_exists'],
+    },
+    async ({ body, actor }) => created(projectRecord(await createProject(context, actor, body))),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'get', path: '/api/projects/{project}', id: 'getProject', tag },
+      role: 'viewer',
+      summary: 'One project with its environments',
+      answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema },
+      errors: ['project_not_found'],
+    },
+    async ({ params }) => ok(projectRecord(await getProject(context, params.project))),
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: '/api/projects/{project}', id: 'deleteProject', tag },
+      role: 'admin',
+      summary: 'Remove a project with its environments, flags and keys',
+      answer: { status: 204, description: 'It is gone.' },
+      errors: ['project_not_found', 'confirmation_required'],
+    },
+    async ({ params, actor }) => {
+      await deleteProject(context, actor, params.project);
+      return noContent();
+    },
+  );
+}
+
+function projectEntry({ name, createdAt }: Project): { name: string; createdAt: string } {
+  return { name, createdAt: isoTime(createdAt) };
+}
+
+function projectRecord(project: Written<ProjectWithEnvironments>): Writable {
+  const environments = project.environments.map(environmentRecord);
+  return { ...projectEntry(project), environments, seq: project.seq };
+}

@@ -1,0 +1,57 @@
+import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import type { Environment } from '../../domain/environment.ts';
+import type { Project } from '../../domain/project.ts';
+import { commit, commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { looksOf } from '../environments/environments.ts';
+import { findProject, lockProject } from '../lookup.ts';
+import { requireChangeOf } from '../permissions.ts';
+import { checkName } from '../rules.ts';
+
+/** A project with its environments, in the order of their positions. */
+export interface ProjectWithEnvironments extends Project {
+  readonly environments: readonly Environment[];
+}
+
+/** Every project, by name. */
+export function listProjects(context: ManagementContext): Promise<readonly Project[]> {
+  return context.store.read((reader) => reader.projects());
+}
+
+/** One project, or `project_not_found`. */
+export function getProject(context: ManagementContext, name: string): Promise<ProjectWithEnvironments> {
+  return context.store.read(async (reader) => {
+    const project = await findProject(reader, name);
+    return { ...project, environments: await reader.environments(project.id) };
+  });
+}
+
+/** Makes a project with the default environments. `invalid_argument`, `already_exists`. (Spec: Environment) */
+export function createProject(
+  context: ManagementContext,
+  actor: Actor,
+  input: { readonly name: string },
+): Promise<Written<ProjectWithEnvironments>> {
+  checkName('project', input.name);
+  return commitWritten(context, actor, async (transaction) => {
+    const createdAt = context.now();
+    const project: Project = { id: context.newId(), name: input.name, createdAt };
+    await transaction.insertProject(project);
+    for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
+      const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
+      await transaction.insertEnvironment({ ...place, ...looksOf(name) });
+    }
+    return { ...project, environments: await transaction.environments(project.id) };
+  });
+}
+
+/** Removes a project and all that is in it. `project_not_found`. */
+export function deleteProject(context: ManagementContext, actor: Actor, name: string): Promise<void> {
+  return commit(context, actor, async (transaction) => {
+    const project = await findProject(transaction, name);
+    const environments = await lockProject(transaction, project.id);
+    for (const environment of environments) requireChangeOf(actor, environment);
+    await transaction.deleteProject(project);
+  });
+}

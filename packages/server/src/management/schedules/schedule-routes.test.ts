@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SqlStore } from '../../storage/store.ts';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
+import type { ManagementContext } from '../context.ts';
+import { runDueSchedules } from './run-schedules.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  const HOUR_MS = 3_600_000;
+  const on = { enabled: true };
+
+  /** A project with a schedule that is due an hour from now by the node's clock, then an hour passes. */
+  async function scheduled(changes: object[], more: object = {}, request: TestRequest = {}) {
+    const { name, path } = await app.project();
+    const made = await schedule(path, changes, more, request);
+    expect([made.status, made.json.status]).toEqual([201, 'pending']);
+    return { name, path, id: made.json.id as string, record: made.json };
+  }
+
+  function schedule(path: string, changes: unknown, more: object = {}, request: TestRequest = {}) {
+    const dueAt = new Date(app.node.now + HOUR_MS).toISOString();
+    const body = { environment: 'production', dueAt, changes, ...more };
+    return app.call('POST', `${path}/schedules`, { body, ...request });
+  }
+
+  const pass = () => {
+    app.node.now += HOUR_MS;
+  };
+
+  async function recordOf({ path, id }: { readonly path: string; readonly id: string }) {
+    const { schedules } = (await app.call('GET', `${path}/schedules`)).json;
+    return schedules.find((one: { id: string }) => one.id === id);
+  }
+
+  const flagsOf = async (path: string) =>
+    (await app.call('GET', `${path}/environments/production/flags`)).json;
+
+  test('a scheduled change is made when it is due and not before, once, as one revision', async () => {
+    const made = await scheduled(
+      [
+        { key: 'a', state: on },
+        { key: 'b', patch: { rolloutPct: 5 } },
+      ],
+      { note: 'launch' },
+    );
+    expect(made.record).toMatchObject({
+      ...{ environment: 'production', note: 'launch', createdBy: 'token:admin' },
+      changes: [
+        { key: 'a', state: on },
+        { key: 'b', patch: { rolloutPct: 5 } },
+      ],
+    });
+    const early = await runDueSchedules(app.context);
+    expect(early).toEqual({ settled: [], nextDueAt: Date.parse(made.record.dueAt) });
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
+    expect(await flagsOf(made.path)).toMatchObject({
+      revision: 1,
+      flags: [
+        { key: 'a', state: on },
+        { key: 'b', state: { enabled: false, rolloutPct: 5 } },
+      ],
+    });
+    expect(await runDueSchedules(app.context)).toEqual({ settled: [] });
+    const record = await recordOf(made);
+    expect([record.status, record.settledAt]).toEqual(['done', new Date(app.node.now).toISOString()]);
+    const change = await app.call('GET', `/api/changes/${record.seq}`);
+    expect(change.json).toMatchObject({
+      ...{ actor: 'token:admin', note: `Schedule ${made.id}: launch`, revision: 1, revertible: true },
+    });
+    expect(change.json.entries.map((one: { action: string }) => one.action)).toEqual([
+      ...['schedule.applied', 'flag.created', 'flag.created', 'flag.changed', 'flag.changed'],
+    ]);
+    const undone = await app.call('POST', `/api/changes/${record.seq}/revert`, { body: {} });
+    expect(undone.status).toBe(200);
+    expect((await flagsOf(made.path)).flags).toEqual([]);
+  });
+
+  test('of three nodes that find it due at once, exactly one makes it', async () => {
+    const nodes: ManagementContext[] = [];
+    for (let count = 0; count < 3; count++) {
+      nodes.push({ ...app.context, store: new SqlStore(await app.home.connect()) });
+    }
+    const { path } = await app.project();
+    for (const key of ['a', 'b', 'c', 'd']) await schedule(path, [{ key, state: on }]);
+    pass();
+    const looks = await Promise.all(nodes.map(runDueSchedules));
+    const settled = looks.flatMap((look) => look.settled);
+    expect(settled.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
+    expect(new Set(settled.map(({ id }) => id)).size).toBe(4);
+    expect(await flagsOf(path)).toMatchObject({ revision: 4, flags: [{}, {}, {}, {}] });
+  });
+
+  test('one that was due while no node ran is made late, but once', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    for (let days = 0; days < 3; days++) app.node.now += 24 * HOUR_MS;
+    const restarted = { ...app.context, store: new SqlStore(await app.home.connect()) };
+    expect((await runDueSchedules(restarted)).settled).toEqual([{ id: made.id, status: 'done' }]);
+    expect((await runDueSchedules(app.context)).settled).toEqual([]);
+    expect(await flagsOf(made.path)).toMatchObject({ revision: 1 });
+  });
+
+  test('a patch is applied to the state there is then, and a value keeps its text', async () => {
+    const { path } = await app.project();
+    const value = '{"10":1.0,"9":12345678901234567890}';
+    const production = `${path}/environments/production`;
+    const body = `{"environment":"production","dueAt":"${new Date(app.node.now + HOUR_MS).toISOString()}",
+      "changes":[{"key":"a","patch":{"enabled":true,"unset":["rolloutPct"]}},{"key":"b","patch":{"value": ${value}}}]}`;
+    const made = await app.call('POST', `${path}/schedules`, { body });
+    expect(made.text).toContain(`"value":${value}`);
+    await app.call('PUT', `${production}/flags/a`, { body: { enabled: false, value: 7, rolloutPct: 3 } });
+    pass();
+    await runDueSchedules(app.context);
+    const listed = await app.call('GET', `${production}/flags`);
+    expect(listed.text).toContain('"state":{"enabled":true,"value":7}');
+    expect(listed.text).toContain(`"state":{"enabled":false,"value":${value}}`);
+  });
+
+  test('a note that is cut for want of room is not cut within a character', async () => {
+    const made = await scheduled([{ key: 'a', state: on }], { note: '\u{1F680}'.repeat(500) });
+    const odd = await scheduled([{ key: 'a', state: on }], { note: `.${'\u{1F680}'.repeat(499)}` });
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([
+      { id: made.id, status: 'done' },
+      { id: odd.id, status: 'done' },
+    ]);
+  });
+
+  test('a change that would change nothing is done all the same', async () => {
+    const made = await scheduled([{ key: 'gone', state: null }]);
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
+    const record = await recordOf(made);
+    const change = await app.call('GET', `/api/changes/${record.seq}`);
+    expect(change.json.revertible).toBe(false);
+  });
+
+  test('a cancelled one is never made, and one that was made cannot be cancelled', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    const cancelled = await app.call('DELETE', `${made.path}/schedules/${made.id}`);
+    expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
+    const again = await app.call('DELETE', `${made.path}/schedules/${made.id}`);
+    expect([again.status, again.json]).toEqual([200, cancelled.json]);
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([]);
+    expect((await flagsOf(made.path)).flags).toEqual([]);
+    const other = await scheduled([{ key: 'a', state: on }]);
+    pass();
+    await runDueSchedules(app.context);
+    const late = await app.call('DELETE', `${other.path}/schedules/${other.id}`);
+    expect([late.status, late.json.error]).toEqual([409, 'not_revertible']);
+    const foreign = await app.call('DELETE', `${made.path}/schedules/${other.id}`);
+    expect([foreign.status, foreign.json.error]).toEqual([404, 'not_found']);
+  });
+
+  test('what fails says why, and nothing of it is done', async () => {
+    const archived = await scheduled([
+      { key: 'new', state: on },
+      { key: 'old', state: on },
+    ]);
+    await app.call('POST', `${archived.path}/flags`, { body: { key: 'old' } });
+    await app.call('POST', `${archived.path}/flags/old/archive`);
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: archived.id, status: 'failed' }]);
+    expect(await recordOf(archived)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('archived'),
+    });
+    expect(await flagsOf(archived.path)).toMatchObject({ revision: 0, flags: [] });
+    const { json } = await app.call('GET', `${archived.path}/flags`);
+    expect(json.flags).toEqual([]);
+    const audit = await app.call('GET', `/api/audit?project=${archived.name}&action=schedule`);
+    expect(audit.json.entries.map((one: { action: string }) => one.action)).toEqual([
+      'schedule.failed',
+      'schedule.created',
+    ]);
+    const cancelled = await app.call('DELETE', `${archived.path}/schedules/${archived.id}`);
+    expect([cancelled.status, cancelled.json.error]).toEqual([409, 'not_revertible']);
+    expect(cancelled.json.message).toEndWith(
+      'so it cannot be cancelled: it failed, and nothing was changed.',
+    );
+  });
+
+  test('it runs with what its maker may do then', async () => {
+    const token = async (name: string) => {
+      const body = { name, role: 'editor', canChangeProtected: true };
+      return (await app.call('POST', '/api/tokens', { body })).json;
+    };
+    const [kept, revoked] = [await token('kept'), await token('revoked')];
+    const fine = await scheduled([{ key: 'a', state: on }], {}, { token: kept.token });
+    const orphan = await scheduled([{ key: 'a', state: on }], {}, { token: revoked.token });
+    expect(orphan.record.createdBy).toBe('token:revoked');
+    await app.call('DELETE', `/api/tokens/${revoked.id}`);
+    app.node.now += 1;
+    // Somebody else under the same name is somebody else.
+    await token('revoked');
+    pass();
+    const { settled } = await runDueSchedules(app.context);
+    expect(settled).toEqual([
+      { id: fine.id, status: 'done' },
+      { id: orphan.id, status: 'failed' },
+    ]);
+    expect((await recordOf(orphan)).error).toContain('token:revoked');
+    expect(await flagsOf(orphan.path)).toMatchObject({ revision: 0 });
+  });
+
+  test('who may not change the environment now cannot schedule a change of it', async () => {
+    const { path } = await app.project();
+    const editor = await app.call('POST', '/api/tokens', {
+      body: { name: `plain${path}`, role: 'editor', canChangeProtected: false },
+    });
+    const { token } = editor.json;
+    const refused = await schedule(path, [{ key: 'a', state: on }], {}, { token });
+    expect([refused.status, refused.json.error]).toEqual([403, 'forbidden']);
+    const allowed = await schedule(path, [{ key: 'a', state: on }], { environment: 'staging' }, { token });
+    expect(allowed.status).toBe(201);
+    const theirs = await schedule(path, [{ key: 'a', state: on }]);
+    const cancelled = await app.call('DELETE', `${path}/schedules/${theirs.json.id}`, { token });
+    expect([cancelled.status, cancelled.json.error]).toEqual([403, 'forbidden']);
+    await app.call('DELETE', path);
+  });
+
+  test.each([
+    [[], {}, '"changes" has 0 entries'],
+    [[{ key: 'a' }], {}, 'state'],
+    [[{ key: 'a', state: on, patch: on }], {}, 'unknown member'],
+    [[{ key: 'a b', state: on }], {}, 'cannot be a flag key'],
+    [
+      [
+        { key: 'a', state: on },
+        { key: 'a', state: null },
+      ],
+      {},
+      'more than once',
+    ],
+    [[{ key: 'a', state: { enabled: 1 } }], {}, 'changes[0].state.enabled'],
+    [[{ key: 'a', patch: { enabled: 1 } }], {}, 'changes[0].patch.enabled'],
+    [[{ key: 'a', patch: { rolloutPct: 101 } }], {}, 'rolloutPct'],
+    [[{ key: 'a', patch: { value: 1, unset: ['value'] } }], {}, 'choose one'],
+    [[{ key: 'a', state: on }], { dueAt: '2020-01-01T00:00:00Z' }, 'not in the future'],
+    [[{ key: 'a', state: on }], { dueAt: 'tomorrow' }, 'dueAt'],
+    [[{ key: 'a', state: on }], { note: 'x'.repeat(1001) }, 'at most 1000'],
+  ])('the schedule %j %j is refused', async (changes, more, sentence) => {
+    const { path } = await app.project();
+    const { status, json } = await schedule(path, changes, more);
+    expect([status, json.error]).toEqual([400, 'invalid_argument']);
+    expect(json.message).toContain(sentence);
+  });
+
+  test('an archived flag and an environment that is not there cannot be scheduled', async () => {
+    const { path } = await app.project();
+    await app.call('POST', `${path}/flags`, { body: { key: 'old' } });
+    await app.call('POST', `${path}/flags/old/archive`);
+    const archived = await schedule(path, [{ key: 'old', state: on }]);
+    expect([archived.status, archived.json.error]).toEqual([409, 'flag_archived']);
+    const moon = await schedule(path, [{ key: 'a', state: on }], { environment: 'moon' });
+    expect(moon.json.error).toBe('environment_not_found');
+  });
+
+  test('the list gives pending ones by due time, then settled ones, and filters', async () => {
+    const { path } = await app.project();
+    const at = (hours: number) => ({ dueAt: new Date(app.node.now + hours * HOUR_MS).toISOString() });
+    const ids: string[] = [];
+    for (const hours of [9, 5, 7]) {
+      const environment = hours === 7 ? 'staging' : 'production';
+      const made = await schedule(path, [{ key: 'a', state: on }], { ...at(hours), environment });
+      ids.push(made.json.id);
+    }
+    const [nine = '', five = '', seven = ''] = ids;
+    await app.call('DELETE', `${path}/schedules/${five}`);
+    const listed = async (query = '') =>
+      (await app.call('GET', `${path}/schedules${query}`)).json.schedules.map(
+        (one: { id: string }) => one.id,
+      );
+    expect(await listed()).toEqual([seven, nine, five]);
+    expect(await listed('?status=cancelled')).toEqual([five]);
+    expect(await listed('?status=pending&environment=staging')).toEqual([seven]);
+    expect(await listed('?environment=production')).toEqual([nine, five]);
+    expect((await app.call('GET', `${path}/schedules?status=late`)).json.error).toBe('invalid_argument');
+    await app.call('DELETE', path);
+  });
+
+  test('a deleted environment cancels its schedules, and a later one of its name is not changed by them', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    await app.call('DELETE', `${made.path}/environments/production`);
+    expect(await recordOf(made)).toMatchObject({
+      status: 'cancelled',
+      error: expect.stringContaining('deleted'),
+    });
+    await app.call('POST', `${made.path}/environments`, { body: { name: 'production' } });
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([]);
+    expect((await flagsOf(made.path)).flags).toEqual([]);
+  });
+
+  test('a deleted project takes its schedules with it', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    await app.call('DELETE', made.path);
+    pass();
+    expect((await runDueSchedules(app.context)).settled).toEqual([]);
+  });
+
+  test('a store that is out of reach leaves what is due pending', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    pass();
+    app.node.isLost = true;
+    await expect(runDueSchedules(app.context)).rejects.toThrow('lost');
+    app.node.isLost = false;
+    expect(await recordOf(made)).toMatchObject({ status: 'pending' });
+    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
+  });
+});

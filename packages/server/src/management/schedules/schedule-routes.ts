@@ -1,0 +1,128 @@
+import { memberText } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import { RawJson } from '../../domain/raw-json.ts';
+import { SCHEDULE_STATUSES } from '../../domain/schedule.ts';
+import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
+import type { ManagementApp } from '../api/environment.ts';
+import { mount } from '../api/operation.ts';
+import { FlagKeySchema, FlagStateSchema, NameSchema, StatePatchSchema, TimeSchema } from '../api/schemas.ts';
+import type { Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { MAX_SCHEDULED, readSteps } from './scheduled-steps.ts';
+import { cancelSchedule, createSchedule, listSchedules, type NamedSchedule } from './schedules.ts';
+
+const tag = 'Schedules';
+const path = '/api/projects/{project}/schedules';
+
+/** Largest body of a schedule, in bytes. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+const StepsSchema = z
+  .array(
+    z.union([
+      z.strictObject({ key: FlagKeySchema, state: z.union([FlagStateSchema, z.null()]) }),
+      z.strictObject({ key: FlagKeySchema, patch: StatePatchSchema }),
+    ]),
+  )
+  .openapi({
+    minItems: 1,
+    maxItems: MAX_SCHEDULED,
+    description:
+      'For each flag its whole state, `null` to remove it, or what to change of the state there is then.',
+  });
+
+const ScheduleSchema = z
+  .object({
+    id: z.string(),
+    environment: NameSchema.optional(),
+    dueAt: TimeSchema,
+    changes: StepsSchema,
+    note: z.string().optional(),
+    createdBy: z.string(),
+    createdAt: TimeSchema,
+    status: z.enum(SCHEDULE_STATUSES),
+    settledAt: TimeSchema.optional(),
+    seq: z.number().int().optional().openapi({ description: 'Of the change, once it is made.' }),
+    error: z.string().optional().openapi({ description: 'Why it failed.' }),
+  })
+  .openapi('Schedule');
+
+/** Mounts the routes of scheduled changes. */
+export function mountSchedules(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      ...{ method: 'get', path, id: 'listSchedules', tag, role: 'viewer' },
+      summary: 'Scheduled changes: all pending ones, the next one first, then the newest of the others',
+      query: z.strictObject({
+        environment: NameSchema.optional(),
+        status: z.enum(SCHEDULE_STATUSES).optional(),
+      }),
+      answer: {
+        status: 200,
+        description: 'The schedules.',
+        schema: z.object({ schedules: z.array(ScheduleSchema) }),
+      },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    async ({ params: { project }, query: { environment, status } }) => {
+      const schedules = await listSchedules(context, {
+        project,
+        ...(environment === undefined ? {} : { environment }),
+        ...(status === undefined ? {} : { status }),
+      });
+      return ok({ schedules: schedules.map(scheduleRecord) });
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'post', path, id: 'createSchedule', tag, role: 'editor' },
+      summary: 'Make a change at a later time: one revision, one frame, when it is due',
+      body: {
+        maxBytes: MAX_BYTES,
+        schema: z.strictObject({
+          environment: NameSchema,
+          dueAt: TimeSchema,
+          changes: StepsSchema,
+          note: z.string().optional().openapi({ description: 'Why; kept with the change when it is made.' }),
+        }),
+      },
+      answer: { status: 201, description: 'The schedule.', schema: ScheduleSchema },
+      errors: ['project_not_found', 'environment_not_found', 'flag_archived', 'confirmation_required'],
+    },
+    async ({ params: { project }, body: { environment, dueAt, note }, text, actor }) => {
+      const steps = readSteps(memberText(text, ['changes']) ?? '[]');
+      const schedule = await createSchedule(context, actor, {
+        ...{ project, environment, steps, dueAt: Date.parse(dueAt) },
+        ...noteOf(note ?? actor.note),
+      });
+      return created(scheduleRecord(schedule));
+    },
+  );
+  mount(
+    app,
+    {
+      ...{ method: 'delete', path: `${path}/{id}`, id: 'cancelSchedule', tag, role: 'editor' },
+      summary: 'Cancel a scheduled change that is not due yet',
+      answer: { status: 200, description: 'The schedule.', schema: ScheduleSchema },
+      errors: ['project_not_found', 'not_found', 'not_revertible'],
+    },
+    async ({ params, actor }) => ok(scheduleRecord(await cancelSchedule(context, actor, params))),
+  );
+}
+
+function noteOf(note: string | undefined) {
+  return note === undefined ? {} : { note };
+}
+
+/** `seq` is of the change the schedule made; of its own making or cancelling nobody needs it. */
+function scheduleRecord(schedule: Written<NamedSchedule>) {
+  const { id, environment, dueAt, changes, note, createdBy, createdAt, status, settledAt } = schedule;
+  return {
+    ...{ id, environment, dueAt: isoTime(dueAt), changes: new RawJson(changes), note, createdBy },
+    ...{ createdAt: isoTime(createdAt), status, settledAt: isoTimeOr(settledAt) },
+    seq: status === 'done' ? schedule.seq : undefined,
+    error: schedule.outcome,
+  };
+}

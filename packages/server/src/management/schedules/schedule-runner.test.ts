@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import pino from 'pino';
+import { UNLIMITED } from '../../domain/operator.ts';
+import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import type { ManagementContext } from '../context.ts';
+import { createProject } from '../projects/projects.ts';
+import { ScheduleRunner } from './schedule-runner.ts';
+import { createSchedule, listSchedules } from './schedules.ts';
+
+setDefaultTimeout(60_000);
+
+const ADA = { name: 'system', permissions: UNLIMITED };
+let home: TestStore;
+let runner: ScheduleRunner;
+let isReady: boolean;
+let applied: PromiseWithResolvers<void> | undefined;
+let context: ManagementContext;
+
+beforeEach(async () => {
+  const [engine] = ENGINES;
+  if (engine === undefined) throw new Error('the tests have no engine');
+  home = await openTestStore(engine);
+  isReady = true;
+  applied = undefined;
+  context = {
+    store: home.store,
+    waitForApplied: async () => applied?.resolve(),
+    assertWritable: () => {},
+    now: Date.now,
+    randomBytes: (length) => new Uint8Array(length),
+    newId: () => Bun.randomUUIDv7(),
+    scheduled: (dueAt) => runner.note(dueAt),
+  };
+  runner = new ScheduleRunner({ context, log: pino({ enabled: false }), isReady: () => isReady });
+  await createProject(context, ADA, { name: 'shop' });
+});
+
+afterEach(async () => {
+  await runner.close();
+  await home[Symbol.asyncDispose]();
+});
+
+async function schedule(inMs: number): Promise<number> {
+  const dueAt = Date.now() + inMs;
+  const place = { project: 'shop', environment: 'staging' };
+  const steps = [{ key: `f${inMs}`, state: '{"enabled":true}' }];
+  await createSchedule(context, ADA, { ...place, dueAt, steps });
+  return dueAt;
+}
+
+/** Waits for the next change that the runner makes. */
+async function nextChange(): Promise<void> {
+  applied = Promise.withResolvers();
+  await applied.promise;
+}
+
+async function statuses(): Promise<readonly string[]> {
+  return (await listSchedules(context, { project: 'shop' })).map(({ status }) => status);
+}
+
+test('a schedule made on this node is run when it is due, without waiting for the next look', async () => {
+  runner.start();
+  const dueAt = await schedule(300);
+  await nextChange();
+  expect(Date.now()).toBeGreaterThanOrEqual(dueAt);
+  expect(await statuses()).toEqual(['done']);
+});
+
+test('what was due before the start is run at once', async () => {
+  await schedule(1);
+  await Bun.sleep(5);
+  const change = nextChange();
+  runner.start();
+  await change;
+  expect(await statuses()).toEqual(['done']);
+});
+
+test('while the node cannot take changes what is due waits, and is run afterwards', async () => {
+  isReady = false;
+  runner.start();
+  const dueAt = await schedule(1);
+  while (Date.now() <= dueAt) await Bun.sleep(1);
+  expect(await statuses()).toEqual(['pending']);
+  const change = nextChange();
+  isReady = true;
+  await change;
+  expect(await statuses()).toEqual(['done']);
+});
+
+test('a closed runner runs nothing more', async () => {
+  runner.start();
+  await runner.close();
+  await runner.close();
+  const dueAt = await schedule(1);
+  while (Date.now() <= dueAt + 20) await Bun.sleep(1);
+  expect(await statuses()).toEqual(['pending']);
+});

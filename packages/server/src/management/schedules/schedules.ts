@@ -1,0 +1,148 @@
+import type { Actor } from '../../domain/audit.ts';
+import type { Schedule, ScheduleStatus } from '../../domain/schedule.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import { invalid, quote } from '../../domain/strict-members.ts';
+import { commitWritten, type Written } from '../commit.ts';
+import type { ManagementContext } from '../context.ts';
+import { environmentNotFound, findProject, flagArchived, lockPlace, type Place } from '../lookup.ts';
+import { requireChangeOf } from '../permissions.ts';
+import { checkNote } from '../rules.ts';
+import { type ScheduledStep, writeSteps } from './scheduled-steps.ts';
+
+/** Settled schedules that a list shows at most. */
+const SETTLED_SHOWN = 200;
+
+/** Pending schedules that a project may have. */
+const MAX_PENDING = 1000;
+
+/** What to change, and when. */
+export interface NewSchedule extends Place {
+  readonly steps: readonly ScheduledStep[];
+  /** Epoch milliseconds. */
+  readonly dueAt: number;
+  readonly note?: string;
+}
+
+/** A schedule with the name of its environment; a deleted environment has none. */
+export interface NamedSchedule extends Schedule {
+  readonly environment?: string;
+}
+
+/** Which schedules to list. */
+export interface ScheduleQuery {
+  readonly project: string;
+  readonly environment?: string;
+  readonly status?: ScheduleStatus;
+}
+
+/**
+ * Scheduled changes of a project: all pending ones, the next due one first, then the newest settled ones.
+ * `project_not_found`, `environment_not_found`.
+ */
+export function listSchedules(
+  context: ManagementContext,
+  { project, environment, status }: ScheduleQuery,
+): Promise<readonly NamedSchedule[]> {
+  return context.store.read(async (reader) => {
+    const { id: projectId } = await findProject(reader, project);
+    const environments = await reader.environments(projectId);
+    const chosen = environments.find(({ name }) => name === environment);
+    if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
+    const schedules = await reader.schedules.list({
+      ...{ projectId, settled: SETTLED_SHOWN },
+      ...(chosen === undefined ? {} : { environmentId: chosen.id }),
+      ...(status === undefined ? {} : { status }),
+    });
+    const names = new Map(environments.map(({ id, name }) => [id, name]));
+    return schedules.map((schedule) => withName(schedule, names.get(schedule.environmentId)));
+  });
+}
+
+/**
+ * Schedules a change for later. Who does it must be allowed to make the change now, and confirms it now; whether they
+ * still may is asked again when it is due. `invalid_argument`, `project_not_found`, `environment_not_found`,
+ * `flag_archived`, `forbidden`, `confirmation_required`.
+ */
+export async function createSchedule(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewSchedule,
+): Promise<Written<NamedSchedule>> {
+  const { steps, dueAt, note } = input;
+  const createdAt = context.now();
+  if (dueAt <= createdAt)
+    throw invalid('"dueAt" is not in the future: give a later time, or make the change now.');
+  if (note !== undefined) checkNote(note);
+  const schedule = await commitWritten(context, actor, async (transaction) => {
+    const environment = await lockPlace(transaction, actor, input);
+    const { id: environmentId, projectId } = environment;
+    await refuseArchived(transaction, { projectId, steps });
+    const pending = await transaction.schedules.list({ projectId, status: 'pending', settled: 0 });
+    if (pending.length >= MAX_PENDING) {
+      throw invalid(`The project has ${MAX_PENDING} pending schedules, which is the most there can be.`);
+    }
+    const made: Schedule = {
+      ...{ id: context.newId(), projectId, environmentId, changes: writeSteps(steps) },
+      ...(note === undefined || note === '' ? {} : { note }),
+      ...{ createdBy: actor.name, createdAt, dueAt, status: 'pending' },
+    };
+    await transaction.schedules.insert(made);
+    return withName(made, environment.name);
+  });
+  context.scheduled?.(dueAt);
+  return schedule;
+}
+
+/**
+ * Cancels a pending schedule and gives its record; one that is cancelled already stays as it is. `not_found`,
+ * `not_revertible` for one that has run, `forbidden`.
+ */
+export function cancelSchedule(
+  context: ManagementContext,
+  actor: Actor,
+  { project, id }: { readonly project: string; readonly id: string },
+): Promise<Written<NamedSchedule>> {
+  return commitWritten(context, actor, async (transaction) => {
+    const { id: projectId } = await findProject(transaction, project);
+    const known = await findSchedule(transaction, { projectId, id });
+    const environment = (await transaction.environments(projectId)).find(
+      (candidate) => candidate.id === known.environmentId,
+    );
+    // Nothing is changed by it, so a slip of the hand needs no guard; the permission it does need.
+    const sure: Actor = { ...actor, permissions: { ...actor.permissions, confirmed: 'all' } };
+    if (environment !== undefined) requireChangeOf(sure, environment);
+    await transaction.schedules.settle(known, { status: 'cancelled', at: context.now() });
+    const schedule = await findSchedule(transaction, { projectId, id });
+    if (schedule.status === 'cancelled') return withName(schedule, environment?.name);
+    const instead =
+      schedule.status === 'failed' ? 'it failed, and nothing was changed' : 'revert the change it made';
+    throw new ServiceError(
+      'not_revertible',
+      `The schedule is no longer pending (${schedule.status}), so it cannot be cancelled: ${instead}.`,
+    );
+  });
+}
+
+/** Refuses steps for flags that are archived. */
+async function refuseArchived(
+  reader: StoreReader,
+  { projectId, steps }: { readonly projectId: string; readonly steps: readonly ScheduledStep[] },
+): Promise<void> {
+  for (const { key } of steps) {
+    if ((await reader.flag(projectId, key))?.archivedAt !== undefined) throw flagArchived(key);
+  }
+}
+
+async function findSchedule(
+  reader: StoreReader,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<Schedule> {
+  const schedule = await reader.schedules.find(id);
+  if (schedule?.projectId === projectId) return schedule;
+  throw new ServiceError('not_found', `The project has no schedule with the id ${quote(id)}: list them.`);
+}
+
+function withName(schedule: Schedule, environment: string | undefined): NamedSchedule {
+  return environment === undefined ? schedule : { ...schedule, environment };
+}

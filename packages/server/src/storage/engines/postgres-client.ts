@@ -1,0 +1,108 @@
+import pg from 'pg';
+import type { Parameter } from '../database.ts';
+import { checkTexts } from '../parameters.ts';
+import { StorageError } from '../storage-error.ts';
+import { isRefusal, toOutage } from './postgres-errors.ts';
+
+/** The oldest server that is supported, as PostgreSQL numbers its versions. */
+const OLDEST_SERVER = 150_000;
+
+const BIGINT_OID = 20;
+
+/** How long a connection may take to come about. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * The settings of every connection to `url`. Nothing that a transaction pooler would refuse or lose: no startup
+ * options, no named statements. `sslmode` means what it means to libpq. Throws {@link StorageError} for a bad URL.
+ */
+export function clientConfig(url: string): pg.ClientConfig {
+  return {
+    connectionString: withLibpqTls(url),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'halyard',
+    // BIGINT as numbers: seq, revisions and times stay far below 2^53. Set here and not globally, for others use pg.
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        // `never`: the signature of pg's parsers depends on the oid in ways its types cannot say.
+        (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format as never)) as never,
+    },
+  };
+}
+
+/** A statement with the time it may take, its answer included. */
+export interface TimedQuery {
+  readonly text: string;
+  readonly parameters?: readonly Parameter[];
+  readonly timeoutMs: number;
+}
+
+/**
+ * Runs one statement. When it fails for any other reason than the server's refusal (a time-out, a lost connection),
+ * the connection is destroyed: nobody knows any more what it would answer next.
+ */
+export async function runQuery<Row>(client: pg.Client, query: TimedQuery): Promise<Row[]> {
+  const result = await send(client, query);
+  // `Row`: the caller wrote the SQL and says what its columns are.
+  return result.rows as Row[];
+}
+
+/** Runs several statements in one text, without parameters. Gives what each answered; fails as {@link runQuery}. */
+export async function runScript(client: pg.Client, query: TimedQuery): Promise<readonly pg.QueryResult[]> {
+  // pg gives a list for a text of several statements, of which its types do not know.
+  return (await send(client, query)) as unknown as pg.QueryResult[];
+}
+
+async function send(client: pg.Client, query: TimedQuery): Promise<pg.QueryResult> {
+  const { text, parameters, timeoutMs } = query;
+  if (parameters !== undefined) checkTexts(parameters);
+  const config = {
+    text,
+    query_timeout: timeoutMs,
+    ...(parameters === undefined ? {} : { values: [...parameters] }),
+  };
+  try {
+    return await client.query(config);
+  } catch (error) {
+    if (isRefusal(error)) throw error;
+    destroy(client);
+    throw toOutage(error);
+  }
+}
+
+/** Refuses a server that is too old with a {@link StorageError}. */
+export async function checkServerVersion(client: pg.Client): Promise<void> {
+  const text = `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`;
+  const [version] = await runQuery<{ number: number; name: string }>(client, {
+    text,
+    timeoutMs: CONNECT_TIMEOUT_MS,
+  });
+  if (version === undefined || version.number >= OLDEST_SERVER) return;
+  throw new StorageError(`The server is PostgreSQL ${version.name}: Halyard needs PostgreSQL 15 or later.`);
+}
+
+/** Whether the connection was destroyed or lost its socket. */
+export function isDestroyed(client: pg.Client): boolean {
+  return client.connection.stream.destroyed;
+}
+
+/** Drops the connection without a word to the server, which may not be there. Safe to call twice. */
+export function destroy(client: pg.Client): void {
+  client.connection.stream.destroy();
+}
+
+function withLibpqTls(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) {
+    // Without the text itself: it may hold a password.
+    throw new StorageError(
+      'The database URL is not valid: write postgres://user:password@host:5432/database.',
+    );
+  }
+  // Left to itself, pg takes every sslmode for verify-full and prints a warning about it.
+  if (!parsed.searchParams.has('sslmode')) return url;
+  parsed.searchParams.set('uselibpqcompat', 'true');
+  return parsed.href;
+}

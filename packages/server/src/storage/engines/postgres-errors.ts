@@ -1,0 +1,58 @@
+import pg from 'pg';
+import { ServiceError } from '../../domain/service-error.ts';
+import { StoreOutage } from '../../domain/store-outage.ts';
+import { StorageError } from '../storage-error.ts';
+
+/** SQLSTATE classes in which the session died, so that nobody knows what became of its COMMIT. */
+const FATAL_CLASSES = ['08', '57P', '58', 'XX'];
+
+/** SQLSTATE prefixes of a server that is away for now: lost, stopping or starting, or with no connection to spare. */
+const AWAY = ['08', '57P', '53300'];
+
+/** Statement completion unknown. */
+const UNKNOWN_COMPLETION = '40003';
+
+/** Conditions that another run of the same transaction meets differently. */
+const PASSING: ReadonlySet<string> = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '23505', // unique: another writer made what this one had just found missing
+  '23503', // foreign key: another writer removed what this one had just read; run again, it reads that
+]);
+
+/** Whether the server itself refused the statement, in a session that lives on. Anything else is a lost connection. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  const code = error.code ?? '';
+  return code !== UNKNOWN_COMPLETION && !FATAL_CLASSES.some((prefix) => code.startsWith(prefix));
+}
+
+/** Whether running the whole transaction again makes sense. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && PASSING.has(error.code ?? '');
+}
+
+/** Whether the statement gave up waiting for what another transaction holds. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
+/** Whether the server takes no writes: what a session is told on a standby, at BEGIN and at a statement. */
+export function isReadOnly(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === '25006' || (error.code === '0A000' && /during recovery/.test(error.message));
+}
+
+/**
+ * Makes a {@link StoreOutage} of the failure to reach the server: of whatever it did not say itself (refused, reset,
+ * silent), and of its own word that it is going or not there yet. Gives any other error back as it is.
+ */
+export function toOutage(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError || error instanceof StorageError)
+    return error;
+  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;
+  if (code !== undefined && !AWAY.some((prefix) => code.startsWith(prefix))) return error;
+  // Refused at each of several addresses, an error has no words but a code.
+  const words = error.message || ('code' in error ? String(error.code) : error.name);
+  return new StoreOutage(words, { cause: error });
+}

@@ -1,0 +1,417 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type PostgresServer, sharedPostgres, startPostgres, startTcpProxy } from '@halyard/testing';
+import type pg from 'pg';
+import { StoreBusy } from '../../domain/store-busy.ts';
+import { StoreOutage } from '../../domain/store-outage.ts';
+import { CommitUncertainError, type Database } from '../database.ts';
+import { readLog } from '../log.ts';
+import { migrate } from '../schema.ts';
+import { loadSnapshot } from '../snapshot.ts';
+import { StorageError } from '../storage-error.ts';
+import { SqlStore } from '../store.ts';
+import { ADA, changing, makeEnvironment, makeFlag, seed } from '../test-records.ts';
+import { openPostgres } from './postgres.ts';
+import { checkServerVersion } from './postgres-client.ts';
+import { COMMIT } from './postgres-transaction.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+const OFF = '{"enabled":false}';
+
+/** A fresh database of the server with a project in it, reached through a proxy that can fail. */
+async function openHome(server: PostgresServer) {
+  const url = await server.createDatabase();
+  const proxy = await startTcpProxy({ port: server.port });
+  const proxied = new URL(url);
+  proxied.port = String(proxy.port);
+  const direct = await openPostgres({ url });
+  await migrate(direct);
+  const seeded = await seed(new SqlStore(direct));
+  const database = await openPostgres({ url: proxied.href, poolSize: 3 });
+  const close = async () => {
+    await Promise.all([database.close(), direct.close()]);
+    await proxy.close();
+  };
+  return {
+    url,
+    proxy,
+    direct,
+    database,
+    store: new SqlStore(database),
+    ...seeded,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+describe('connecting to PostgreSQL', () => {
+  test('a URL that is none is refused without showing what it held', async () => {
+    for (const url of ['', 'localhost:5432', 'mysql://ada:geheim@db/halyard', 'postgres://ada:geheim@:x/']) {
+      const attempt = openPostgres({ url });
+      await expect(attempt).rejects.toBeInstanceOf(StorageError);
+      await expect(attempt).rejects.not.toThrow('geheim');
+    }
+  });
+
+  test('a server before version 15 is refused by name', async () => {
+    // Of a client only `query` is used here, and no old server is at hand.
+    const old = {
+      query: async () => ({ rows: [{ number: 140_011, name: '14.11' }] }),
+    } as unknown as pg.Client;
+    await expect(checkServerVersion(old)).rejects.toThrow(/PostgreSQL 14\.11.*15 or later/);
+  });
+
+  test('sslmode is understood as libpq does: disable connects, require is refused by a server without TLS', async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const plain = await openPostgres({ url: `${url}?sslmode=disable` });
+    expect(await plain.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await plain.close();
+    const encrypted = await openPostgres({ url: `${url}?sslmode=require` });
+    await expect(encrypted.query('SELECT 1')).rejects.toThrow(/does not support SSL/);
+    await encrypted.close();
+  });
+
+  test('a server that is away rejects every use, and is used once it is there', async () => {
+    await using home = await openHome(await sharedPostgres());
+    home.proxy.refuse();
+    await expect(home.database.query('SELECT 1')).rejects.toThrow();
+    await expect(home.database.openFeed()).rejects.toThrow();
+    await expect(home.store.commit(ADA, changing(home.environment, ['checkout', ON]))).rejects.toThrow();
+    home.proxy.restore();
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
+  });
+});
+
+describe('a transaction on PostgreSQL', () => {
+  test('its settings keep a frozen node from holding the feed, and end with it', async () => {
+    const server = await sharedPostgres();
+    await using home = await openHome(server);
+    const name = new URL(home.url).pathname.slice(1);
+    await server.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+    const database = await openPostgres({ url: home.url, poolSize: 1 });
+    const names = [
+      'lock_timeout',
+      'idle_in_transaction_session_timeout',
+      'statement_timeout',
+      'synchronous_commit',
+    ];
+    const settings = `SELECT ${names.map((setting) => `current_setting('${setting}') AS ${setting}`).join(', ')}`;
+    expect(await database.transaction((transaction) => transaction.query(settings))).toEqual([
+      {
+        lock_timeout: '3s',
+        idle_in_transaction_session_timeout: '5s',
+        statement_timeout: '10s',
+        synchronous_commit: 'on',
+      },
+    ]);
+    expect(await database.query(settings)).toEqual([
+      {
+        lock_timeout: '0',
+        idle_in_transaction_session_timeout: '0',
+        statement_timeout: '0',
+        synchronous_commit: 'off',
+      },
+    ]);
+    await database.close();
+  });
+
+  test('two that lock each other out both succeed: one runs again', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const other = makeEnvironment(home.project, 'other');
+    await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
+    let runs = 0;
+    const both = Promise.withResolvers<void>();
+    const lockInOrder = (first: string, second: string) =>
+      home.store.commit(ADA, async (transaction) => {
+        runs += 1;
+        await transaction.lockEnvironment(first);
+        if (runs === 2) both.resolve();
+        await both.promise;
+        await transaction.lockEnvironment(second);
+      });
+    const { id } = home.environment;
+    await Promise.all([lockInOrder(id, other.id), lockInOrder(other.id, id)]);
+    expect(runs).toBe(3);
+  });
+
+  test('a writer that waits too long for another is told that it is busy, and writes nothing', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const { promise: isWaiting, resolve: wait } = Promise.withResolvers<void>();
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const holder = home.store.commit(ADA, async (transaction) => {
+      await transaction.lockEnvironment(home.environment.id);
+      wait();
+      await isOver;
+    });
+    await isWaiting;
+    await expect(home.store.commit(ADA, changing(home.environment, ['checkout', ON]))).rejects.toThrow(
+      StoreBusy,
+    );
+    end();
+    await holder;
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
+  });
+
+  test('a flag that another node deletes meanwhile is found gone when the work runs again', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const { environment, project } = home;
+    let runs = 0;
+    const outcome = home.store.commit(ADA, async (transaction) => {
+      runs += 1;
+      const flag = await transaction.flag(project.id, 'checkout');
+      if (flag === undefined) return 'gone';
+      if (runs === 1) await new SqlStore(home.direct).commit(ADA, (other) => other.deleteFlag(flag));
+      await transaction.changeStates(environment, [['checkout', ON]]);
+      return 'changed';
+    });
+    expect((await outcome).result).toBe('gone');
+    expect(runs).toBe(2);
+  });
+
+  test('a flag that another node makes meanwhile is not written over: the work runs again and sees it', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const described = { ...makeFlag(home.project, 'theme'), description: 'Colours' };
+    const found: (string | undefined)[] = [];
+    let second: Promise<unknown> = Promise.resolve();
+    await new SqlStore(home.direct).commit(ADA, async (transaction) => {
+      await transaction.putFlag(described);
+      second = home.store.commit(ADA, async (other) => {
+        const flag = await other.flag(home.project.id, 'theme');
+        found.push(flag?.description);
+        if (flag === undefined) await other.putFlag(makeFlag(home.project, 'theme'));
+      });
+      const waiting = `SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      while ((await home.direct.query(waiting)).length === 0) await Bun.sleep(5);
+    });
+    await second;
+    expect(found).toEqual([undefined, 'Colours']);
+    expect(await home.store.read((reader) => reader.flag(home.project.id, 'theme'))).toEqual(described);
+  });
+
+  test('a connection that is killed while in use fails that use only', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const killed = home.database.transaction(async (transaction) => {
+      await transaction.query('SELECT pg_terminate_backend(pg_backend_pid())');
+    });
+    await expect(killed).rejects.toThrow();
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
+  });
+
+  test('a connection that went silent while idle fails its next use within seconds, also a long read', async () => {
+    await using home = await openHome(await sharedPostgres());
+    await home.database.query('SELECT 1');
+    home.proxy.blackhole();
+    const begun = performance.now();
+    await expect(loadSnapshot(home.database)).rejects.toBeInstanceOf(StoreOutage);
+    // The time-out is five seconds; listeners give a silent request ten.
+    expect(performance.now() - begun).toBeLessThan(9_000);
+    home.proxy.restore();
+    expect((await loadSnapshot(home.database)).cursor.seq).toBe(2);
+  });
+
+  test('a COMMIT whose answer is cut off is uncertain, and the store finds that it is there', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const cutting = () => afterWork(home.database, () => home.proxy.dropAfter(COMMIT.length + 6));
+    await expect(
+      cutting().transaction((transaction) => transaction.query('SELECT 1')),
+    ).rejects.toBeInstanceOf(CommitUncertainError);
+    const store = new SqlStore(cutting());
+    const committed = await store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(committed).toEqual({ result: { revision: 1, changed: ['checkout'] }, seq: 3 });
+    expect((await readLog(home.direct, 2, 10)).length).toBe(1);
+  });
+
+  test('a COMMIT that never arrives is uncertain, and the store finds that nothing is there', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const cutting = afterWork(home.database, () => home.proxy.reset());
+    const attempt = new SqlStore(cutting).commit(ADA, changing(home.environment, ['checkout', ON]));
+    await expect(attempt).rejects.toThrow('rolled back');
+    expect(await readLog(home.direct, 2, 10)).toEqual([]);
+  });
+});
+
+describe('the feed on PostgreSQL', () => {
+  test('a terminated session is lost at once, told once, and a new one works', async () => {
+    const server = await sharedPostgres();
+    await using home = await openHome(server);
+    const feed = await home.database.openFeed();
+    const causes: Error[] = [];
+    const lost = new Promise<void>((resolve) => {
+      feed.onLost((cause) => {
+        causes.push(cause);
+        resolve();
+      });
+    });
+    await home.direct.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query = 'LISTEN halyard_feed'`,
+    );
+    await lost;
+    await expect(feed.head()).rejects.toThrow();
+    feed.close();
+    expect(causes.length).toBe(1);
+    expect((await (await home.database.openFeed()).head()).seq).toBe(2);
+  });
+
+  test('a session that went silent is lost with the next heartbeat', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const feed = await home.database.openFeed();
+    let losses = 0;
+    feed.onLost(() => {
+      losses += 1;
+    });
+    home.proxy.blackhole();
+    const beats = await Promise.allSettled([feed.head(), readLog(feed, 0, 10)]);
+    expect(beats.map((beat) => beat.status)).toEqual(['rejected', 'rejected']);
+    expect(losses).toBe(1);
+    home.proxy.restore();
+  });
+
+  test('a session that lost its channel says that nothing is pushed', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const feed = await home.database.openFeed();
+    expect(await feed.head()).toMatchObject({ pushed: true });
+    await feed.query('UNLISTEN *');
+    expect(await feed.head()).toMatchObject({ pushed: false });
+  });
+
+  test('a session that keeps its channel but hears nothing, as behind a pooler, says so until it hears again', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const feed = await home.database.openFeed();
+    expect(await feed.head()).toMatchObject({ seq: 2, pushed: true });
+    await home.direct.query('UPDATE feed SET seq = seq + 1');
+    await feed.head();
+    expect(await feed.head()).toMatchObject({ seq: 3, pushed: false });
+    const woken = new Promise<void>((resolve) => feed.onWake(resolve));
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    await woken;
+    expect(await feed.head()).toMatchObject({ seq: 4, pushed: true });
+  });
+});
+
+describe('a PostgreSQL server of its own', () => {
+  let server: PostgresServer;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+
+  afterAll(() => server.close());
+
+  test('a restart loses the feed and nothing else', async () => {
+    await using home = await openHome(server);
+    const feed = await home.database.openFeed();
+    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    await server.restart('fast');
+    await lost;
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', OFF]));
+    expect(result.revision).toBe(2);
+    expect((await loadSnapshot(home.database)).cursor.seq).toBe(4);
+  });
+
+  test('no acknowledged write is lost when every process of the server is killed', async () => {
+    await using home = await openHome(server);
+    for (let round = 0; round < 2; round++) {
+      const acknowledged: number[] = [];
+      const enough = Promise.withResolvers<void>();
+      let writing = true;
+      const writer = (async () => {
+        for (let turn = 0; writing; turn++) {
+          const state = `{"enabled":true,"value":"${round}-${turn}"}`;
+          try {
+            const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', state]));
+            acknowledged.push(result.revision);
+          } catch {
+            // Refused while the server is away; only what was acknowledged counts.
+            await Bun.sleep(5);
+          }
+          if (acknowledged.length >= 30) enough.resolve();
+        }
+      })();
+      await enough.promise;
+      await server.kill9();
+      await server.start();
+      writing = false;
+      await writer;
+      const revisions = new Set((await readLog(home.direct, 2, 10_000)).map((row) => row.revision));
+      expect(acknowledged.filter((revision) => !revisions.has(revision))).toEqual([]);
+      expect([...revisions]).toEqual(Array.from({ length: revisions.size }, (_, index) => index + 1));
+    }
+  });
+
+  test('a node on a hot standby follows, reads and is refused to write', async () => {
+    await using home = await openHome(server);
+    await using standby = await server.startStandby();
+    const database = await openPostgres({ url: standby.url(new URL(home.url).pathname.slice(1)) });
+    await migrate(database);
+    expect((await loadSnapshot(database)).cursor.seq).toBe(2);
+    const feed = await database.openFeed();
+    expect(await feed.head()).toMatchObject({ seq: 2, pushed: false });
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    while ((await feed.head()).seq < 3) await Bun.sleep(5);
+    expect((await readLog(feed, 2, 10)).map((row) => row.seq)).toEqual([3]);
+    const write = new SqlStore(database).commit(ADA, changing(home.environment, ['checkout', OFF]));
+    await expect(write).rejects.toThrow(/read-write mode during recovery/);
+    await expect(write).rejects.toBeInstanceOf(StoreOutage);
+    const single = database.query('DELETE FROM delivery_receipts');
+    await expect(single).rejects.toBeInstanceOf(StoreOutage);
+    await database.close();
+  });
+
+  test('a standby that is behind an upgrade says so, until its primary has been migrated', async () => {
+    const url = await server.createDatabase();
+    await using standby = await server.startStandby();
+    const database = await openPostgres({ url: standby.url(new URL(url).pathname.slice(1)) });
+    await expect(migrate(database)).rejects.toThrow(
+      /schema version 0, this program needs \d+, .* start a node of this version on the primary/,
+    );
+    await expect(migrate(database)).rejects.toBeInstanceOf(StoreOutage);
+    const primary = await openPostgres({ url });
+    await migrate(primary);
+    const deadline = performance.now() + 30_000;
+    while (
+      !(await migrate(database).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      if (performance.now() > deadline) throw new Error('the standby never had the schema');
+      await Bun.sleep(10);
+    }
+    await Promise.all([database.close(), primary.close()]);
+  });
+
+  test('a database whose sessions are read-only unless they ask is migrated like any other', async () => {
+    const url = await server.createDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const database = await openPostgres({ url });
+    await migrate(database);
+    expect((await loadSnapshot(database)).cursor.seq).toBe(0);
+    await database.close();
+  });
+});
+
+/** The same database, with a fault that strikes when the work of the next write is done and COMMIT is to be sent. */
+function afterWork(database: Database, strike: () => void): Database {
+  let isArmed = true;
+  return {
+    engine: database.engine,
+    query: (text, parameters) => database.query(text, parameters),
+    snapshot: (work) => database.snapshot(work),
+    openFeed: () => database.openFeed(),
+    close: () => database.close(),
+    transaction: (work) =>
+      database.transaction(async (transaction) => {
+        const result = await work(transaction);
+        if (isArmed) strike();
+        isArmed = false;
+        return result;
+      }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Database as Sqlite, Statement } from 'bun:sqlite';
+import type { Parameter } from '../database.ts';
+import { checkTexts } from '../parameters.ts';
+
+/** Longer texts carry many rows and seldom come twice: they are compiled afresh. */
+const CACHED_TEXT_LENGTH = 2_000;
+
+/** Compiled statements kept at most; the program's own are far fewer. */
+const CACHED_STATEMENTS = 200;
+
+/** One SQLite connection with its compiled statements. Synchronous, as `bun:sqlite` is. */
+export class SqliteConnection {
+  readonly sqlite: Sqlite;
+  readonly #statements = new Map<string, Statement>();
+
+  /** Takes over an open connection. */
+  constructor(sqlite: Sqlite) {
+    this.sqlite = sqlite;
+  }
+
+  /** Runs one statement and gives its rows. Throws what SQLite throws, and `invalid_argument` for an unfit text. */
+  run<Row>(text: string, parameters: readonly Parameter[] = []): Row[] {
+    checkTexts(parameters);
+    if (text.length > CACHED_TEXT_LENGTH) {
+      using statement = this.sqlite.prepare(positional(text));
+      // `Row`: the caller wrote the SQL and says what its columns are.
+      return statement.all(...parameters) as Row[];
+    }
+    // `Row`: as above.
+    return this.#prepared(text).all(...parameters) as Row[];
+  }
+
+  /** Ends the connection at once. Safe to call twice. */
+  close(): void {
+    this.#statements.clear();
+    this.sqlite.close(true);
+  }
+
+  #prepared(text: string): Statement {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    if (this.#statements.size >= CACHED_STATEMENTS) {
+      for (const statement of this.#statements.values()) statement.finalize();
+      this.#statements.clear();
+    }
+    const statement = this.sqlite.prepare(positional(text));
+    this.#statements.set(text, statement);
+    return statement;
+  }
+}
+
+/** SQLite takes `$1` for a name; its numbered parameters are written `?1`. */
+function positional(text: string): string {
+  return text.replace(/\$(\d+)/g, '?$1');
+}

@@ -1,0 +1,99 @@
+import type { FeedConnection, Parameter, Queryable } from '../database.ts';
+import { StorageError } from '../storage-error.ts';
+import { isBusy } from './sqlite-busy.ts';
+
+/** How often the file is looked at for commits of other processes. One look costs 2 microseconds. */
+const POLL_MS = 20;
+
+/** The connection a {@link SqliteFeed} reads through. */
+export interface SqliteFeedSource extends Queryable {
+  /** A number that changes when another connection has committed. Throws when the file cannot be read. */
+  dataVersion(): number;
+  /** Ends what was opened for this feed. */
+  close(): void;
+}
+
+/**
+ * The follower's session on SQLite. Commits of this process wake it through {@link SqliteFeed.wake}, those of other
+ * processes through a poll of the file's data version.
+ */
+export class SqliteFeed implements FeedConnection {
+  readonly #source: SqliteFeedSource;
+  readonly #onClose: (feed: SqliteFeed) => void;
+  readonly #timer: Timer;
+  #version: number;
+  #wakeListener: () => void = () => {};
+  #lostListener: ((cause: Error) => void) | undefined;
+  #lostCause: Error | undefined;
+  #isOpen = true;
+
+  /** `onClose` is told once when the session has ended, however it did. */
+  constructor(source: SqliteFeedSource, onClose: (feed: SqliteFeed) => void) {
+    this.#source = source;
+    this.#onClose = onClose;
+    this.#version = source.dataVersion();
+    this.#timer = setInterval(() => this.#poll(), POLL_MS);
+    this.#timer.unref();
+  }
+
+  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    if (!this.#isOpen) throw new StorageError('The session to the log has ended.');
+    try {
+      return await this.#source.query<Row>(text, parameters);
+    } catch (error) {
+      // A failed read means that the file is in trouble: what was promised to streams no longer holds.
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  async head(): Promise<{ epoch: string; seq: number; pushed: boolean }> {
+    const [row] = await this.query<{ epoch: string; seq: number }>(
+      'SELECT epoch, seq FROM feed WHERE id = 1',
+    );
+    if (row === undefined) throw new StorageError('The database has lost the position of its log.');
+    return { ...row, pushed: true };
+  }
+
+  onWake(listener: () => void): void {
+    this.#wakeListener = listener;
+  }
+
+  onLost(listener: (cause: Error) => void): void {
+    this.#lostListener = listener;
+    if (this.#lostCause !== undefined) listener(this.#lostCause);
+  }
+
+  /** Tells the listener that this process has committed. */
+  wake(): void {
+    if (this.#isOpen) this.#wakeListener();
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    clearInterval(this.#timer);
+    this.#onClose(this);
+    this.#source.close();
+  }
+
+  #poll(): void {
+    try {
+      const version = this.#source.dataVersion();
+      if (version === this.#version) return;
+      this.#version = version;
+      this.#wakeListener();
+    } catch (error) {
+      // Another process recovers the file just now; the next look will tell.
+      if (!isBusy(error)) this.#lose(error);
+    }
+  }
+
+  #lose(error: unknown): void {
+    if (!this.#isOpen) return;
+    this.#lostCause =
+      error instanceof Error ? error : new StorageError('The log cannot be read.', { cause: error });
+    this.close();
+    this.#lostListener?.(this.#lostCause);
+  }
+}

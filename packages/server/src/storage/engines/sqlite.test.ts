@@ -1,0 +1,333 @@
+import { Database as Sqlite } from 'bun:sqlite';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@halyard/testing';
+import { StoreBusy } from '../../domain/store-busy.ts';
+import type { Database } from '../database.ts';
+import { readLog } from '../log.ts';
+import { migrate } from '../schema.ts';
+import { loadSnapshot } from '../snapshot.ts';
+import { StorageError } from '../storage-error.ts';
+import { SqlStore } from '../store.ts';
+import { ADA, changing, seed } from '../test-records.ts';
+import { openSqlite } from './sqlite.ts';
+import { checkVersion, openSqliteFile, refuseNetworkFileSystem } from './sqlite-file.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+const OFF = '{"enabled":false}';
+
+/** A fresh file with a project in it. */
+async function openFile() {
+  const folder = temporaryFolder();
+  const path = folder.file('halyard.db');
+  const database = await openSqlite({ path });
+  await migrate(database);
+  const store = new SqlStore(database);
+  const close = async () => {
+    await database.close();
+    folder.remove();
+  };
+  return { folder, path, database, store, ...(await seed(store)), [Symbol.asyncDispose]: close };
+}
+
+describe('opening an SQLite database', () => {
+  test('every open is set to flush each commit and to check references', async () => {
+    using folder = temporaryFolder();
+    const path = folder.file('halyard.db');
+    for (let turn = 0; turn < 3; turn++) {
+      const sqlite = await openSqliteFile(path);
+      expect(sqlite.query('PRAGMA synchronous').values()).toEqual([[2]]);
+      expect(sqlite.query('PRAGMA journal_mode').values()).toEqual([['wal']]);
+      expect(sqlite.query('PRAGMA foreign_keys').values()).toEqual([[1]]);
+      sqlite.run('CREATE TABLE IF NOT EXISTS t (x)');
+      sqlite.close(true);
+    }
+  });
+
+  test('the folder is made where missing, and nobody else may read the file', async () => {
+    using folder = temporaryFolder();
+    const path = folder.file('a/b/halyard.db');
+    const database = await openSqlite({ path });
+    await migrate(database);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
+    expect(statSync(folder.file('a/b')).mode & 0o777).toBe(0o700);
+    await database.close();
+  });
+
+  test('the database of another program is refused and left alone', async () => {
+    using folder = temporaryFolder();
+    const path = folder.file('other.db');
+    const other = new Sqlite(path);
+    other.run('CREATE TABLE songs (title TEXT)');
+    other.close(true);
+    const before = await Bun.file(path).bytes();
+    await refused(path, /another program.*name a file that does not exist/);
+    expect(await Bun.file(path).bytes()).toEqual(before);
+    const marked = new Sqlite(folder.file('marked.db'));
+    marked.run('PRAGMA application_id = 252006673');
+    marked.close(true);
+    await refused(folder.file('marked.db'), /another program/);
+  });
+
+  test('a file that is no database is refused and left alone', async () => {
+    using folder = temporaryFolder();
+    const text = 'Dear diary, '.repeat(500);
+    await Bun.write(folder.file('diary.txt'), text);
+    await refused(folder.file('diary.txt'), /not an SQLite database/);
+    expect(await Bun.file(folder.file('diary.txt')).text()).toBe(text);
+  });
+
+  test('a folder in the place of the file, or a file in the place of the folder, is refused', async () => {
+    using folder = temporaryFolder();
+    await refused(folder.path, /is a folder: name a file in it/);
+    await Bun.write(folder.file('file'), '');
+    await refused(folder.file('file/halyard.db'), /a part of the path is a file/);
+  });
+
+  test('a folder or a file that may not be written is refused with what to do', async () => {
+    using folder = temporaryFolder();
+    chmodSync(folder.path, 0o755);
+    mkdirSync(folder.file('closed'), { mode: 0o555 });
+    await Bun.write(folder.file('read-only.db'), '');
+    chmodSync(folder.file('read-only.db'), 0o444);
+    await asOrdinaryUser(() => refused(folder.file('closed/halyard.db'), /may not write there.*chown/));
+    await asOrdinaryUser(() => refused(folder.file('read-only.db'), /may not write there/));
+  });
+
+  test('versions of SQLite that can corrupt a database are refused', () => {
+    for (const version of ['3.51.3', '3.50.7', '3.44.6', '3.52.0', '3.54.1', '4.0.0']) checkVersion(version);
+    for (const version of ['3.51.2', '3.50.6', '3.49.9', '3.44.5', '3.45.1', '3.7.0', 'nonsense']) {
+      expect(() => checkVersion(version)).toThrow(StorageError);
+    }
+  });
+
+  test('network file systems are refused by name', () => {
+    expect(() => refuseNetworkFileSystem(0x6969, '/mnt/halyard.db')).toThrow(/network file system \(NFS\)/);
+    // As a signed number, which is how some platforms give it.
+    expect(() => refuseNetworkFileSystem(0xff534d42 | 0, '/mnt/halyard.db')).toThrow(/CIFS/);
+    refuseNetworkFileSystem(0xef53, '/var/lib/halyard.db');
+  });
+});
+
+describe('an SQLite database in use', () => {
+  test('in memory it works the same, wake-ups included, and ends with its connection', async () => {
+    const database = await openSqlite({ path: ':memory:' });
+    await migrate(database);
+    const store = new SqlStore(database);
+    const { environment } = await seed(store);
+    const feed = await database.openFeed();
+    const woken = new Promise<void>((resolve) => feed.onWake(resolve));
+    await store.commit(ADA, changing(environment, ['checkout', ON]));
+    await woken;
+    expect((await feed.head()).seq).toBe(3);
+    expect((await loadSnapshot(database)).states.length).toBe(1);
+    await database.close();
+  });
+
+  test('a full disk fails the write without a trace, and writes work again when there is space', async () => {
+    await using home = await openFile();
+    const [{ pages } = { pages: 0 }] = await home.database.query<{ pages: number }>(
+      'SELECT page_count AS pages FROM pragma_page_count',
+    );
+    await home.database.query(`PRAGMA max_page_count = ${pages + 4}`);
+    const large = `{"enabled":true,"value":"${'x'.repeat(60_000)}"}`;
+    const full = home.store.commit(ADA, changing(home.environment, ['checkout', large]));
+    await expect(full).rejects.toThrow(/full/);
+    expect(await home.store.read((reader) => reader.states(home.environment.id))).toEqual([]);
+    expect((await readLog(home.database, 0, 100)).length).toBe(2);
+    await home.database.query('PRAGMA max_page_count = 1000000');
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', large]));
+    expect(result.revision).toBe(1);
+  });
+
+  test('after a COMMIT that fails the connection is clean again', async () => {
+    await using home = await openFile();
+    const failing = home.database.transaction(async (transaction) => {
+      await transaction.query('PRAGMA defer_foreign_keys = ON');
+      await transaction.query(`UPDATE environments SET project_id = 'nobody'`);
+    });
+    await expect(failing).rejects.toThrow(/FOREIGN KEY/);
+    const { seq } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(seq).toBe(3);
+  });
+
+  test('a writer waits for another process that holds the file, and the event loop runs on meanwhile', async () => {
+    await using home = await openFile();
+    const other = new Sqlite(home.path);
+    other.run('BEGIN IMMEDIATE');
+    const write = home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    let turns = 0;
+    for (const until = performance.now() + 300; performance.now() < until; turns++) await Bun.sleep(1);
+    other.run('ROLLBACK');
+    other.close(true);
+    expect((await write).result.revision).toBe(1);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  test('a writer whose file is held for too long is told that it is busy, and writes nothing', async () => {
+    await using home = await openFile();
+    const other = new Sqlite(home.path);
+    other.run('BEGIN IMMEDIATE');
+    await expect(home.store.commit(ADA, changing(home.environment, ['checkout', ON]))).rejects.toThrow(
+      StoreBusy,
+    );
+    other.run('ROLLBACK');
+    other.close(true);
+    const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    expect(result.revision).toBe(1);
+  });
+
+  test('work waits its turn: two transactions of one node never mix', async () => {
+    await using home = await openFile();
+    const steps: string[] = [];
+    const run = (name: string) =>
+      home.database.transaction(async (transaction) => {
+        steps.push(`${name} begins`);
+        await Bun.sleep(5);
+        await transaction.query('SELECT 1');
+        steps.push(`${name} ends`);
+      });
+    await Promise.all([run('a'), run('b'), home.database.query('SELECT 1').then(() => steps.push('query'))]);
+    expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'query']);
+  });
+
+  test('when the file is replaced, writes are refused and the feed is lost', async () => {
+    await using home = await openFile();
+    const feed = await home.database.openFeed();
+    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    renameSync(home.path, home.folder.file('moved.db'));
+    const write = home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    await expect(write).rejects.toThrow(/removed or replaced.*restart/);
+    await expect(feed.head()).rejects.toThrow(StorageError);
+    expect((await lost).message).toContain('removed or replaced');
+    await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
+  });
+
+  test('other programs find the file locked while it is in use, so that they leave its log alone', async () => {
+    await using home = await openFile();
+    const answers = [await takeForItself(home.path)];
+    await home.database.openFeed();
+    answers.push(await takeForItself(home.path));
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    answers.push(await takeForItself(home.path));
+    const second = await openSqlite({ path: home.path });
+    answers.push(await takeForItself(home.path));
+    await second.close();
+    expect(answers).toEqual(Array(4).fill('SQLITE_BUSY'));
+    expect((await readLog(home.database, 2, 10)).length).toBe(1);
+  });
+
+  test('once it is closed, another program has the file for itself', async () => {
+    await using home = await openFile();
+    await home.database.close();
+    expect(await takeForItself(home.path)).toBe('alone');
+  });
+
+  test.each([
+    ['removed', (path: string) => rmSync(path)],
+    ['replaced', (path: string) => renameSync(path, `${path}.old`) ?? writeFileSync(path, '')],
+  ])('when the write-ahead log is %s, writes are refused and the feed is lost', async (_, strike) => {
+    await using home = await openFile();
+    const feed = await home.database.openFeed();
+    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    strike(`${home.path}-wal`);
+    const write = home.store.commit(ADA, changing(home.environment, ['checkout', OFF]));
+    await expect(write).rejects.toThrow(/halyard\.db-wal was removed or replaced.*restart/);
+    await expect(feed.head()).rejects.toThrow(StorageError);
+    expect((await lost).message).toContain('removed or replaced');
+    await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
+  });
+
+  test('a write during which the write-ahead log is removed is not acknowledged', async () => {
+    await using home = await openFile();
+    const write = home.store.commit(ADA, async (transaction) => {
+      const changed = await changing(home.environment, ['checkout', ON])(transaction);
+      rmSync(`${home.path}-wal`);
+      return changed;
+    });
+    await expect(write).rejects.toThrow(/removed or replaced.*restart/);
+  });
+
+  test('no acknowledged write is lost when the process is killed', async () => {
+    await using home = await openFile();
+    for (let round = 0; round < 3; round++) {
+      const acknowledged = await writeUntilKilled(home.path, home.environment.id, 40 + round * 37);
+      const reopened: Database = await openSqlite({ path: home.path });
+      const [row] = await reopened.query<{ revision: number }>('SELECT revision FROM environments');
+      const revision = row?.revision ?? 0;
+      expect(revision).toBeGreaterThanOrEqual(acknowledged);
+      const log = await readLog(reopened, 2, 10_000);
+      expect(log.map((entry) => entry.revision)).toEqual(
+        Array.from({ length: revision }, (_, index) => index + 1),
+      );
+      const [audited] = await reopened.query<{ count: number }>(
+        `SELECT count(*) AS count FROM audit_log WHERE action = 'flag.changed'`,
+      );
+      expect(audited?.count).toBe(revision);
+      await reopened.close();
+    }
+  });
+});
+
+async function refused(path: string, reason: RegExp): Promise<void> {
+  const attempt = openSqlite({ path });
+  await expect(attempt).rejects.toBeInstanceOf(StorageError);
+  await expect(attempt).rejects.toThrow(reason);
+}
+
+/** Runs the part of `work` before its first wait as somebody whom file permissions bind; root they do not. */
+async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return work();
+  process.seteuid?.(65_534);
+  try {
+    const working = work();
+    process.seteuid?.(0);
+    return await working;
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+/**
+ * Reads the file in another process that wants it for itself alone, as SQLite does before it removes a write-ahead
+ * log. Returns what that process was told: "alone", or the code of the refusal.
+ */
+async function takeForItself(path: string): Promise<string> {
+  const script = `
+    const sqlite = new (require('bun:sqlite').Database)(process.argv[1]);
+    try {
+      sqlite.run('PRAGMA locking_mode = EXCLUSIVE');
+      sqlite.run('SELECT count(*) FROM flags');
+      console.log('alone');
+    } catch (error) {
+      console.log(error.code);
+    }
+    sqlite.close(true);`;
+  const child = Bun.spawn([process.execPath, '-e', script, path], { stdout: 'pipe', stderr: 'inherit' });
+  return (await child.stdout.text()).trim();
+}
+
+/** Starts a writer, kills it once it has printed `count` acknowledgements, and gives the last one it printed. */
+async function writeUntilKilled(path: string, environmentId: string, count: number): Promise<number> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, '../crash-writer.ts'), path, environmentId],
+    {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    },
+  );
+  let text = '';
+  for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.split('\n').length > count) child.kill('SIGKILL');
+  }
+  await child.exited;
+  expect(child.signalCode).toBe('SIGKILL');
+  // What comes after the last line end was not printed whole.
+  return Number(text.split('\n').at(-2));
+}

@@ -1,0 +1,22 @@
+import type { LogSource } from '../evaluation/replication/follower.ts';
+import type { Database } from './database.ts';
+import { changeIdAt, readLog } from './log.ts';
+import { loadSnapshot } from './snapshot.ts';
+
+/** The log as a database keeps it: sessions and snapshots for the follower, on either engine. */
+export function logSourceOf(database: Database): LogSource {
+  return {
+    loadSnapshot: () => loadSnapshot(database),
+    open: async () => {
+      const feed = await database.openFeed();
+      return {
+        head: () => feed.head(),
+        read: (afterSeq, limit) => readLog(feed, afterSeq, limit),
+        changeIdAt: (seq) => changeIdAt(feed, seq),
+        onWake: (listener) => feed.onWake(listener),
+        onLost: (listener) => feed.onLost(listener),
+        close: () => feed.close(),
+      };
+    },
+  };
+}
