@@ -19,7 +19,14 @@ export async function buildExecutable(outfile: string): Promise<void> {
     bytecode: true,
     minify: { whitespace: true, syntax: true },
     sourcemap: 'inline',
-    compile: { outfile },
+    compile: {
+      outfile,
+      // It holds tokens and is typed in cloned repositories: a folder must not give it settings or code.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
   });
   if (!result.success) throw new AggregateError(result.logs, 'the build failed');
   // The bundler leaves a copy of the embedded map beside the executable.

@@ -1,4 +1,5 @@
-#!/usr/bin/env bun
+#!/usr/bin/env -S bun --no-env-file --config=/dev/null
+// These options keep the settings (.env) and the code (bunfig.toml) of the current folder out.
 import { outliveClosedOutput } from './cli/closed-output.ts';
 import { runCli } from './cli/program.ts';
 import { processShell } from './cli/shell.ts';
