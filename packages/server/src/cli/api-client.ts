@@ -1,5 +1,6 @@
 import type { Connection } from '../config/connection.ts';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
+import { describeConnectionFailure, MAYBE_CHANGED } from './connection-failure.ts';
 import { Fields } from './fields.ts';
 import { parseForDisplay } from './json-text.ts';
 
@@ -16,6 +17,8 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Asked without a token. */
   readonly isPublic?: boolean;
+  /** How long the whole answer may take, in milliseconds; {@link TIMEOUT_MS} by default. */
+  readonly timeoutMs?: number;
 }
 
 /** What the server answered with a 2xx status. */
@@ -27,7 +30,7 @@ export interface ApiAnswer {
   readonly fields: Fields;
 }
 
-/** How long an answer may take, in milliseconds. */
+/** How long an answer may take by default, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
 /** Talks to the management API of one server. Whatever goes wrong becomes a {@link CliError} with its exit code. */
@@ -47,9 +50,9 @@ export class ApiClient {
 
   /** Asks and reads the whole answer. */
   async request(request: ApiRequest): Promise<ApiAnswer> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);
     const response = await this.#send(request, signal);
-    const text = await response.text().catch((cause: unknown) => this.#unreachable(cause));
+    const text = await response.text().catch((cause: unknown) => this.#failed(request, cause));
     return {
       headers: response.headers,
       text,
@@ -72,9 +75,12 @@ export class ApiClient {
       redirect: 'error',
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
-    }).catch((cause: unknown) => this.#unreachable(cause));
+    }).catch((cause: unknown) => this.#failed(request, cause));
     if (response.ok) return response;
-    throw refusal(response, await response.text().catch(() => ''), this.url);
+    throw refusal(response, await response.text().catch(() => ''), {
+      url: this.url,
+      isWrite: isWrite(request),
+    });
   }
 
   #headers({ body, contentType, headers, isPublic }: ApiRequest): Headers {
@@ -87,23 +93,16 @@ export class ApiClient {
     return result;
   }
 
-  #unreachable(cause: unknown): never {
-    if (cause instanceof Error && cause.name === 'TimeoutError') {
-      throw new CliError(`The server at ${this.url} has not answered within ${TIMEOUT_MS / 1000} seconds.`, {
-        cause,
-      });
-    }
+  #failed(request: ApiRequest, cause: unknown): never {
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
-    if (cause instanceof Error && 'code' in cause && cause.code === 'UnexpectedRedirect') {
-      throw new CliError(`${this.url} sends requests elsewhere: give the address it leads to with --url.`, {
-        cause,
-      });
-    }
-    throw new CliError(
-      `No server answers at ${this.url}. Start one with "halyard serve", or say where it is with --url or HALYARD_URL.`,
-      { cause },
-    );
+    const timeoutMs = request.timeoutMs ?? TIMEOUT_MS;
+    const message = describeConnectionFailure(cause, { url: this.url, timeoutMs, isWrite: isWrite(request) });
+    throw new CliError(message, { cause });
   }
+}
+
+function isWrite({ method = 'GET', query }: ApiRequest): boolean {
+  return method !== 'GET' && query?.dryRun !== 'true';
 }
 
 /**
@@ -139,7 +138,11 @@ function parseBody(text: string): unknown {
   }
 }
 
-function refusal(response: Response, text: string, url: string): CliError {
+function refusal(
+  response: Response,
+  text: string,
+  { url, isWrite }: { readonly url: string; readonly isWrite: boolean },
+): CliError {
   const exitCode = exitCodeOf(response.status);
   let body: Fields;
   try {
@@ -147,7 +150,9 @@ function refusal(response: Response, text: string, url: string): CliError {
   } catch {
     // Not one of Halyard's own answers: a proxy's page, or another program.
     const hint = 'That is no answer of a Halyard server: check the address, and what stands between.';
-    return new CliError(`${url} answered ${response.status}. ${hint}`, { exitCode });
+    // A proxy that gave up waiting knows nothing of what the server did.
+    const outcome = isWrite && response.status >= 500 ? ` ${MAYBE_CHANGED}` : '';
+    return new CliError(`${url} answered ${response.status}. ${hint}${outcome}`, { exitCode });
   }
   const code = body.optionalText('error');
   const message =

@@ -1,6 +1,7 @@
 import { hasValidChecksum, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError } from './cli-error.ts';
+import { describeConnectionFailure } from './connection-failure.ts';
 import { readEvents } from './event-stream.ts';
 import type { Fields } from './fields.ts';
 
@@ -35,11 +36,8 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 /** Whether the server answers at all, and whether its clock agrees with this one. */
 export async function checkServer(url: string, now: () => number): Promise<Finding[]> {
   const startedAt = now();
-  const response = await get(`${url}/healthz`);
-  if (response === undefined) {
-    const detail = `${url} does not answer. Start a server with "halyard serve", or give its address with --url.`;
-    return [{ check: 'server', outcome: 'failed', detail }];
-  }
+  const response = await get(url, '/healthz');
+  if (typeof response === 'string') return [{ check: 'server', outcome: 'failed', detail: response }];
   if (!response.ok) {
     const detail = `${url}/healthz answered ${response.status}: is this address a Halyard server?`;
     return [{ check: 'server', outcome: 'failed', detail }];
@@ -60,11 +58,12 @@ function checkClock(response: Response, now: number): Finding[] {
 
 /** Whether the server wants traffic. */
 export async function checkReadiness(url: string): Promise<Finding> {
-  const response = await get(`${url}/readyz`);
-  if (response?.ok) return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
+  const response = await get(url, '/readyz');
+  if (typeof response !== 'string' && response.ok)
+    return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
   const detail =
-    response === undefined
-      ? `${url} does not answer.`
+    typeof response === 'string'
+      ? response
       : 'is not ready: its database may be away, or it is stopping. Its log says which.';
   return { check: 'readiness', outcome: 'failed', detail };
 }
@@ -99,9 +98,9 @@ const NOT_MANAGED_HERE =
 export async function checkKey(url: string, { key, environment }: KeyToTry): Promise<Finding> {
   const check = 'project key';
   if (!/^[\x21-\x7e]+$/.test(key)) return { check, outcome: 'failed', detail: NO_KEY };
-  const response = await get(`${url}/v1/flags?env=${encodeURIComponent(environment)}`, key);
-  if (response?.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
-  if (response === undefined) return { check, outcome: 'failed', detail: 'got no answer.' };
+  const response = await get(url, `/v1/flags?env=${encodeURIComponent(environment)}`, key);
+  if (typeof response === 'string') return { check, outcome: 'failed', detail: response };
+  if (response.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
   if ((await errorCodeOf(response)) === 'not_found')
     return { check, outcome: 'failed', detail: NOT_READ_HERE };
   const reasons: Readonly<Record<number, string>> = {
@@ -156,9 +155,9 @@ async function findStreamProblem(
     if (!response.ok || response.body === null) return `was answered ${response.status}.`;
     for await (const _frame of readEvents(response.body, () => {})) return undefined;
     return 'ended before its first frame.';
-  } catch {
-    // Only the end of patience and a broken connection lead here; both mean that no frame came.
-    return hasBegun ? HELD_BACK : NO_ANSWER;
+  } catch (error) {
+    if (signal.aborted) return hasBegun ? HELD_BACK : NO_ANSWER;
+    return describeConnectionFailure(error, { url, timeoutMs: PATIENCE_MS, isWrite: false });
   }
 }
 
@@ -168,19 +167,21 @@ const HELD_BACK =
 const NO_ANSWER =
   'got no answer: a proxy on the way collects it, or does not pass it on. Switch its buffering off for /v1/stream.';
 
-/** `undefined` when there is no answer. Of a refusal the body can be read, of anything else only the head. */
-async function get(address: string, key?: string): Promise<Response | undefined> {
+/**
+ * Gives the response, or where there is none a sentence that says why. Of a refusal the body can be read, of anything
+ * else only the head.
+ */
+async function get(url: string, path: string, key?: string): Promise<Response | string> {
   try {
     const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };
-    const response = await fetch(address, {
+    const response = await fetch(url + path, {
       headers,
       redirect: 'error',
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     if (response.ok) await response.body?.cancel();
     return response;
-  } catch {
-    // Whatever it was (refused, unknown host, time-out), the finding is that nobody answers there.
-    return undefined;
+  } catch (error) {
+    return describeConnectionFailure(error, { url, timeoutMs: PATIENCE_MS, isWrite: false });
   }
 }
