@@ -32,9 +32,10 @@ EXPOSE 7070
 USER nonroot
 WORKDIR /data
 
-# Asks /readyz on HALYARD_PORT, wherever management listens; this is the only program here that could.
+# Liveness, not readiness: while the database is away no node is ready, but each one still answers reads. Whatever acts
+# on this check must not restart or remove them all. Asks /healthz on HALYARD_PORT; there is no other program to ask.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --start-interval=1s --retries=3 \
-  CMD ["/usr/local/bin/halyard", "doctor", "--readiness"]
+  CMD ["/usr/local/bin/halyard", "doctor", "--liveness"]
 
 # Exec form: SIGTERM reaches the program itself.
 ENTRYPOINT ["/usr/local/bin/halyard"]

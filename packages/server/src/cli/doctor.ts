@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { resolveAddress } from '../config/connection.ts';
 import { httpUrl } from '../config/setting-readers.ts';
 import { checkedOption } from './checked-option.ts';
@@ -21,6 +21,7 @@ interface DoctorOptions extends CommandOptions {
   readonly env: string;
   readonly readUrl?: string;
   readonly readiness?: boolean;
+  readonly liveness?: boolean;
 }
 
 /** `halyard doctor` */
@@ -36,6 +37,12 @@ export function defineDoctor(program: Command, shell: Shell): void {
         'where flags are read, if it is another address than where they are managed',
       )
       .option('--readiness', 'ask only whether that server is ready for traffic; needs no token')
+      .addOption(
+        new Option(
+          '--liveness',
+          'ask only whether that server runs; needs no token and no database',
+        ).conflicts('readiness'),
+      )
       .addHelpText('after', EXAMPLES),
   ).action(async (options: DoctorOptions) => {
     const findings = await examine(shell, options);
@@ -48,7 +55,8 @@ export function defineDoctor(program: Command, shell: Shell): void {
 const EXAMPLES = `
 Examples:
   halyard doctor
-  halyard doctor --readiness
+  halyard doctor --liveness     for restarting a node, such as the health check of a container
+  halyard doctor --readiness    for sending traffic to a node; fails on all nodes while the database is away
   halyard doctor --url https://flags.example.com --key - --env production < key.txt`;
 
 async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
@@ -57,6 +65,7 @@ async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]>
     options.readUrl === undefined ? address.readUrl : checkedOption('--read-url', options.readUrl, httpUrl);
   // Before a token is looked for: none is needed, so that one which cannot be read must not be in the way.
   if (options.readiness === true) return [await checkReadiness(readUrl)];
+  if (options.liveness === true) return await checkServer(readUrl, shell.now);
   const client = connect(shell, options);
   const findings = await checkServer(client.url, shell.now);
   if (findings.some(({ outcome }) => outcome === 'failed')) return findings;

@@ -342,13 +342,36 @@ describe('doctor', () => {
 
   test('--readiness fails where nobody answers', async () => {
     const run = await halyard('doctor --readiness --url http://127.0.0.1:1');
-    expect(run).toMatchObject({ exitCode: 1, out: expect.stringContaining('http://127.0.0.1:1 does not') });
+    expect(run).toMatchObject({ exitCode: 1, out: expect.stringContaining('at http://127.0.0.1:1.') });
+  });
+
+  test('--liveness asks only whether the process runs, not whether it is ready', async () => {
+    const paths: string[] = [];
+    const unready = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1' },
+      fetch: ({ url }) => {
+        paths.push(new URL(url).pathname);
+        return new Response('', { status: paths.at(-1) === '/healthz' ? 200 : 503 });
+      },
+    });
+    try {
+      const url = `http://127.0.0.1:${unready.port}`;
+      expect(await runCaptured(['doctor', '--liveness', '--url', url])).toMatchObject({
+        exitCode: 0,
+        err: '',
+      });
+      expect(paths).toEqual(['/healthz']);
+      expect(await runCaptured(['doctor', '--readiness', '--url', url])).toMatchObject({ exitCode: 1 });
+    } finally {
+      await unready.stop(true);
+    }
+    expect(await halyard('doctor --liveness --url http://127.0.0.1:1')).toMatchObject({ exitCode: 1 });
   });
 
   test('says that no server answers', async () => {
     const run = await halyard('doctor --url http://127.0.0.1:1', { isTerminal: true });
     expect(run.exitCode).toBe(1);
-    expect(run.out).toContain('http://127.0.0.1:1 does not answer. Start a server with "halyard serve"');
+    expect(run.out).toContain('No server answers at http://127.0.0.1:1. Start one with "halyard serve"');
   });
 });
 

@@ -161,7 +161,7 @@ test('without a token nothing is sent, and it is said where one could come from'
   expect(run.err).toContain('Set HALYARD_TOKEN');
 });
 
-test.each(['openapi', 'doctor --readiness'])(
+test.each(['openapi', 'doctor --readiness', 'doctor --liveness'])(
   '%s needs no token, so it does not look for one',
   async (line) => {
     const env = { HALYARD_URL: 'http://127.0.0.1:1', HALYARD_TOKEN_FILE: '/nonexistent' };
