@@ -94,7 +94,10 @@ export interface StoreTransaction extends StoreReader {
    * Several environments are locked in order of their ids. `undefined` when it is gone.
    */
   lockEnvironment(id: string): Promise<Environment | undefined>;
-  /** Locks the project until commit; before its environments, so that two operations never wait for each other. */
+  /**
+   * Locks the project until commit; before its environments, so that two operations never wait for each other. Whoever
+   * adds an environment takes it, and whoever changes what every environment of the project must agree on.
+   */
   lockProject(id: string): Promise<void>;
   /** Replaces what the environment looks like: `protected`, `color`, `position`. No revision, no frame. */
   updateEnvironment(environment: Environment): Promise<void>;

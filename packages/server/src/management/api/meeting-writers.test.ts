@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
-import { ADA, makeProject, makeToken } from '../../storage/test-records.ts';
+import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
 import { PasswordHashes } from '../people/passwords.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { join, PASSWORD, TestBrowser } from './test-browser.ts';
@@ -30,17 +30,22 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     const { result } = await app.home.store.commit(ADA, async (transaction) => {
       await before(transaction);
       const answer = send();
-      await someoneWaits();
+      await someoneWaits(answer);
       await after(transaction);
       return { answer };
     });
     return result.answer;
   }
 
-  async function someoneWaits(): Promise<void> {
+  /** Resolves once a writer waits for a lock, or once the request was answered because it waited for none. */
+  async function someoneWaits(answer: Promise<TestAnswer>): Promise<void> {
+    let isAnswered = false;
+    void answer.finally(() => {
+      isAnswered = true;
+    });
     const waiting = `SELECT pid FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while ((await app.home.database.query(waiting)).length === 0);
+    while (!isAnswered && (await app.home.database.query(waiting)).length === 0);
   }
 
   test('a sign-in that meets a new password is refused: no session of the old one outlives it', async () => {
@@ -149,5 +154,66 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
       await transaction.insertAccessToken({ ...makeToken(), name: 'pipeline' }, 'd'.repeat(64));
     });
     expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
+  });
+
+  /** Locks a project as a writer of its flags does, and returns what it has. */
+  async function lockAllOf(transaction: StoreTransaction, name: string) {
+    const project = await transaction.project(name);
+    if (project === undefined) throw new Error(`the project ${name} does not exist`);
+    await transaction.lockProject(project.id);
+    const environments = await transaction.environments(project.id);
+    for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+      await transaction.lockEnvironment(id);
+    return { project, environments };
+  }
+
+  async function archive(transaction: StoreTransaction, name: string, key: string): Promise<void> {
+    const { project } = await lockAllOf(transaction, name);
+    const flag = await transaction.flag(project.id, key);
+    if (flag === undefined) throw new Error(`the flag ${key} does not exist`);
+    await transaction.archiveFlag(flag, { at: Date.now(), states: new Map() });
+  }
+
+  test('a flag that is being archived gets no state in an environment that is created meanwhile', async () => {
+    const { name, path } = await app.project();
+    await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
+    const met = await meet(
+      async () => {
+        await app.call('POST', `${path}/environments`, { body: { name: 'canary' } });
+        return app.call('PUT', `${path}/environments/canary/flags/a`, { body: { enabled: true } });
+      },
+      (transaction) => archive(transaction, name, 'a'),
+    );
+    expect([met.status, met.json.error]).toEqual([409, 'flag_archived']);
+  });
+
+  test('a flag that is being archived gets no state in an environment that an import creates meanwhile', async () => {
+    const { name, path } = await app.project();
+    await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
+    const body = {
+      ...{ halyard: 1, project: name, environments: ['canary'] },
+      flags: { a: { environments: { canary: { enabled: true } } } },
+    };
+    const met = await meet(
+      () => app.call('POST', '/api/import', { body }),
+      (transaction) => archive(transaction, name, 'a'),
+    );
+    expect([met.status, met.json.error]).toEqual([409, 'flag_archived']);
+  });
+
+  test('two environments that are created at the same moment get positions of their own', async () => {
+    const { name, path } = await app.project();
+    const met = await meet(
+      () => app.call('POST', `${path}/environments`, { body: { name: 'canary' } }),
+      async (transaction) => {
+        const { project, environments } = await lockAllOf(transaction, name);
+        const position = environments.length;
+        await transaction.insertEnvironment({ ...makeEnvironment(project, 'preview'), position });
+      },
+    );
+    expect(met.status).toBe(201);
+    const { environments } = (await app.call('GET', `${path}/environments`)).json;
+    const positions = environments.map(({ position }: { position: number }) => position);
+    expect(positions).toEqual([0, 1, 2, 3, 4]);
   });
 });

@@ -56,6 +56,9 @@ export async function addEnvironment(
   transaction: StoreTransaction,
   { projectId, name, ...looks }: Pick<Environment, 'projectId' | 'name'> & Omit<EnvironmentLooks, 'position'>,
 ): Promise<Environment> {
+  // Writers of the project's flags and states lock what it has: they must not miss this one. It also keeps the
+  // position its own.
+  await transaction.lockProject(projectId);
   const others = await transaction.environments(projectId);
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
   const createdAt = context.now();
