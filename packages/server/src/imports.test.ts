@@ -6,7 +6,7 @@ const SOURCE = import.meta.dir;
 /** Which rooms a room may import from, itself aside. `nodes` composes them all and may import every one. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  storage: ['domain', 'evaluation'],
+  storage: ['domain'],
   evaluation: ['http', 'domain'],
   management: ['http', 'evaluation', 'storage', 'domain'],
   http: ['evaluation', 'management', 'domain'],

@@ -1,4 +1,4 @@
-import type { LogSource } from '../evaluation/replication/follower.ts';
+import type { LogSource } from '../domain/log-source.ts';
 import type { Database } from './database.ts';
 import { changeIdAt, readLog } from './log.ts';
 import { loadSnapshot } from './snapshot.ts';

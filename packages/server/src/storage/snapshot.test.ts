@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Snapshot } from '../domain/log-source.ts';
 import { readLog } from './log.ts';
-import { loadSnapshot, type StoredSnapshot } from './snapshot.ts';
+import { loadSnapshot } from './snapshot.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, seed } from './test-records.ts';
@@ -39,12 +40,11 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
       cursor: { epoch: expect.any(String), seq, changeId: last?.changeId ?? '' },
       projects: [{ id: project.id, name: 'demo' }],
       environments: [{ id: environment.id, projectId: project.id, name: 'production', revision: 1 }],
-      states: [{ environmentId: environment.id, flagKey: 'checkout', state: ON, revision: 1 }],
+      states: [{ environmentId: environment.id, flagKey: 'checkout', state: ON }],
       keys: [
         {
           id: key.id,
           projectId: project.id,
-          name: 'web',
           digest: 'd1gest',
           environments: '["production"]',
           expiresAt: 1_800_000_000_000,
@@ -81,7 +81,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
         await writer.commit(ADA, changing(environment, ['a', state], ['b', value % 3 === 0 ? null : state]));
       }
     })();
-    const snapshots: StoredSnapshot[] = [];
+    const snapshots: Snapshot[] = [];
     for (let turn = 0; turn < 20; turn++) snapshots.push(await loadSnapshot(home.database));
     await writing;
     const rows = await readLog(home.database, 0, 1_000);

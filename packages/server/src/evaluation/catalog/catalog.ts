@@ -1,25 +1,12 @@
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
 import type { StateOperation } from '../../domain/flag.ts';
-import { KeyIndex, type RawKey } from './key-index.ts';
+import type { Snapshot, StoredKey } from '../../domain/log-source.ts';
+import { KeyIndex } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
 import { checkStoredState } from './stored-state.ts';
 
-/** Everything the read model is made of, as stored and unchecked. */
-export interface CatalogContents {
-  readonly projects: readonly { readonly id: string; readonly name: string }[];
-  readonly environments: readonly {
-    readonly id: string;
-    readonly projectId: string;
-    readonly name: string;
-    readonly revision: number;
-  }[];
-  readonly states: Iterable<{
-    readonly environmentId: string;
-    readonly flagKey: string;
-    readonly state: unknown;
-  }>;
-  readonly keys: readonly (RawKey & { readonly revokedAt: unknown })[];
-}
+/** What a catalog is filled from: a {@link Snapshot} without its place in the log. */
+export type CatalogContents = Omit<Snapshot, 'cursor'>;
 
 /** What happens in the catalog that open streams must hear of. Called in the turn in which the change is applied. */
 export interface CatalogListener {
@@ -113,7 +100,7 @@ export class Catalog {
         this.#applyStates(row, payload as ChangePayload['flags.changed']);
         return;
       case 'key.created':
-        this.#addKey({ ...(payload as ChangePayload['key.created']), projectId: row.projectId } as RawKey);
+        this.#addKey({ ...(payload as ChangePayload['key.created']), projectId: row.projectId } as StoredKey);
         this.#scheduleExpiry();
         return;
       case 'key.revoked': {
@@ -202,7 +189,7 @@ export class Catalog {
     for (const keyId of this.keys.removeProject(projectId)) this.#listener.keyGone(keyId);
   }
 
-  #addKey(raw: RawKey): void {
+  #addKey(raw: StoredKey): void {
     if (!this.keys.add(raw)) this.#listener.malformed({ kind: 'key', id: String(raw.id) });
   }
 

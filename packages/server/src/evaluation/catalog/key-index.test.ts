@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
-import { KeyIndex, type RawKey } from './key-index.ts';
+import type { StoredKey } from '../../domain/log-source.ts';
+import { KeyIndex } from './key-index.ts';
 
 const NOW = 1_800_000_000_000;
 const KEY = formatProjectKey(new Uint8Array(32).fill(7));
-const RECORD: RawKey = {
+const RECORD: StoredKey = {
   id: 'key-1',
   projectId: 'project-1',
   digest: Bun.SHA256.hash(KEY, 'hex'),
@@ -12,7 +13,7 @@ const RECORD: RawKey = {
   expiresAt: null,
 };
 
-function indexOf(record: RawKey): KeyIndex {
+function indexOf(record: StoredKey): KeyIndex {
   const index = new KeyIndex(() => NOW);
   index.add(record);
   return index;
@@ -41,7 +42,7 @@ describe('KeyIndex', () => {
     expect(indexOf({ ...RECORD, expiresAt: NOW }).authenticate(KEY)).toBeUndefined();
   });
 
-  const damaged: [string, Partial<Record<keyof RawKey, unknown>>][] = [
+  const damaged: [string, Partial<Record<keyof StoredKey, unknown>>][] = [
     ...[
       '',
       'null',
@@ -56,12 +57,12 @@ describe('KeyIndex', () => {
       '0',
       'true',
       '\u0000',
-    ].map((environments): [string, Partial<RawKey>] => [
+    ].map((environments): [string, Partial<StoredKey>] => [
       `environments ${JSON.stringify(environments)}`,
       { environments },
     ]),
     ...[42, null, undefined, {}, new Uint8Array([91, 93]), 'x'.repeat(1_000_000)].map(
-      (environments, i): [string, Partial<RawKey>] => [
+      (environments, i): [string, Partial<StoredKey>] => [
         `environments of a wrong type (${i})`,
         { environments },
       ],
@@ -78,7 +79,10 @@ describe('KeyIndex', () => {
       2 ** 60,
       {},
       new Uint8Array(8),
-    ].map((expiresAt, i): [string, Partial<RawKey>] => [`expiry ${String(expiresAt)} (${i})`, { expiresAt }]),
+    ].map((expiresAt, i): [string, Partial<StoredKey>] => [
+      `expiry ${String(expiresAt)} (${i})`,
+      { expiresAt },
+    ]),
     ['id null', { id: null }],
     ['id of a number', { id: 7 }],
     ['project null', { projectId: null }],
@@ -90,7 +94,7 @@ describe('KeyIndex', () => {
   test.each(damaged)('a record with %s is malformed and opens nothing', (_, damage) => {
     const index = new KeyIndex(() => NOW);
     // A damaged row can hold anything; that is what is tested.
-    expect(index.add({ ...RECORD, ...damage } as RawKey)).toBe(false);
+    expect(index.add({ ...RECORD, ...damage } as StoredKey)).toBe(false);
     expect(index.authenticate(KEY)).toBeUndefined();
   });
 

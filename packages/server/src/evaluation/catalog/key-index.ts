@@ -1,3 +1,4 @@
+import type { StoredKey } from '../../domain/log-source.ts';
 /** What a request needs to know of its key. */
 export interface KeyEntry {
   /** Public id; safe in logs. */
@@ -10,16 +11,6 @@ export interface KeyEntry {
   used: boolean;
   /** Set when it is found that its time has come. */
   isExpired: boolean;
-}
-
-/** A key's record as stored: anything may be in it. */
-export interface RawKey {
-  readonly id: unknown;
-  readonly projectId: unknown;
-  readonly digest: unknown;
-  /** JSON text of an array of environment names, or the array. */
-  readonly environments: unknown;
-  readonly expiresAt: unknown;
 }
 
 /** Headers longer than any key are refused before they are hashed. */
@@ -58,7 +49,7 @@ export class KeyIndex {
    * Adds a key's record. Gives `false` when the record is malformed: such a key opens nothing, and above all a
    * damaged expiry is never read as "does not expire". (Spec: Authentication 4)
    */
-  add(raw: RawKey): boolean {
+  add(raw: StoredKey): boolean {
     const entry = parseEntry(raw);
     if (entry === undefined || typeof raw.digest !== 'string' || !DIGEST.test(raw.digest)) return false;
     this.#byDigest.set(raw.digest, entry);
@@ -121,7 +112,7 @@ export class KeyIndex {
   }
 }
 
-function parseEntry(raw: RawKey): KeyEntry | undefined {
+function parseEntry(raw: StoredKey): KeyEntry | undefined {
   const environments = parseEnvironments(raw.environments);
   const expiresAt = parseExpiry(raw.expiresAt);
   if (typeof raw.id !== 'string' || typeof raw.projectId !== 'string') return undefined;

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { LogRow } from '../../domain/change.ts';
 import { type Environment, PLAIN_LOOKS } from '../../domain/environment.ts';
+import type { LogSession, LogSource } from '../../domain/log-source.ts';
 import { UNLIMITED } from '../../domain/operator.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';
@@ -8,7 +9,7 @@ import { logSourceOf } from '../../storage/log-source.ts';
 import { beginEpoch, migrate } from '../../storage/schema.ts';
 import { SqlStore } from '../../storage/store.ts';
 import { Catalog } from '../catalog/catalog.ts';
-import { Follower, type LogSession, type LogSource } from './follower.ts';
+import { Follower } from './follower.ts';
 
 const ACTOR = { name: 'system', permissions: UNLIMITED };
 const PLACE = { id: 'e', projectId: 'p', name: 'production', revision: 0, createdAt: 1 };

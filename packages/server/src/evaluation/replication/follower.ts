@@ -1,25 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cursor, LogRow } from '../../domain/change.ts';
-import type { Catalog, CatalogContents } from '../catalog/catalog.ts';
+import type { LogSession, LogSource } from '../../domain/log-source.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { Alarm } from './alarm.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
-
-/** The follower's session to the log; see `FeedConnection` in storage. */
-export interface LogSession {
-  head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
-  /** Rows after `seq`, in order. */
-  read(afterSeq: number, limit: number): Promise<readonly LogRow[]>;
-  changeIdAt(seq: number): Promise<string | undefined>;
-  onWake(listener: () => void): void;
-  onLost(listener: (cause: Error) => void): void;
-  close(): void;
-}
-
-/** Where a follower gets its sessions and its first snapshot from. */
-export interface LogSource {
-  open(): Promise<LogSession>;
-  loadSnapshot(): Promise<CatalogContents & { readonly cursor: Cursor }>;
-}
 
 /** What a follower tells the rest of the node. */
 export interface FollowerListener {

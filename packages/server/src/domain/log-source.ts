@@ -1,0 +1,56 @@
+import type { Cursor, LogRow } from './change.ts';
+
+/** The whole state at one point of the log, as stored. `unknown` marks columns that may be damaged. */
+export interface Snapshot {
+  /** Where the log stood: follow it from here. */
+  readonly cursor: Cursor;
+  readonly projects: readonly { readonly id: string; readonly name: string }[];
+  /** Those that exist now. */
+  readonly environments: readonly {
+    readonly id: string;
+    readonly projectId: string;
+    readonly name: string;
+    readonly revision: number;
+  }[];
+  readonly states: readonly {
+    readonly environmentId: string;
+    readonly flagKey: string;
+    /** JSON text of a flag state. */
+    readonly state: unknown;
+  }[];
+  /** Every key, also revoked and expired ones. */
+  readonly keys: readonly StoredKey[];
+}
+
+/** A project key as stored. */
+export interface StoredKey {
+  readonly id: unknown;
+  readonly projectId: unknown;
+  readonly digest: unknown;
+  /** JSON text of an array of environment names, or the array. */
+  readonly environments: unknown;
+  readonly expiresAt: unknown;
+  readonly revokedAt?: unknown;
+}
+
+/** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
+export interface LogSession {
+  /** The heartbeat: where the log ends. `pushed` says whether wake-ups arrive; where they do not, the follower polls. */
+  head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
+  /** Rows after `seq`, in order. */
+  read(afterSeq: number, limit: number): Promise<readonly LogRow[]>;
+  /** The change id of row `seq`; `undefined` when the log does not hold that row. */
+  changeIdAt(seq: number): Promise<string | undefined>;
+  /** Called whenever the log may have grown: a hint only. At most one listener. */
+  onWake(listener: () => void): void;
+  /** Called once when the session is lost. At most one listener. */
+  onLost(listener: (cause: Error) => void): void;
+  /** Ends the session. Safe to call twice. */
+  close(): void;
+}
+
+/** Where the read plane gets its log from: a database (`storage/log-source.ts`), or whatever else can keep these promises. */
+export interface LogSource {
+  open(): Promise<LogSession>;
+  loadSnapshot(): Promise<Snapshot>;
+}
