@@ -27,6 +27,8 @@ export interface CampaignOptions {
   readonly betweenFaultsMs?: number;
   /** How long everybody may take to hold the newest state after the last fault. Default 35,000 ms (P6). */
   readonly convergenceMs?: number;
+  /** How long the fleet may refuse what a fault needs, such as a new key. Default 30,000 ms. */
+  readonly preparationMs?: number;
   /** Told what happens while it happens. */
   readonly tell?: (line: string) => void;
 }
@@ -59,9 +61,12 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   }
 }
 
-/** Runs a campaign on a fleet that is there already, and leaves it running. */
+/**
+ * Runs a campaign on a fleet that is there already, and leaves it running. Rejects when the campaign could not be
+ * carried out, with the fault or the preparation that failed.
+ */
 export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<CampaignResult> {
-  const world = await createWorld(fleet, new Recorder(), new Random(options.seed));
+  const world = await createWorld(fleet, new Recorder(), new Random(options.seed), options.preparationMs);
   return await act(world, options);
 }
 
@@ -76,21 +81,26 @@ async function act(world: World, options: RunOptions): Promise<CampaignResult> {
     runWriter(world, ids, (1_000 * WRITERS) / options.rate, writing.signal),
   );
   writersDone.push(runRestReader(world, 50, writing.signal));
-  const faults = await causeFaults(world, options);
-  writing.abort();
-  await Promise.all(writersDone);
-  await converge(world, readers, options);
-  await recordFinals(world);
-  await recordAudit(world);
-  for (const node of fleet.nodes) {
-    for (const at of node.losses()) recorder.loss({ node: node.name, at });
-    for (const crash of node.crashes) recorder.crash(crash);
+  const everyone = Promise.allSettled([...writersDone, ...readersDone]);
+  try {
+    const faults = await causeFaults(world, options);
+    writing.abort();
+    await Promise.all(writersDone);
+    await converge(world, readers, options);
+    await recordFinals(world);
+    await recordAudit(world);
+    for (const node of fleet.nodes) {
+      for (const at of node.losses()) recorder.loss({ node: node.name, at });
+      for (const crash of node.crashes) recorder.crash(crash);
+    }
+    const history = recorder.seal(COUNTER);
+    return { history, faults, logs: new Map(fleet.nodes.map((node) => [node.name, node.logs()])) };
+  } finally {
+    writing.abort();
+    reading.abort();
+    await everyone;
+    for (const reader of readers) reader.close();
   }
-  const history = recorder.seal(COUNTER);
-  reading.abort();
-  await Promise.all(readersDone);
-  for (const reader of readers) reader.close();
-  return { history, faults, logs: new Map(fleet.nodes.map((node) => [node.name, node.logs()])) };
 }
 
 function hireReaders(world: World, perNode: number): StreamReader[] {
@@ -112,7 +122,10 @@ async function causeFaults(world: World, options: RunOptions): Promise<ReadonlyM
   for (const fault of planOf(faultsOf(world.fleet), options.faults, random)) {
     if (now() >= endsAt) break;
     options.tell?.(`${Math.round((endsAt - now()) / 1_000)} s left: ${fault.kind}`);
-    await fault.run(world, random);
+    await fault.run(world, random).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`the fault "${fault.kind}" could not be caused: ${reason}`, { cause });
+    });
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
     await Bun.sleep(Math.min(random.between(0.5, 1.5) * betweenMs, Math.max(0, endsAt - now())));
   }

@@ -68,10 +68,10 @@ const DATABASE_FAULTS: readonly Fault[] = [
       await postgresOf(fleet).start();
     },
   },
-  { kind: 'all sessions terminated', run: ({ fleet }) => terminate(fleet, "application_name LIKE 'node-%'") },
+  { kind: 'all sessions terminated', run: (world) => terminate(world, "application_name LIKE 'node-%'") },
   {
     kind: 'sessions of one node terminated',
-    run: ({ fleet }, random) => terminate(fleet, `application_name = '${random.pick(fleet.nodes).name}'`),
+    run: (world, random) => terminate(world, `application_name = '${random.pick(world.fleet.nodes).name}'`),
   },
   {
     kind: 'black hole',
@@ -143,8 +143,9 @@ export function faultsOf(fleet: Fleet): readonly Fault[] {
   return fleet.postgres === undefined ? NODE_FAULTS : [...DATABASE_FAULTS, ...NODE_FAULTS];
 }
 
-async function terminate(fleet: Fleet, where: string): Promise<void> {
-  await postgresOf(fleet).query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${where}`);
+async function terminate({ fleet, prepare }: World, where: string): Promise<void> {
+  const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${where}`;
+  await prepare('the end of the sessions', () => postgresOf(fleet).query(sql));
 }
 
 function postgresOf(fleet: Fleet): NonNullable<Fleet['postgres']> {

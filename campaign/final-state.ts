@@ -50,7 +50,7 @@ async function readFromDatabase(world: World, node: FleetNode, place: Place): Pr
 const PAGE = 500;
 
 /** What the audit log says was committed. */
-export async function recordAudit({ fleet, recorder }: World): Promise<void> {
+export async function recordAudit({ fleet, recorder, prepare }: World): Promise<void> {
   const node = fleet.nodes.find(({ crashes }) => crashes.length === 0);
   if (node === undefined) throw new Error('every node has crashed');
   const management = new Management({ url: node.url, adminToken: fleet.adminToken });
@@ -58,7 +58,9 @@ export async function recordAudit({ fleet, recorder }: World): Promise<void> {
   for (;;) {
     const query = before === undefined ? '' : `&before=${before}`;
     // The shape is the contract of the management API.
-    const { entries } = (await management.request('GET', `/api/audit?limit=${PAGE}${query}`)) as {
+    const { entries } = (await prepare('the audit log', () =>
+      management.request('GET', `/api/audit?limit=${PAGE}${query}`),
+    )) as {
       entries: readonly { seq: number; environment?: string; note?: string }[];
     };
     for (const { seq, environment, note } of entries) {

@@ -20,6 +20,9 @@ export type Engine = (typeof ENGINES)[number];
 /** The log message with which a node says that it has lost the log. */
 const LOSS_MESSAGE = 'the change log is out of reach';
 
+/** How long a node may take to be ready, on a machine that a campaign keeps busy. */
+const STARTS_WITHIN_MS = 60_000;
+
 /** One place in the fleet: the process in it may be killed and replaced. */
 export class FleetNode {
   readonly name: string;
@@ -126,7 +129,9 @@ export async function startPostgresFleet(): Promise<Fleet> {
       const url = new URL(databaseUrl);
       url.port = String(proxy.port);
       url.searchParams.set('application_name', name);
-      return new FleetNode(name, proxy, () => startNode({ databaseUrl: url.href, adminToken }));
+      return new FleetNode(name, proxy, () =>
+        startNode({ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS }),
+      );
     }),
   );
   return await startAll({
@@ -151,7 +156,10 @@ async function startSqliteFleet(names: readonly string[]): Promise<Fleet> {
   const folder = temporaryFolder();
   const adminToken = randomAdminToken();
   const nodes = names.map(
-    (name) => new FleetNode(name, undefined, () => startNode({ dataFolder: folder.path, adminToken })),
+    (name) =>
+      new FleetNode(name, undefined, () =>
+        startNode({ dataFolder: folder.path, adminToken, timeoutMs: STARTS_WITHIN_MS }),
+      ),
   );
   return await startAll({
     nodes,

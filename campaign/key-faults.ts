@@ -3,7 +3,7 @@ import { now } from './clock.ts';
 import type { Random } from './random.ts';
 import { openRecorded } from './reader.ts';
 import { readRecorded } from './rest-reader.ts';
-import type { World } from './world.ts';
+import { untilKnown, type World } from './world.ts';
 
 let guests = 0;
 
@@ -19,13 +19,18 @@ export async function endKeyWithOpenStreams(
   const place = random.pick(world.places);
   const through = random.pick(world.fleet.nodes);
   const management = new Management({ url: through.url, adminToken: world.fleet.adminToken });
-  const expiresAt = Math.ceil(now() + 2_500);
-  const created = await management.createKey(place.project, [place.environment], {
-    ...(cause === 'expired' ? { expiresAt: new Date(expiresAt).toISOString() } : {}),
+  const { id, text, expiresAt } = await world.prepare('the key', async () => {
+    // The end lies ahead of each attempt: a refused one may have taken longer than a key lives here.
+    const expiresAt = cause === 'expired' ? Math.ceil(now() + 2_500) : Number.POSITIVE_INFINITY;
+    const created = await management.createKey(place.project, [place.environment], {
+      ...(cause === 'expired' ? { expiresAt: new Date(expiresAt).toISOString() } : {}),
+    });
+    return { id: created.id, text: created.key, expiresAt };
   });
-  const key = { id: created.id, text: created.key };
-  // Other nodes learn of a new key a moment later than the one that made it.
-  await Bun.sleep(500);
+  const key = { id, text };
+  await Promise.all(
+    world.fleet.nodes.map((node) => untilKnown(node, { ...place, key: text }, () => now() > expiresAt)),
+  );
   guests += 1;
   const name = `guest-${guests}`;
   await Promise.all(
@@ -33,7 +38,7 @@ export async function endKeyWithOpenStreams(
   );
   await Bun.sleep(Math.max(1_000, cause === 'expired' ? expiresAt - now() : 0));
   const endedKey =
-    cause === 'expired' ? { mayEndAt: expiresAt, endedAt: expiresAt } : await revoke(management, created.id);
+    cause === 'expired' ? { mayEndAt: expiresAt, endedAt: expiresAt } : await revoke(world, management, id);
   world.recorder.endedKey({ key: key.id, cause, ...endedKey });
   for (let round = 0; round < 8; round += 1) {
     await Promise.all(
@@ -46,8 +51,12 @@ export async function endKeyWithOpenStreams(
   }
 }
 
-async function revoke(management: Management, id: string): Promise<{ mayEndAt: number; endedAt: number }> {
+async function revoke(
+  world: World,
+  management: Management,
+  id: string,
+): Promise<{ mayEndAt: number; endedAt: number }> {
   const mayEndAt = now();
-  await management.revokeKey(id);
+  await world.prepare('the end of the key', () => management.revokeKey(id));
   return { mayEndAt, endedAt: now() };
 }

@@ -39,6 +39,8 @@ export class StreamReader {
       if (session !== undefined) {
         this.#failures = 0;
         this.#open = session;
+        // It may have been aborted while the stream was being opened.
+        if (signal.aborted) return;
         await this.#untilEnded(session.reader, signal);
         if (signal.aborted) return;
         this.#open = undefined;

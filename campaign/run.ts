@@ -53,10 +53,14 @@ async function run(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** Gives 1 for a campaign with violations, else 0. */
+/** Gives 1 for a campaign that found violations or could not be carried out, else 0. */
 async function runOne(options: CampaignOptions): Promise<0 | 1> {
   say(`\n${options.engine}: ${options.seconds} s, seed ${options.seed}\n`);
-  const { history, faults, logs } = await runCampaign(options);
+  const result = await runCampaign(options).catch((error: unknown) => {
+    say(`\nnot carried out: ${error instanceof Error ? error.message : error}\n`);
+  });
+  if (result === undefined) return 1;
+  const { history, faults, logs } = result;
   if (values.logs !== undefined) keepLogs(values.logs, options.engine, logs);
   const violations = checkHistory(history);
   say(`\n${summarise(history, faults, violations)}\n`);

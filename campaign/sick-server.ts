@@ -1,7 +1,7 @@
 import type { NodeProcess } from '@halyard/testing';
 import { type Fleet, FleetNode } from './fleet.ts';
 
-/** What the server does wrong, once, at the tenth change of an environment that has a stream. */
+/** What the server does wrong: with frames once, at the tenth change of an environment that has a stream. */
 export type Sickness =
   | 'none'
   | 'skips a frame'
@@ -11,7 +11,9 @@ export type Sickness =
   | 'sends a frame of another environment'
   | 'forgets an acknowledged write'
   | 'leaves a stream without news'
-  | 'keeps streams of revoked keys';
+  | 'keeps streams of revoked keys'
+  | 'refuses every second key'
+  | 'refuses keys while there are writers';
 
 type Flags = Record<string, unknown>;
 
@@ -88,6 +90,7 @@ export class SickServer implements Disposable {
     if (kind === undefined) return Response.json({}, { status: 201 });
     if (kind === 'keys') {
       this.#keys += 1;
+      if (this.#refusesKey()) return Response.json({ error: 'internal_error' }, { status: 500 });
       const key = `key-${this.#keys}`;
       this.#projectOf.set(key, name);
       return Response.json({ id: key, key }, { status: 201 });
@@ -170,6 +173,11 @@ export class SickServer implements Disposable {
 
   #foreign(place: string): Flags | undefined {
     return [...this.#logs].find(([name]) => name !== place)?.[1].at(-1);
+  }
+
+  #refusesKey(): boolean {
+    if (this.#sickness === 'refuses every second key') return this.#keys % 2 === 1;
+    return this.#sickness === 'refuses keys while there are writers' && this.#streams.size > 0;
   }
 
   #revoke(id: string): Response {

@@ -1,5 +1,6 @@
-import { Management } from '@halyard/testing';
+import { Management, ManagementError, until } from '@halyard/testing';
 import type { Fleet, FleetNode } from './fleet.ts';
+import { prepare } from './preparation.ts';
 import type { Random } from './random.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -22,40 +23,70 @@ export interface World {
   readonly random: Random;
   readonly recorder: Recorder;
   readonly fleet: Fleet;
+  /** Does what is safe to repeat until the fleet takes it; see {@link prepare}. */
+  readonly prepare: <T>(step: string, work: () => Promise<T>) => Promise<T>;
 }
 
 /** Makes projects, keys and first states, and records them as the base of the history. */
-export async function createWorld(fleet: Fleet, recorder: Recorder, random: Random): Promise<World> {
+export async function createWorld(
+  fleet: Fleet,
+  recorder: Recorder,
+  random: Random,
+  preparationMs?: number,
+): Promise<World> {
   const [first] = fleet.nodes;
   if (first === undefined) throw new Error('a fleet has a node');
   const management = new Management({ url: first.url, adminToken: fleet.adminToken });
   const places: Place[] = [];
+  const world: World = {
+    ...{ places, random, recorder, fleet },
+    prepare: (step, work) => prepare(step, work, preparationMs),
+  };
   for (const project of ['shop', 'blog']) {
-    await management.createProject(project);
-    const { key } = await management.createKey(project, ['production', 'staging']);
+    await world.prepare(`the project ${project}`, () => createProject(management, project));
+    const { key } = await world.prepare('its key', () =>
+      management.createKey(project, ['production', 'staging']),
+    );
     for (const environment of ['production', 'staging']) {
       const place = { name: `${project}/${environment}`, project, environment, key };
       places.push(place);
-      await layBase(management, place, -places.length, recorder);
+      const id = -places.length;
+      await world.prepare('the first flags', () => layBase(management, place, id, recorder));
     }
   }
-  const world = { places, random, recorder, fleet };
   await Promise.all(fleet.nodes.flatMap((node) => places.map((place) => untilKnown(node, place))));
   return world;
 }
 
-/** Other nodes learn of a key and of flags a moment later than the one that made them. */
-async function untilKnown(node: FleetNode, place: Place): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
+/**
+ * Waits until the node grants the key of `place`, or `isOver` says that it no longer should: other nodes learn of keys
+ * and of flags a moment later than the one that made them.
+ */
+export async function untilKnown(node: FleetNode, place: Place, isOver = () => false): Promise<void> {
+  const event = `${node.name} knows the key and the flags of ${place.name}`;
+  await until(event, async () => isOver() || (await isKnown(node, place)), 30_000);
+}
+
+async function isKnown(node: FleetNode, place: Place): Promise<boolean> {
+  try {
     const answer = await fetch(`${node.url}/v1/flags/right?env=${place.environment}`, {
       headers: { 'X-Service-Key': place.key },
+      signal: AbortSignal.timeout(5_000),
     });
     await answer.body?.cancel();
-    if (answer.ok) return;
-    if (Date.now() > deadline)
-      throw new Error(`${node.name} never learned of ${place.name}: ${answer.status}`);
-    await Bun.sleep(20);
+    return answer.ok;
+  } catch {
+    // The node does not answer yet.
+    return false;
+  }
+}
+
+/** Makes a project, also where an earlier attempt did without saying so. */
+async function createProject(management: Management, name: string): Promise<void> {
+  try {
+    await management.createProject(name);
+  } catch (error) {
+    if (!(error instanceof ManagementError && error.status === 409)) throw error;
   }
 }
 

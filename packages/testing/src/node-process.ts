@@ -74,7 +74,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<NodePro
   });
   const deadline = Date.now() + (options.timeoutMs ?? 30_000);
   try {
-    const url = await log.listeningUrl(exited, deadline);
+    const url = await log.listeningUrl(exited, deadline - Date.now());
     const node = nodeOf({ child, url, adminToken, dataFolder, exited, log });
     if (options.until !== 'listening') await node.readiness(200, deadline - Date.now());
     return node;

@@ -1,34 +1,37 @@
+import { within } from './waiting.ts';
+
 /** What a process wrote, as it comes. */
 export class ProcessLog {
   /** Everything so far. */
   text = '';
-  #listeners: (() => void)[] = [];
+  #onMore: (() => void) | undefined;
 
   /** Reads an output of the process until it ends. */
   async read(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
     for await (const bytes of stream) {
       this.text += decoder.decode(bytes, { stream: true });
-      for (const listener of this.#listeners.splice(0)) listener();
+      this.#onMore?.();
     }
   }
 
   /**
    * The `url` of the log line whose `msg` is `listening`, as soon as it is there. Rejects when the process exits first
-   * or `deadline` (epoch milliseconds) passes.
+   * or `timeoutMs` pass.
    */
-  async listeningUrl(exited: Promise<number>, deadline: number): Promise<string> {
-    let code: number | undefined;
-    const gone = exited.then((value) => {
-      code = value;
-    });
-    for (;;) {
+  async listeningUrl(exited: Promise<number>, timeoutMs: number): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const look = () => {
       const url = findListeningUrl(this.text);
-      if (url !== undefined) return url;
-      if (code !== undefined) throw new Error(`it exited with code ${code}`);
-      if (Date.now() > deadline) throw new Error('it never said that it listens');
-      const more = new Promise<void>((resolve) => this.#listeners.push(resolve));
-      await Promise.race([more, gone, Bun.sleep(Math.max(1, deadline - Date.now()))]);
+      if (url !== undefined) resolve(url);
+    };
+    this.#onMore = look;
+    look();
+    void exited.then((code) => reject(new Error(`it exited with code ${code}`)));
+    try {
+      return await within('the process says where it listens', promise, timeoutMs);
+    } finally {
+      this.#onMore = undefined;
     }
   }
 }
