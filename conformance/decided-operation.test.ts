@@ -45,6 +45,8 @@ conformance('14. Decided: failures and operation', (subject) => {
     const post = 'POST /v1/flags/batch HTTP/1.1';
     for (const request of [
       'nonsense\r\n\r\n',
+      `FOO /v1/flags HTTP/1.1\r\n${host}\r\n${key}\r\n\r\n`,
+      `get /v1/flags HTTP/1.1\r\n${host}\r\n${key}\r\n\r\n`,
       `${line}\r\n${key}\r\n\r\n`,
       `GET  /v1/flags HTTP/1.1\r\n${host}\r\n\r\n`,
       `GET /v1/flags HTTP/9.9\r\n${host}\r\n\r\n`,

@@ -19,3 +19,20 @@ test('a request whose Host is no host is refused as the caller’s fault, and is
   }
   expect(node.logs()).not.toContain('request failed');
 }, 60_000);
+
+test('an answer to a chunked body ends its connection, because trailers get a second one', async () => {
+  const host = `Host: ${new URL(node.url).host}`;
+  for (const target of [
+    'POST /v1/flags/batch',
+    'GET /healthz',
+    'GET /metrics',
+    'POST /api/session',
+    'GET /docs',
+  ]) {
+    const request = `${target} HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nFoo: bar\r\n\r\n`;
+    const { answers, ended } = await sendRaw(node.url, request);
+    expect([target, answers[0]?.headers.get('Connection'), ended]).toEqual([target, 'close', 'closed']);
+  }
+  const { answers } = await sendRaw(node.url, `GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`, { answers: 1 });
+  expect(answers[0]?.headers.get('Connection') ?? null).toBeNull();
+}, 60_000);

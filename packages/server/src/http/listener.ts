@@ -7,7 +7,7 @@ import type { LastAnswers } from './last-answers.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
-const IDLE_SECONDS = 10;
+export const IDLE_SECONDS = 10;
 
 /** Largest body taken from the socket, in bytes; the routes count and refuse earlier, with a JSON body. */
 const MAX_BODY_BYTES = 40 * 1024 * 1024;
@@ -54,10 +54,9 @@ export interface Served {
   readonly fetch: ReturnType<typeof serveFallbacks>;
 }
 
-type Routes = Record<
-  string,
-  (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>
->;
+type RouteAnswer = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
+
+type Routes = Record<string, RouteAnswer>;
 
 /** Everything, for one listener. */
 export function everything(parts: ListenerParts): Served {
@@ -88,16 +87,39 @@ export function managementOnly(parts: ListenerParts): Served {
 
 /** Serves it on a listener from now on. */
 export function serve(server: Server<undefined>, { routes, health, fetch }: Served): void {
-  server.reload({ routes: { ...routes, ...health }, fetch });
+  server.reload({ routes: mapAnswers({ ...routes, ...health }, answeredOnce), fetch: answeredOnce(fetch) });
 }
 
 /** Serves it a little longer, each answer ending its connection. Who asks after the node's health is not counted. */
 export function serveLast(server: Server<undefined>, served: Served, last: LastAnswers): void {
-  const routes = Object.entries(served.routes).map(([path, answer]) => [path, last.ending(answer)] as const);
+  const routes = mapAnswers(served.routes, (answer) => last.ending(answer));
   server.reload({
-    routes: { ...Object.fromEntries(routes), ...served.health },
+    routes: { ...routes, ...mapAnswers(served.health, answeredOnce) },
     fetch: last.ending(served.fetch),
   });
+}
+
+function mapAnswers(routes: Routes, wrap: (answer: RouteAnswer) => RouteAnswer): Routes {
+  return Object.fromEntries(Object.entries(routes).map(([path, answer]) => [path, wrap(answer)]));
+}
+
+/**
+ * Ends the connection after the answer to a chunked body. Bun answers trailer fields with a second answer, a 400, which
+ * a proxy would give to its next caller (docs/decisions/0014-http-parser.md).
+ */
+function answeredOnce<R extends Request>(
+  answer: (request: R, server: Server<undefined>) => Response | Promise<Response>,
+) {
+  return (request: R, server: Server<undefined>): Response | Promise<Response> => {
+    const response = answer(request, server);
+    if (!request.headers.has('Transfer-Encoding')) return response;
+    return response instanceof Promise ? response.then(withClose) : withClose(response);
+  };
+}
+
+function withClose(response: Response): Response {
+  response.headers.set('Connection', 'close');
+  return response;
 }
 
 function flagRoutes({ evaluation }: ListenerParts): Routes {
