@@ -90,6 +90,14 @@ describe('environment', () => {
 });
 
 describe('schedule', () => {
+  beforeAll(async () => {
+    for (const key of ['banner', 'timed', 'a']) {
+      expect(await halyard(`flag set ${key} --project sale --env development --off`)).toMatchObject({
+        exitCode: 0,
+      });
+    }
+  });
+
   test('create makes one, list shows it, cancel ends it', async () => {
     expect(
       await seen([

@@ -32,3 +32,18 @@ export interface Settlement {
   readonly at: number;
   readonly outcome?: string;
 }
+
+/** The keys of the flags that a schedule changes; none where its text is damaged. */
+export function scheduledKeys({ changes }: Pick<Schedule, 'changes'>): readonly string[] {
+  try {
+    const steps: unknown = JSON.parse(changes);
+    if (!Array.isArray(steps)) return [];
+    return steps.flatMap((step: unknown) => {
+      const key = typeof step === 'object' && step !== null && 'key' in step ? step.key : undefined;
+      return typeof key === 'string' ? [key] : [];
+    });
+  } catch {
+    // It fails when it is due, and says why.
+    return [];
+  }
+}

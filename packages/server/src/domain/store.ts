@@ -119,7 +119,8 @@ export interface StoreTransaction extends StoreReader {
   /**
    * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
    * state as it is are dropped; when none is left nothing is written. Locks the environment if that is not done.
-   * Gives the environment's revision afterwards and which flags changed.
+   * Gives the environment's revision afterwards and which flags changed. What is scheduled for a flag that loses its
+   * state is canceled, as it is when the flag is archived or deleted: it must not come back by itself.
    */
   changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
   insertKey(key: ProjectKey, digest: string): Promise<void>;

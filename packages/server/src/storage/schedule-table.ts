@@ -1,6 +1,11 @@
 import { RawJson, writeJson } from '../domain/raw-json.ts';
-import type { Schedule, Settlement } from '../domain/schedule.ts';
-import type { ScheduleFilter, ScheduleReader, ScheduleTransaction } from '../domain/schedule-store.ts';
+import { type Schedule, type Settlement, scheduledKeys } from '../domain/schedule.ts';
+import type {
+  RemovedFlags,
+  ScheduleFilter,
+  ScheduleReader,
+  ScheduleTransaction,
+} from '../domain/schedule-store.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
@@ -50,8 +55,11 @@ export class SqlScheduleReader implements ScheduleReader {
     return schedule;
   }
 
-  next(limit: number): Promise<readonly Schedule[]> {
-    return this.#read(`WHERE status = 'pending' ORDER BY due_at, id LIMIT $1`, [limit]);
+  next(limit: number, after?: Pick<Schedule, 'id' | 'dueAt'>): Promise<readonly Schedule[]> {
+    return this.#read(
+      `WHERE status = 'pending' AND (due_at > $2 OR (due_at = $2 AND id > $3)) ORDER BY due_at, id LIMIT $1`,
+      [limit, after?.dueAt ?? -1, after?.id ?? ''],
+    );
   }
 
   async #read(condition: string, parameters: readonly Parameter[]): Promise<Schedule[]> {
@@ -96,6 +104,19 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
     const deed = { action: DEEDS[status], projectId, environmentId, target: id };
     this.#journal.deed({ ...deed, before: textOf(schedule), ...after });
     return true;
+  }
+
+  async cancelOf(
+    { projectId, environmentId, keys }: RemovedFlags,
+    settlement: Omit<Settlement, 'status'>,
+  ): Promise<void> {
+    if (keys.length === 0) return;
+    const removed = new Set(keys);
+    const place = environmentId === undefined ? { projectId } : { projectId, environmentId };
+    for (const schedule of await this.list({ ...place, status: 'pending', settled: 0 })) {
+      if (!scheduledKeys(schedule).some((key) => removed.has(key))) continue;
+      await this.settle(schedule, { ...settlement, status: 'cancelled' });
+    }
   }
 }
 

@@ -132,6 +132,9 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   async deleteFlag(flag: Flag): Promise<void> {
+    const { projectId, key } = flag;
+    const outcome = `The flag "${key}" was deleted.`;
+    await this.schedules.cancelOf({ projectId, keys: [key] }, { at: this.#now(), outcome });
     await this.#flags.delete(flag, await this.archivedStates(flag));
   }
 
@@ -147,8 +150,17 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     return this.#flags.recreate(flag, states);
   }
 
-  changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged> {
-    return this.#states.change(environment, operations);
+  async changeStates(
+    environment: Environment,
+    operations: readonly StateOperation[],
+  ): Promise<StatesChanged> {
+    const written = await this.#states.change(environment, operations);
+    const changed = new Set(written.changed);
+    const keys = operations.flatMap(([key, state]) => (state === null && changed.has(key) ? [key] : []));
+    const { id: environmentId, projectId, name } = environment;
+    const outcome = `A flag that it changes was removed from ${name}.`;
+    await this.schedules.cancelOf({ projectId, environmentId, keys }, { at: this.#now(), outcome });
+    return written;
   }
 
   async insertKey(key: ProjectKey, digest: string): Promise<void> {

@@ -90,6 +90,9 @@ export async function putAside(
   { flag, environments }: FlagInProject,
 ): Promise<void> {
   const states = new Map<string, StateText>();
+  const { projectId, key } = flag;
+  const outcome = `The flag "${key}" was archived.`;
+  await transaction.schedules.cancelOf({ projectId, keys: [key] }, { at: context.now(), outcome });
   for (const environment of environments) {
     const stored = await transaction.state(environment.id, flag.key);
     if (stored === undefined) continue;

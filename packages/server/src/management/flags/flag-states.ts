@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
 import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
-import type { StoreTransaction } from '../../domain/store.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import { commit, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
@@ -119,13 +119,25 @@ export async function ensureFlags(
   );
 }
 
+/** Refuses keys that the project has no flag in use of. `flag_not_found`, `flag_archived`. */
+export async function requireFlags(
+  reader: StoreReader,
+  wanted: { readonly projectId: string; readonly keys: readonly string[] },
+): Promise<void> {
+  const known = await knownFlags(reader, wanted);
+  for (const key of wanted.keys) {
+    const flag = known.get(key);
+    if (flag === undefined) throw flagNotFound(key);
+    if (flag.archivedAt !== undefined) throw flagArchived(key);
+  }
+}
+
 /** A single flag is looked up; for more, one read of all is cheaper. */
 async function knownFlags(
-  transaction: StoreTransaction,
+  reader: StoreReader,
   { projectId, keys: [first = '', ...others] }: { projectId: string; keys: readonly string[] },
 ): Promise<ReadonlyMap<string, Flag>> {
-  const flags =
-    others.length > 0 ? await transaction.flags(projectId) : [await transaction.flag(projectId, first)];
+  const flags = others.length > 0 ? await reader.flags(projectId) : [await reader.flag(projectId, first)];
   return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
 }
 

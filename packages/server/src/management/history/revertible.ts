@@ -12,7 +12,7 @@ const REVERTIBLE = new Set([
 ]);
 
 /** Deeds that others bring along; what they left behind does no harm. */
-const BESIDE_THE_POINT = new Set(['flag.created', 'schedule.applied']);
+const BESIDE_THE_POINT = new Set(['flag.created', 'schedule.applied', 'schedule.cancelled']);
 
 const REASONS: Readonly<Record<string, string>> = {
   'flag.created': 'it made a flag: archive the flag instead',
@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'project.created': 'it made a project: delete the project instead',
   'project.deleted': 'what was in a deleted project is gone: import an export of it',
   'environment.created': 'it made an environment: delete the environment instead',
+  'schedule.cancelled': 'a cancelled schedule stays cancelled: schedule the change again',
   'environment.deleted':
     'the states of a deleted environment are gone: make it again and copy them from another',
 };

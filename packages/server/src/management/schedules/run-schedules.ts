@@ -3,10 +3,12 @@ import { type Permissions, UNLIMITED } from '../../domain/operator.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import { StoreBusy } from '../../domain/store-busy.ts';
+import { StoreOutage } from '../../domain/store-outage.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { commit } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { ensureFlags } from '../flags/flag-states.ts';
+import { requireFlags } from '../flags/flag-states.ts';
 import { ADMIN_NAME, isValid } from '../people/access-tokens.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { prefixNote } from '../rules.ts';
@@ -16,9 +18,17 @@ import { operationOf, readSteps } from './scheduled-steps.ts';
 export interface ScheduleLook {
   /** Due schedules that this call settled, one way or the other. */
   readonly settled: readonly { readonly id: string; readonly status: 'done' | 'failed' }[];
-  /** When the next one is due, in epoch milliseconds; absent while none is pending. */
+  /** Attempts that ended with an error which is not a refusal: of the change, or of the server itself. */
+  readonly errors: readonly { readonly id: string; readonly error: unknown }[];
+  /** When the next one is due, or tried again, in epoch milliseconds; absent while none is pending. */
   readonly nextDueAt?: number;
 }
+
+/** How often each schedule was tried in vain, and when it may be tried again. One for each node. */
+export type FailedAttempts = Map<string, { readonly count: number; readonly retryAt: number }>;
+
+/** How often a schedule is tried whose run ends with an error, and the pause after the first time; it doubles. */
+export const SCHEDULE_ATTEMPTS = { most: 5, pauseMs: 5_000 } as const;
 
 /** Due schedules that are read at once. */
 const BATCH = 20;
@@ -30,45 +40,82 @@ class AlreadySettled extends Error {
 
 /**
  * Makes every scheduled change that is due, the longest due first. Any number of nodes may do this at once: each change
- * is claimed and made in one transaction, so it is made once. Rejects when the store is out of reach; what is due then
- * stays pending.
+ * is claimed and made in one transaction, so it is made once. One whose run ends with an error is tried again later and
+ * fails in the end, as counted in `attempts`; the others do not wait for it. Rejects when the store is out of reach; what
+ * is due then stays pending.
  */
-export async function runDueSchedules(context: ManagementContext): Promise<ScheduleLook> {
+export async function runDueSchedules(
+  context: ManagementContext,
+  attempts: FailedAttempts = new Map(),
+): Promise<ScheduleLook> {
   const settled: { id: string; status: 'done' | 'failed' }[] = [];
+  const errors: { id: string; error: unknown }[] = [];
+  let nextDueAt = Number.POSITIVE_INFINITY;
+  const seen = new Set<string>();
+  let last: Schedule | undefined;
   for (;;) {
-    const schedules = await context.store.read((reader) => reader.schedules.next(BATCH));
-    const due = schedules.filter(({ dueAt }) => dueAt <= context.now());
-    for (const schedule of due) {
-      const status = await runSchedule(context, schedule);
-      if (status !== undefined) settled.push({ id: schedule.id, status });
+    const page = await context.store.read((reader) => reader.schedules.next(BATCH, last));
+    for (const schedule of page) {
+      const { id, dueAt } = schedule;
+      seen.add(id);
+      const dueNow = Math.max(dueAt, attempts.get(id)?.retryAt ?? 0);
+      if (dueNow > context.now()) {
+        nextDueAt = Math.min(nextDueAt, dueNow);
+        continue;
+      }
+      context.assertWritable();
+      const { status, error } = await runSchedule(context, schedule, attempts);
+      if (status !== undefined) settled.push({ id, status });
+      if (error !== undefined) errors.push({ id, error });
+      nextDueAt = Math.min(nextDueAt, attempts.get(id)?.retryAt ?? nextDueAt);
     }
-    if (due.length > 0) continue;
-    const [next] = schedules;
-    return next === undefined ? { settled } : { settled, nextDueAt: next.dueAt };
+    last = page.at(-1);
+    // In the order of their times: what comes after one that is not due is not due either.
+    if (last !== undefined && last.dueAt <= context.now()) continue;
+    // Those that were settled elsewhere.
+    for (const id of attempts.keys()) if (!seen.has(id)) attempts.delete(id);
+    return { settled, errors, ...(nextDueAt === Number.POSITIVE_INFINITY ? {} : { nextDueAt }) };
   }
 }
 
-/** Runs one schedule; `undefined` when somebody else settled it. */
+/** Runs one schedule; without a status when somebody else settled it, or it is tried again later. */
 async function runSchedule(
   context: ManagementContext,
   schedule: Schedule,
-): Promise<'done' | 'failed' | undefined> {
+  attempts: FailedAttempts,
+): Promise<{ readonly status?: 'done' | 'failed'; readonly error?: unknown }> {
+  const { id } = schedule;
   const actor = actorOf(schedule);
   const at = context.now();
-  try {
-    await commit(context, actor, (transaction) => apply(context, transaction, { schedule, actor, at }));
-    return 'done';
-  } catch (error) {
-    if (error instanceof AlreadySettled) return undefined;
-    if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
-    const settlement = { status: 'failed', at, outcome: error.message } as const;
+  const fail = async (outcome: string) => {
+    const settlement = { status: 'failed', at, outcome } as const;
     const isOurs = await commit(context, actor, ({ schedules }) => schedules.settle(schedule, settlement));
-    return isOurs ? 'failed' : undefined;
+    attempts.delete(id);
+    return isOurs ? ({ status: 'failed' } as const) : {};
+  };
+  try {
+    await commit(context, actor, (transaction) => apply(transaction, { schedule, actor, at }));
+    attempts.delete(id);
+    return { status: 'done' };
+  } catch (error) {
+    if (error instanceof AlreadySettled) {
+      attempts.delete(id);
+      return {};
+    }
+    if (error instanceof ServiceError && error.code !== 'internal_error') return fail(error.message);
+    if (error instanceof StoreOutage || error instanceof ServiceError) throw error;
+    const count = (attempts.get(id)?.count ?? 0) + 1;
+    const { most, pauseMs } = SCHEDULE_ATTEMPTS;
+    // Another writer that holds what the change needs ends some day; any other error is one of the change.
+    if (count >= most && !(error instanceof StoreBusy)) {
+      return { ...(await fail(`It could not be made in ${most} attempts: see the log of the node.`)), error };
+    }
+    attempts.set(id, { count, retryAt: at + pauseMs * 2 ** (Math.min(count, most) - 1) });
+    return { error };
   }
 }
 
 async function apply(
-  context: ManagementContext,
   transaction: StoreTransaction,
   run: { readonly schedule: Schedule; readonly actor: Actor; readonly at: number },
 ): Promise<void> {
@@ -82,13 +129,12 @@ async function apply(
   }
   requireChangeOf({ ...run.actor, permissions: await permissionsOf(transaction, schedule, at) }, environment);
   const steps = readSteps(schedule.changes);
+  await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
   const operations = [];
   for (const step of steps) {
     const current = await transaction.state(environmentId, step.key);
     operations.push(operationOf(step, current?.state));
   }
-  const keys = operations.flatMap(([key, state]) => (state === null ? [] : [key]));
-  if (keys.length > 0) await ensureFlags(context, transaction, { projectId, keys });
   await transaction.changeStates(environment, operations);
 }
 

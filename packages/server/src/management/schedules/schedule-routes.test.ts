@@ -3,7 +3,7 @@ import { SqlStore } from '../../storage/store.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp, type TestRequest } from '../api/test-app.ts';
 import type { ManagementContext } from '../context.ts';
-import { runDueSchedules } from './run-schedules.ts';
+import { runDueSchedules, SCHEDULE_ATTEMPTS } from './run-schedules.ts';
 
 setDefaultTimeout(60_000);
 
@@ -25,7 +25,16 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     return { name, path, id: made.json.id as string, record: made.json };
   }
 
-  function schedule(path: string, changes: unknown, more: object = {}, request: TestRequest = {}) {
+  /** Schedules changes of flags, which are made where they are missing. */
+  async function schedule(
+    path: string,
+    changes: readonly object[],
+    more: object = {},
+    request: TestRequest = {},
+  ) {
+    for (const change of changes) {
+      if ('key' in change) await app.call('POST', `${path}/flags`, { body: { key: change.key } });
+    }
     const dueAt = new Date(app.node.now + HOUR_MS).toISOString();
     const body = { environment: 'production', dueAt, changes, ...more };
     return app.call('POST', `${path}/schedules`, { body, ...request });
@@ -59,7 +68,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
       ],
     });
     const early = await runDueSchedules(app.context);
-    expect(early).toEqual({ settled: [], nextDueAt: Date.parse(made.record.dueAt) });
+    expect(early).toEqual({ settled: [], errors: [], nextDueAt: Date.parse(made.record.dueAt) });
     pass();
     expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
     expect(await flagsOf(made.path)).toMatchObject({
@@ -69,7 +78,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
         { key: 'b', state: { enabled: false, rolloutPct: 5 } },
       ],
     });
-    expect(await runDueSchedules(app.context)).toEqual({ settled: [] });
+    expect(await runDueSchedules(app.context)).toEqual({ settled: [], errors: [] });
     const record = await recordOf(made);
     expect([record.status, record.settledAt]).toEqual(['done', new Date(app.node.now).toISOString()]);
     const change = await app.call('GET', `/api/changes/${record.seq}`);
@@ -77,7 +86,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
       ...{ actor: 'token:admin', note: `Schedule ${made.id}: launch`, revision: 1, revertible: true },
     });
     expect(change.json.entries.map((one: { action: string }) => one.action)).toEqual([
-      ...['schedule.applied', 'flag.created', 'flag.created', 'flag.changed', 'flag.changed'],
+      ...['schedule.applied', 'flag.changed', 'flag.changed'],
     ]);
     const undone = await app.call('POST', `/api/changes/${record.seq}/revert`, { body: {} });
     expect(undone.status).toBe(200);
@@ -92,7 +101,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     const { path } = await app.project();
     for (const key of ['a', 'b', 'c', 'd']) await schedule(path, [{ key, state: on }]);
     pass();
-    const looks = await Promise.all(nodes.map(runDueSchedules));
+    const looks = await Promise.all(nodes.map((node) => runDueSchedules(node)));
     const settled = looks.flatMap((look) => look.settled);
     expect(settled.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
     expect(new Set(settled.map(({ id }) => id)).size).toBe(4);
@@ -114,6 +123,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     const production = `${path}/environments/production`;
     const body = `{"environment":"production","dueAt":"${new Date(app.node.now + HOUR_MS).toISOString()}",
       "changes":[{"key":"a","patch":{"enabled":true,"unset":["rolloutPct"]}},{"key":"b","patch":{"value": ${value}}}]}`;
+    for (const key of ['a', 'b']) await app.call('POST', `${path}/flags`, { body: { key } });
     const made = await app.call('POST', `${path}/schedules`, { body });
     expect(made.text).toContain(`"value":${value}`);
     await app.call('PUT', `${production}/flags/a`, { body: { enabled: false, value: 7, rolloutPct: 3 } });
@@ -162,31 +172,158 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
   });
 
   test('what fails says why, and nothing of it is done', async () => {
-    const archived = await scheduled([
-      { key: 'new', state: on },
-      { key: 'old', state: on },
-    ]);
-    await app.call('POST', `${archived.path}/flags`, { body: { key: 'old' } });
-    await app.call('POST', `${archived.path}/flags/old/archive`);
+    const { json } = await app.call('POST', '/api/tokens', { body: { name: 'gone', role: 'editor' } });
+    const failing = await scheduled([{ key: 'a', state: on }], {}, { token: json.token });
+    await app.call('DELETE', `/api/tokens/${json.id}`);
     pass();
-    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: archived.id, status: 'failed' }]);
-    expect(await recordOf(archived)).toMatchObject({
+    expect((await runDueSchedules(app.context)).settled).toEqual([{ id: failing.id, status: 'failed' }]);
+    expect(await recordOf(failing)).toMatchObject({
       status: 'failed',
-      error: expect.stringContaining('archived'),
+      error: expect.stringContaining('token:gone'),
     });
-    expect(await flagsOf(archived.path)).toMatchObject({ revision: 0, flags: [] });
-    const { json } = await app.call('GET', `${archived.path}/flags`);
-    expect(json.flags).toEqual([]);
-    const audit = await app.call('GET', `/api/audit?project=${archived.name}&action=schedule`);
+    expect(await flagsOf(failing.path)).toMatchObject({ revision: 0, flags: [] });
+    const audit = await app.call('GET', `/api/audit?project=${failing.name}&action=schedule`);
     expect(audit.json.entries.map((one: { action: string }) => one.action)).toEqual([
       'schedule.failed',
       'schedule.created',
     ]);
-    const cancelled = await app.call('DELETE', `${archived.path}/schedules/${archived.id}`);
+    const cancelled = await app.call('DELETE', `${failing.path}/schedules/${failing.id}`);
     expect([cancelled.status, cancelled.json.error]).toEqual([409, 'not_revertible']);
     expect(cancelled.json.message).toEndWith(
       'so it cannot be cancelled: it failed, and nothing was changed.',
     );
+  });
+
+  const production = 'environments/production';
+  const zombie = 'zombie';
+
+  /** Each takes the flag "zombie" out of production in its own way; then what becomes of a schedule in staging. */
+  const REMOVALS: readonly [string, string, 'cancelled' | 'pending', (path: string) => Promise<unknown>][] = [
+    ['archived', 'was archived', 'cancelled', (path) => app.call('POST', `${path}/flags/${zombie}/archive`)],
+    [
+      ...(['deleted', 'was archived', 'cancelled'] as const),
+      async (path) => {
+        await app.call('POST', `${path}/flags/${zombie}/archive`);
+        await app.call('DELETE', `${path}/flags/${zombie}`);
+      },
+    ],
+    [
+      ...(['removed from the environment', 'was removed from production', 'pending'] as const),
+      (path) => app.call('DELETE', `${path}/${production}/flags/${zombie}`),
+    ],
+    [
+      ...(['removed by a change of several flags', 'was removed from production', 'pending'] as const),
+      (path) =>
+        app.call('POST', `${path}/${production}/changes`, {
+          body: { changes: [{ key: zombie, state: null }] },
+        }),
+    ],
+    [
+      ...(['removed by a copy', 'was removed from production', 'pending'] as const),
+      (path) =>
+        app.call('POST', `${path}/${production}/copy`, { body: { from: 'development', deletes: true } }),
+    ],
+    [
+      // It was nowhere else, so an import deletes the flag with its last state.
+      ...(['removed by an import', 'was removed from production', 'cancelled'] as const),
+      (path) =>
+        app.call('POST', '/api/import?policy=enforce', {
+          body: { halyard: 1, project: path.split('/').at(-1), environments: ['production'], flags: {} },
+        }),
+    ],
+  ];
+
+  test.each(REMOVALS)(
+    'a flag that was %s does not come back by a schedule',
+    async (_, reason, elsewhereIs, remove) => {
+      const { path } = await app.project();
+      const state = { enabled: true, value: 'v' };
+      await app.call('PUT', `${path}/${production}/flags/${zombie}`, { body: state });
+      const whole = [
+        { key: 'other', state: on },
+        { key: zombie, patch: { enabled: true } },
+      ];
+      const doomed = (await schedule(path, whole)).json.id;
+      const untouched = (await schedule(path, [{ key: 'other', patch: { rolloutPct: 5 } }])).json.id;
+      const elsewhere = { environment: 'staging' };
+      const inStaging = (await schedule(path, [{ key: zombie, state: on }], elsewhere)).json.id;
+      await remove(path);
+      expect(await recordOf({ path, id: doomed })).toMatchObject({
+        status: 'cancelled',
+        error: expect.stringContaining(reason),
+      });
+      expect((await recordOf({ path, id: inStaging })).status).toBe(elsewhereIs);
+      pass();
+      const { settled } = await runDueSchedules(app.context);
+      expect(settled).toContainEqual({ id: untouched, status: 'done' });
+      expect(settled.map(({ id }) => id)).not.toContain(doomed);
+      const { flags } = await flagsOf(path);
+      expect(flags.map((one: { key: string }) => one.key)).toEqual(['other']);
+    },
+  );
+
+  test('a schedule for a flag that does not exist is refused', async () => {
+    const { path } = await app.project();
+    const dueAt = new Date(app.node.now + HOUR_MS).toISOString();
+    const changes = [{ key: 'tyypo', patch: { enabled: true } }];
+    const refused = await app.call('POST', `${path}/schedules`, {
+      body: { environment: 'production', dueAt, changes },
+    });
+    expect([refused.status, refused.json.error]).toEqual([404, 'flag_not_found']);
+  });
+
+  test('an archived flag that is restored by a revert comes back, its canceled schedules do not', async () => {
+    const made = await scheduled([{ key: 'a', state: on }]);
+    const { seq } = (await app.call('POST', `${made.path}/flags/a/archive`)).json;
+    const reverted = await app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
+    expect(reverted.status).toBe(200);
+    expect((await app.call('GET', `${made.path}/flags/a`)).json.archivedAt).toBeUndefined();
+    expect((await recordOf(made)).status).toBe('cancelled');
+  });
+
+  /** Puts a text in the place of a schedule's changes that no version writes: what reads it throws. */
+  function damage(condition: string, id: string): Promise<unknown> {
+    return app.home.database.transaction((transaction) =>
+      transaction.query(
+        `UPDATE scheduled_changes SET changes = $2 WHERE status = 'pending' AND ${condition}`,
+        [...[id, '[{"key":nonsense}]']],
+      ),
+    );
+  }
+
+  test('a schedule that the server cannot make is tried a few times and fails; others do not wait', async () => {
+    const { path } = await app.project();
+    const damaged = (await schedule(path, [{ key: 'a', state: on }])).json.id;
+    const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
+    await damage('id = $1', damaged);
+    pass();
+    const attempts = new Map();
+    const first = await runDueSchedules(app.context, attempts);
+    expect(first.settled).toEqual([{ id: fine, status: 'done' }]);
+    expect(first.errors).toMatchObject([{ id: damaged }]);
+    expect(first.nextDueAt).toBe(app.node.now + SCHEDULE_ATTEMPTS.pauseMs);
+    expect((await runDueSchedules(app.context, attempts)).errors).toEqual([]);
+    for (let attempt = 2; attempt <= SCHEDULE_ATTEMPTS.most; attempt++) {
+      app.node.now += SCHEDULE_ATTEMPTS.pauseMs * 2 ** (attempt - 2);
+      const look = await runDueSchedules(app.context, attempts);
+      expect(look.errors).toHaveLength(1);
+      expect(look.settled).toEqual(
+        attempt < SCHEDULE_ATTEMPTS.most ? [] : [{ id: damaged, status: 'failed' }],
+      );
+    }
+    expect(attempts.size).toBe(0);
+    expect(await runDueSchedules(app.context, attempts)).toEqual({ settled: [], errors: [] });
+  });
+
+  test('more broken schedules than are read at once do not hide the one behind them', async () => {
+    const { path } = await app.project();
+    for (let count = 0; count < 45; count++) await schedule(path, [{ key: 'a', state: on }]);
+    const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
+    await damage('id <> $1', fine);
+    pass();
+    const look = await runDueSchedules(app.context);
+    expect([look.settled, look.errors.length]).toEqual([[{ id: fine, status: 'done' }], 45]);
+    await app.call('DELETE', path);
   });
 
   test('it runs with what its maker may do then', async () => {

@@ -89,7 +89,13 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
         }),
       },
       answer: { status: 201, description: 'The schedule.', schema: ScheduleSchema },
-      errors: ['project_not_found', 'environment_not_found', 'flag_archived', 'confirmation_required'],
+      errors: [
+        'project_not_found',
+        'environment_not_found',
+        'flag_not_found',
+        'flag_archived',
+        'confirmation_required',
+      ],
     },
     async ({ params: { project }, body: { environment, dueAt, note }, text, actor }) => {
       const steps = readSteps(memberText(text, ['changes']) ?? '[]');

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { UNLIMITED } from '../../domain/operator.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import type { ManagementContext } from '../context.ts';
+import { createFlag } from '../flags/flags.ts';
 import { createProject } from '../projects/projects.ts';
 import { ScheduleRunner } from './schedule-runner.ts';
 import { createSchedule, listSchedules } from './schedules.ts';
@@ -41,6 +42,7 @@ afterEach(async () => {
 });
 
 async function schedule(inMs: number): Promise<number> {
+  await createFlag(context, ADA, { project: 'shop', key: `f${inMs}` });
   const dueAt = Date.now() + inMs;
   const place = { project: 'shop', environment: 'staging' };
   const steps = [{ key: `f${inMs}`, state: '{"enabled":true}' }];

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ManagementContext } from '../context.ts';
-import { runDueSchedules } from './run-schedules.ts';
+import { type FailedAttempts, runDueSchedules } from './run-schedules.ts';
 
 /** How often it looks at least, in milliseconds: other nodes' schedules are found this way. */
 const LOOK_MS = 5_000;
@@ -24,6 +24,7 @@ export class ScheduleRunner {
   #wakeAt = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isRunning = false;
+  readonly #attempts: FailedAttempts = new Map();
 
   constructor(parts: ScheduleRunnerParts) {
     this.#parts = parts;
@@ -74,7 +75,10 @@ export class ScheduleRunner {
     const { context, log, isReady } = this.#parts;
     if (!isReady()) return LOOK_MS / 5;
     try {
-      const { settled, nextDueAt } = await runDueSchedules(context);
+      const { settled, errors, nextDueAt } = await runDueSchedules(context, this.#attempts);
+      for (const { id, error } of errors) {
+        log.error({ err: error, schedule: id }, 'a scheduled change could not be made');
+      }
       for (const { id, status } of settled) log.info({ schedule: id, status }, 'a scheduled change was due');
       if (nextDueAt === undefined) return LOOK_MS;
       return Math.min(LOOK_MS, Math.max(0, nextDueAt - context.now()));

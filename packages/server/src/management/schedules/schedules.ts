@@ -5,7 +5,8 @@ import type { StoreReader } from '../../domain/store.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findProject, flagArchived, lockPlace, type Place } from '../lookup.ts';
+import { requireFlags } from '../flags/flag-states.ts';
+import { environmentNotFound, findProject, lockPlace, type Place } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { checkNote } from '../rules.ts';
 import { type ScheduledStep, writeSteps } from './scheduled-steps.ts';
@@ -62,7 +63,7 @@ export function listSchedules(
 /**
  * Schedules a change for later. Who does it must be allowed to make the change now, and confirms it now; whether they
  * still may is asked again when it is due. `invalid_argument`, `project_not_found`, `environment_not_found`,
- * `flag_archived`, `forbidden`, `confirmation_required`.
+ * `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`.
  */
 export async function createSchedule(
   context: ManagementContext,
@@ -77,7 +78,7 @@ export async function createSchedule(
   const schedule = await commitWritten(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, input);
     const { id: environmentId, projectId } = environment;
-    await refuseArchived(transaction, { projectId, steps });
+    await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
     const pending = await transaction.schedules.list({ projectId, status: 'pending', settled: 0 });
     if (pending.length >= MAX_PENDING) {
       throw invalid(`The project has ${MAX_PENDING} pending schedules, which is the most there can be.`);
@@ -122,16 +123,6 @@ export function cancelSchedule(
       `The schedule is no longer pending (${schedule.status}), so it cannot be cancelled: ${instead}.`,
     );
   });
-}
-
-/** Refuses steps for flags that are archived. */
-async function refuseArchived(
-  reader: StoreReader,
-  { projectId, steps }: { readonly projectId: string; readonly steps: readonly ScheduledStep[] },
-): Promise<void> {
-  for (const { key } of steps) {
-    if ((await reader.flag(projectId, key))?.archivedAt !== undefined) throw flagArchived(key);
-  }
 }
 
 async function findSchedule(
