@@ -4,7 +4,9 @@
 #   docker run -p 127.0.0.1:7070:7070 -v halyard-data:/data halyard
 #   docker exec <container> halyard project create demo
 #
-# The dashboard is at http://127.0.0.1:7070; the container's log has the link that makes its first administrator.
+#   docker exec <container> halyard operator invite you@example.com --role admin
+#
+# The last prints the link that makes the first administrator of the dashboard, which is at http://127.0.0.1:7070.
 
 FROM oven/bun:1.4.5-slim AS build
 WORKDIR /build
@@ -20,7 +22,7 @@ COPY --from=build /build/dist/halyard /usr/local/bin/halyard
 COPY --from=build --chown=nonroot:nonroot /empty /data
 VOLUME /data
 
-# Bare: a demo key would end up in the container's log. Five seconds of draining fit into the ten that
+# Bare: whoever runs an image has flags of their own. Five seconds of draining fit into the ten that
 # `docker stop` gives by default.
 ENV HALYARD_HOST=0.0.0.0 \
     HALYARD_PORT=7070 \

@@ -16,8 +16,8 @@ export class ProcessLog {
   }
 
   /**
-   * The `url` of the log line whose `msg` is `listening`, as soon as it is there. Rejects when the process exits first
-   * or `timeoutMs` pass.
+   * The `url` of the log line whose `msg` is `listening`, in JSON or for people, as soon as it is there. Rejects when the
+   * process exits first or `timeoutMs` pass.
    */
   async listeningUrl(exited: Promise<number>, timeoutMs: number): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -37,6 +37,8 @@ export class ProcessLog {
 }
 
 function findListeningUrl(text: string): string | undefined {
+  const [, forPeople] = /^[\d:]+ info +listening url=(\S+)/m.exec(text) ?? [];
+  if (forPeople !== undefined) return forPeople.replace(/\/$/, '');
   for (const line of text.split('\n')) {
     if (!line.includes('"listening"')) continue;
     try {

@@ -41,7 +41,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     options.databaseUrl ??
     (ENGINE === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined);
   const env =
-    admin === 'none' ? {} : { HALYARD_ADMIN_EMAIL: ADMIN.email, HALYARD_ADMIN_PASSWORD: ADMIN.password };
+    // The link is printed for people only.
+    admin === 'none'
+      ? { HALYARD_LOG_FORMAT: 'pretty' }
+      : { HALYARD_ADMIN_EMAIL: ADMIN.email, HALYARD_ADMIN_PASSWORD: ADMIN.password };
   await buildDashboard();
   const [node, browser] = await Promise.all([
     startNode({ env, ...(databaseUrl === undefined ? {} : { databaseUrl }) }),

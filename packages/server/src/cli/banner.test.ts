@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { parseConfig } from '../config/config.ts';
-import { type BannerFacts, longBanner, shortBanner } from './banner.ts';
+import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 
 const KEY = 'proj_live_example';
 const FIRST_START = { project: 'demo', environment: 'development', key: KEY };
@@ -14,6 +14,7 @@ function facts(flags: Record<string, string>, url: string, managementUrl = url):
     dashboardUrl: managementUrl,
     config: parseConfig({ flags, env: {} }),
     firstStart: FIRST_START,
+    needsOperator: false,
   };
 }
 
@@ -48,18 +49,28 @@ test.each([
 test('a start that is not the first one shows no key', () => {
   const { firstStart: _, ...later } = facts({}, 'http://127.0.0.1:7070');
   expect(longBanner(later)).not.toContain('curl');
-  expect(shortBanner(later)).toBe('Halyard is running at http://127.0.0.1:7070\n');
+  expect(firstStartLines(later)).toBe('');
+  expect(firstSteps(later)).toEqual([]);
 });
 
-test('without a terminal the same is said in a line each', () => {
-  const lines = shortBanner(facts({}, 'http://127.0.0.1:7070')).split('\n');
+test('when the database comes late, the same is said in a line each', () => {
+  const lines = firstStartLines(facts({}, 'http://127.0.0.1:7070')).split('\n');
   expect(lines).toEqual([
-    'Halyard is running at http://127.0.0.1:7070',
     `The key of project "demo" (not shown again): ${KEY}`,
     `Read its flags: curl 'http://127.0.0.1:7070/v1/flags?env=development' -H 'X-Service-Key: ${KEY}'`,
     `Watch them change: curl -N 'http://127.0.0.1:7070/v1/stream?env=development' -H 'X-Service-Key: ${KEY}'`,
     'Change one, in another terminal: halyard flag set new-checkout --project demo --env development --on',
     '',
+  ]);
+});
+
+test('a log is given the commands that print the secrets, and no secret', () => {
+  const { firstStart: _, ...bare } = facts({ data: '/data' }, 'http://127.0.0.1:7070');
+  const firstStart = { project: 'demo', environment: 'development' };
+  const steps = firstSteps({ ...bare, firstStart, needsOperator: true });
+  expect(steps.map(({ run }) => run)).toEqual([
+    "halyard operator invite <e-mail> --role admin --data '/data'",
+    "halyard key create --project demo --env development --name first --data '/data'",
   ]);
 });
 
@@ -69,11 +80,11 @@ test('a database URL is not shown', () => {
   expect(banner).not.toContain('hunter2');
 });
 
-test('while nobody can sign in, a person and a program are shown where to begin', () => {
+test('while nobody can sign in, a person is shown where to begin', () => {
   const setupLink = 'http://127.0.0.1:7070/setup#hin_example';
   const first = { ...facts({}, 'http://127.0.0.1:7070'), setupLink };
   expect(longBanner(first)).toContain('  Dashboard       http://127.0.0.1:7070/\n');
   expect(longBanner(first)).toContain(`\n    ${setupLink}\n`);
-  expect(shortBanner(first)).toContain(`: ${setupLink}\n`);
+  expect(firstStartLines(first)).toContain(`: ${setupLink}\n`);
   expect(longBanner(facts({}, 'http://127.0.0.1:7070'))).not.toContain('/setup');
 });

@@ -15,17 +15,19 @@ export interface BannerFacts {
   readonly config: Config;
   /** Where people reach the dashboard. */
   readonly dashboardUrl: string;
-  /** The one-time link for the first administrator, while there is none. */
+  /** Whether nobody can sign in to the dashboard yet. */
+  readonly needsOperator: boolean;
+  /** The one-time link for the first administrator, while there is none and a person reads this. */
   readonly setupLink?: string;
   /** The demo project, on a first start only. */
   readonly firstStart?: FirstStart;
 }
 
-/** The demo project with its key, which is shown this once. */
+/** The demo project, and its key where a person reads it, which is shown this once. */
 interface FirstStart {
   readonly project: string;
   readonly environment: string;
-  readonly key: string;
+  readonly key?: string;
 }
 
 /** What a person at a terminal is told at the start. Holds the set-up link and the demo key: never log it. */
@@ -47,22 +49,17 @@ export function longBanner(facts: BannerFacts): string {
   const parts = [
     ...head,
     ...(setupLink ? setup(setupLink) : []),
-    ...(firstStart ? demo(facts, firstStart) : []),
+    ...(firstStart?.key ? demo(facts, firstStart) : []),
   ];
   return [...parts, '  Ctrl+C stops it.', '', ''].join('\n');
 }
 
-/** What is printed where no person is looking: the address, and what is shown at a first start, a line each. */
-export function shortBanner(facts: BannerFacts): string {
-  return `Halyard is running at ${facts.url}\n${firstStartLines(facts)}`;
-}
-
-/** What is shown at a first start, a line each; empty at every other. */
+/** What is shown at a first start whose database came after the banner, a line each; empty at every other. */
 export function firstStartLines(facts: BannerFacts): string {
   const { setupLink, firstStart } = facts;
   const lines = [
     ...(setupLink ? [`Set up the first administrator (works once, for a day): ${setupLink}`] : []),
-    ...(firstStart
+    ...(firstStart?.key
       ? [
           `The key of project "${firstStart.project}" (not shown again): ${firstStart.key}`,
           ...commands(facts, firstStart).map(([aim, command]) => `${aim}: ${command}`),
@@ -70,6 +67,31 @@ export function firstStartLines(facts: BannerFacts): string {
       : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** An entry for the log. */
+export interface LogEntry {
+  readonly msg: string;
+  /** The command to run next, ready to copy. */
+  readonly run: string;
+}
+
+/**
+ * What a log says of a first start instead of the banner: a log keeps no secret, so it names the commands that make the
+ * first administrator's link and a key.
+ */
+export function firstSteps(facts: BannerFacts): readonly LogEntry[] {
+  const { invocation, needsOperator, firstStart } = facts;
+  const operator = {
+    msg: 'nobody can sign in to the dashboard yet; this command prints a link for the first administrator',
+    run: `${invocation} operator invite <e-mail> --role admin${reach(facts)}`,
+  };
+  const place = `--project ${firstStart?.project} --env ${firstStart?.environment}`;
+  const demo = {
+    msg: 'a demo project was made; this command prints a key that reads its flags',
+    run: `${invocation} key create ${place} --name first${reach(facts)}`,
+  };
+  return [...(needsOperator ? [operator] : []), ...(firstStart ? [demo] : [])];
 }
 
 function setup(link: string): string[] {

@@ -65,29 +65,51 @@ function collect(stream: ReadableStream<Uint8Array>) {
   };
 }
 
-test('the first start shows a key that works, outside the log, and no later one does; SIGTERM ends it with 0', async () => {
+test('for a person the first start shows a key that works, and no later one does; SIGTERM ends it with 0', async () => {
   using data = temporaryFolder();
-  const first = serve(['--data', data.path, '--drain-seconds', '0']);
-  const [, key = ''] = await first.out.until(
-    new RegExp(`not shown again\\): (${PROJECT_KEY_PATTERN.source})\\n`),
-  );
-  const [, url] = await first.out.until(/^Halyard is running at (http:\S+)$/m);
+  const forPeople = ['--data', data.path, '--drain-seconds', '0', '--log-format', 'pretty'];
+  const first = serve(forPeople);
+  const [key] = await first.out.until(PROJECT_KEY_PATTERN);
+  const [, url] = await first.out.until(/is running at (http:\S+)$/m);
   const answer = await fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
   expect(answer.status).toBe(200);
   first.child.kill('SIGTERM');
   expect(await first.exited).toBe(0);
-  expect(first.err.text).toBe('SIGTERM: stopping. Once more ends it at once.\n');
+  expect(first.err.text).toEndWith('stopped\n');
   // In itself, and in the two commands that are ready to copy.
   expect(first.out.text.split(key)).toHaveLength(4);
-  for (const line of first.out.text.split('\n').filter((text) => text.startsWith('{'))) {
-    expect(line).not.toContain('proj_live_');
-  }
+  expect(first.err.text).not.toContain('proj_live_');
 
-  const second = serve(['--data', data.path, '--drain-seconds', '0']);
-  await second.out.until(/^Halyard is running at/m);
+  const second = serve(forPeople);
+  await second.out.until(/is running at/);
   second.child.kill('SIGINT');
   expect(await second.exited).toBe(0);
   expect(second.out.text).not.toContain('proj_live_');
+}, 60_000);
+
+test('for programs every line is a log entry without a secret, and names the commands that print the secrets', async () => {
+  using data = temporaryFolder();
+  const node = serve(['--data', data.path, '--drain-seconds', '0']);
+  await node.out.until(/"Halyard is running"/);
+  const entries = node.out.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const runs: string[] = entries.flatMap(({ run }) => run ?? []);
+  expect(runs).toHaveLength(2);
+  for (const run of runs) {
+    const words = run
+      .replace(/^.* run halyard /, '')
+      .replace('<e-mail>', 'ada@example.com')
+      .replaceAll("'", '');
+    const child = Bun.spawnSync([process.execPath, MAIN, ...words.split(' ')], { env: {} });
+    expect(String(child.stdout)).toMatch(run.includes('operator') ? /#hin_\w{43}\n$/ : PROJECT_KEY_PATTERN);
+  }
+  node.child.kill('SIGTERM');
+  expect(await node.exited).toBe(0);
+  for (const line of node.out.text.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+  expect(node.out.text).not.toMatch(/proj_live_|hin_|hat_/);
+  expect(node.err.text).toBe('SIGTERM: stopping. Once more ends it at once.\n');
 }, 60_000);
 
 test('a first start whose database comes after the node shows the same', async () => {
@@ -97,8 +119,8 @@ test('a first start whose database comes after the node shows the same', async (
   proxy.refuse();
   address.port = String(proxy.port);
   const env = { HALYARD_DATABASE_URL: address.href };
-  const node = serve(['--data', data.path, '--drain-seconds', '0'], env);
-  const [, url] = await node.out.until(/^Halyard is running at (http:\S+)$/m);
+  const node = serve(['--data', data.path, '--drain-seconds', '0', '--log-format', 'pretty'], env);
+  const [, url] = await node.out.until(/is running at (http:\S+)$/m);
   proxy.restore();
   await node.out.until(/\/setup#hin_\w{43}\n/);
   const [, key = ''] = await node.out.until(
@@ -117,7 +139,7 @@ test('nothing of a node that has stopped keeps its process, so that a restart do
   // Not emitted where the process has to be ended although something is left.
   await Bun.write(preload, "process.on('beforeExit', () => console.log('nothing is left'));");
   const node = serve(['--data', data.path, '--drain-seconds', '0'], {}, preload);
-  await node.out.until(/^Halyard is running at/m);
+  await node.out.until(/"Halyard is running"/);
   node.child.kill('SIGTERM');
   expect(await node.exited).toBe(0);
   expect(node.out.text).toEndWith('nothing is left\n');

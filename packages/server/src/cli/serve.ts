@@ -5,7 +5,7 @@ import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
 import type { RunningNode } from '../nodes/full.ts';
 import { VERSION } from '../version.ts';
-import { type BannerFacts, firstStartLines, longBanner, shortBanner } from './banner.ts';
+import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
 import { addSettingOptions } from './serve-options.ts';
 import type { Shell } from './shell.ts';
@@ -61,16 +61,29 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
       refuseToStart(error),
     );
     const facts = factsOf(node, config, shell);
-    shell.write(config.logFormat === 'pretty' ? longBanner(facts) : shortBanner(facts));
-    void late.promise.then((later) => shell.write(firstStartLines(factsOf(later, config, shell))));
+    if (config.logFormat === 'json') {
+      await logStart(config, facts);
+      void late.promise.then((later) => logStart(config, factsOf(later, config, shell)));
+    } else {
+      shell.write(longBanner(facts));
+      void late.promise.then((later) => shell.write(firstStartLines(factsOf(later, config, shell))));
+    }
     return node;
   });
 }
 
+/** Each line of output for programs is an entry of the log, without a secret. */
+async function logStart({ logLevel: level, logFormat: format }: Config, facts: BannerFacts): Promise<void> {
+  const { createLogger } = await import('../observability/log.ts');
+  const log = createLogger({ level, format });
+  for (const { msg, run } of firstSteps(facts)) log.info({ run }, msg);
+  log.info({ url: facts.url, dashboard: facts.dashboardUrl }, 'Halyard is running');
+}
+
 function factsOf(node: RunningNode, config: Config, { invocation }: Shell): BannerFacts {
-  const { url, managementUrl, dashboardUrl, firstStart, setupLink } = node;
+  const { url, managementUrl, dashboardUrl, firstStart, setupLink, needsOperator } = node;
   return {
-    ...{ version: VERSION, invocation, url, managementUrl, config, dashboardUrl },
+    ...{ version: VERSION, invocation, url, managementUrl, config, dashboardUrl, needsOperator },
     ...(setupLink && { setupLink }),
     ...(firstStart && { firstStart }),
   };

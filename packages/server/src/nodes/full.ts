@@ -26,7 +26,9 @@ import { createDemo, type FirstStart } from '../management/first-start/demo.ts';
 import { prepareFirstOperator } from '../management/first-start/first-operator.ts';
 import { Housekeeping } from '../management/first-start/housekeeping.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
+import { offerSetup } from '../management/people/invitations.ts';
 import { PasswordHashes } from '../management/people/passwords.ts';
+import type { PeopleContext } from '../management/people/people.ts';
 import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
@@ -44,11 +46,13 @@ export interface RunningNode {
   readonly managementUrl: string;
   /** Resolves when the node has stopped; rejects when it cannot go on. */
   readonly closed: Promise<void>;
-  /** The project, environment and key made on the first start of an empty database; the key is shown once. */
+  /** The demo project made on the first start of an empty database. Its key is shown once. */
   readonly firstStart?: FirstStart;
   /** Where people reach the dashboard. */
   readonly dashboardUrl: string;
-  /** The one-time link for the first administrator, while there is none; shown once. */
+  /** Whether nobody can sign in to the dashboard yet. */
+  readonly needsOperator: boolean;
+  /** The one-time link for the first administrator, while there is none; shown once. Never made for a log. */
   readonly setupLink?: string;
   /** Drains and stops: unready, streams closed spread over the drain window, requests finished. Safe to call twice. */
   stop(): Promise<void>;
@@ -103,6 +107,7 @@ class Node implements RunningNode {
   #listeners: Listeners | undefined;
   #stopping: Promise<void> | undefined;
   firstStart?: FirstStart;
+  needsOperator = false;
   setupLink?: string;
 
   constructor(config: Config, log: Logger, options: NodeOptions) {
@@ -228,10 +233,14 @@ class Node implements RunningNode {
   /** What a first start makes. A database that is lost meanwhile, or a standby, is no reason not to serve. */
   async #prepare(): Promise<void> {
     try {
-      const setupLink = await this.#prepareFirstOperator();
-      if (setupLink !== undefined) this.setupLink = setupLink;
+      // Output for programs is a log, and secrets have no place in it: there, the first steps are commands.
+      const canShowSecrets = this.#config.logFormat === 'pretty';
+      const people = this.#peopleContext();
+      this.needsOperator = await prepareFirstOperator(people, this.#config);
+      if (this.needsOperator && canShowSecrets)
+        this.setupLink = (await offerSetup(people, this.#nameAsMaker())).link;
       if (this.#config.bare) return;
-      const firstStart = await createDemo(this.#management);
+      const firstStart = await createDemo(this.#management, { withKey: canShowSecrets });
       if (firstStart !== undefined) this.firstStart = firstStart;
     } catch (error) {
       if (this.#follower.isLive && !(error instanceof StoreOutage)) throw error;
@@ -254,17 +263,20 @@ class Node implements RunningNode {
     this.#log.warn({ err }, 'no way to set up the first administrator was made; the next start tries again');
   }
 
-  #prepareFirstOperator(): Promise<string | undefined> {
-    const context = {
+  #peopleContext(): PeopleContext {
+    return {
       ...this.#management,
       passwords: new PasswordHashes(),
       publicUrl: () => this.dashboardUrl,
       evaluationUrl: () => this.#evaluationUrl(),
     };
+  }
+
+  /** Which links of earlier starts end with the next one of this node. */
+  #nameAsMaker(): string {
     // Processes that share a port are told apart by their number, which no later start has.
     const sharer = this.#config.reusePort ? `:${process.pid}` : '';
-    const maker = `node:${hostname()}:${this.#listeners?.port}${sharer}`;
-    return prepareFirstOperator(context, this.#config, maker);
+    return `node:${hostname()}:${this.#listeners?.port}${sharer}`;
   }
 
   /** Follows the log until the node stops. What no retry can mend ends the node. */

@@ -21,10 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(nodes.map((node) => node.stop())));
 
-/** Starts a node and waits until it has said all that it says at the start; it takes requests a little earlier. */
+/** Starts a node for people and waits until it has said all that it says at the start; it takes requests earlier. */
 async function start(options: StartNodeOptions): Promise<NodeProcess> {
-  const node = await startNode(options);
-  while (!node.logs().includes('Halyard is running at')) await Bun.sleep(10);
+  const node = await startNode({ ...options, env: { ...options.env, HALYARD_LOG_FORMAT: 'pretty' } });
+  while (!node.logs().includes('Ctrl+C stops it')) await Bun.sleep(10);
   return node;
 }
 
@@ -151,8 +151,7 @@ test('a database that comes after the node still brings the link', async () => {
   const proxy = await startTcpProxy({ port: Number(address.port) });
   proxy.refuse();
   address.port = String(proxy.port);
-  const node = await startNode({ databaseUrl: address.href, until: 'listening' });
-  while (!node.logs().includes('Halyard is running at')) await Bun.sleep(10);
+  const node = await start({ databaseUrl: address.href, until: 'listening' });
   expect(setupTokens(node)).toEqual([]);
   proxy.restore();
   await node.readiness(200);
@@ -165,7 +164,7 @@ test('a database that comes after the node still brings the link', async () => {
 
 test('with a management port of its own the dashboard is there, and says where flags are read', async () => {
   const node = await start({ env: { HALYARD_MANAGEMENT_PORT: '0' } });
-  const managementUrl = /"managementUrl":"([^"]+)"/.exec(node.logs())?.[1] ?? '';
+  const managementUrl = /managementUrl=(\S+)/.exec(node.logs())?.[1] ?? '';
   const management = { ...node, url: managementUrl };
   const [token] = setupTokens(node);
   expect(node.logs()).toContain(`${managementUrl}/setup#${token}`);

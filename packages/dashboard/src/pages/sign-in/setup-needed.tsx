@@ -8,16 +8,22 @@ export function SetupNeeded({ isLinkDead = false }: { isLinkDead?: boolean }) {
       intro={
         isLinkDead
           ? 'This link is too old: the server has printed another one since. Nobody can sign in yet.'
-          : 'Nobody can sign in yet. The first administrator comes in through a link that the server printed when it started.'
+          : 'Nobody can sign in yet. The first administrator needs a one-time link.'
       }
     >
       <ol className="list-decimal space-y-2 pl-5 text-ink-2">
-        <li>Look at the terminal or the log where Halyard was started.</li>
         <li>
-          Open the line that has <code className="font-mono text-xs text-ink">/setup#</code> in it. It works
-          once.
+          In the terminal where Halyard was started, open the link with{' '}
+          <code className="font-mono text-xs text-ink">/setup#</code> in it. It works once.
         </li>
         <li>It is gone? Start the server again: each start prints a new one.</li>
+        <li>
+          Without a terminal, such as in a container, run there{' '}
+          <code className="font-mono text-xs text-ink">
+            halyard operator invite you@example.com --role admin
+          </code>
+          : it prints a link.
+        </li>
       </ol>
       <p className="mt-4 text-xs text-ink-3">
         Or start it with <code className="font-mono">HALYARD_ADMIN_EMAIL</code> and{' '}

@@ -8,11 +8,12 @@ import { createFlag } from '../flags/flags.ts';
 import { createProjectKey } from '../keys/project-keys.ts';
 import { createProject, listProjects } from '../projects/projects.ts';
 
-/** What the first start of an empty database made. The key is shown once, by whoever started the node. */
+/** What the first start of an empty database made. */
 export interface FirstStart {
   readonly project: string;
   readonly environment: string;
-  readonly key: string;
+  /** To be shown once. Absent where it was not asked for. */
+  readonly key?: string;
 }
 
 interface DemoFlag {
@@ -59,10 +60,13 @@ const FLAGS: readonly DemoFlag[] = [
 ];
 
 /**
- * Makes the demo project on an empty database, with a few telling flags and one key. Gives `undefined` when there
- * are projects already, or when another node that started at the same moment was first.
+ * Makes the demo project on an empty database, with a few telling flags, and `withKey` one key. Gives `undefined` when
+ * there are projects already, or when another node that started at the same moment was first.
  */
-export async function createDemo(context: ManagementContext): Promise<FirstStart | undefined> {
+export async function createDemo(
+  context: ManagementContext,
+  { withKey }: { readonly withKey: boolean },
+): Promise<FirstStart | undefined> {
   if ((await listProjects(context)).length > 0) return undefined;
   try {
     await createProject(context, SYSTEM, { name: PROJECT });
@@ -74,10 +78,12 @@ export async function createDemo(context: ManagementContext): Promise<FirstStart
     const byName = new Map(DEFAULT_ENVIRONMENTS.map((name, index) => [name, states[index] ?? states[0]]));
     await createFlag(context, SYSTEM, { project: PROJECT, ...flag, states: byName });
   }
+  const made = { project: PROJECT, environment: ENVIRONMENT };
+  if (!withKey) return made;
   const { key } = await createProjectKey(context, SYSTEM, {
     project: PROJECT,
     name: 'first key',
     environments: DEFAULT_ENVIRONMENTS,
   });
-  return { project: PROJECT, environment: ENVIRONMENT, key };
+  return { ...made, key };
 }

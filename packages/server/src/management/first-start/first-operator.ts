@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
 import { type Operator, UNLIMITED } from '../../domain/operator.ts';
 import { commit } from '../commit.ts';
-import { offerSetup } from '../people/invitations.ts';
 import { isSetupNeeded } from '../people/operators.ts';
 import { checkPassword } from '../people/passwords.ts';
 import { checkEmail, type PeopleContext } from '../people/people.ts';
@@ -15,21 +14,16 @@ export interface FirstAdmin {
 const SYSTEM: Actor = { name: 'system', note: 'from the settings', permissions: UNLIMITED };
 
 /**
- * While there is no operator, makes the administrator of the settings or else a link to set one up, which is given.
- * The link is new at each start and ends those that `maker`, the name of this node, made before.
- * Nodes that start together each have a link of their own, and all end with the first operator.
+ * While there is no operator, makes the administrator of the settings. Gives whether an operator is still missing.
  */
 export async function prepareFirstOperator(
   context: PeopleContext,
   { adminEmail, adminPassword }: FirstAdmin,
-  maker: string,
-): Promise<string | undefined> {
-  if (!(await isSetupNeeded(context))) return undefined;
-  if (adminEmail === undefined || adminPassword === undefined) {
-    return (await offerSetup(context, maker)).link;
-  }
+): Promise<boolean> {
+  if (!(await isSetupNeeded(context))) return false;
+  if (adminEmail === undefined || adminPassword === undefined) return true;
   await makeAdmin(context, adminEmail, adminPassword);
-  return undefined;
+  return false;
 }
 
 async function makeAdmin(context: PeopleContext, emailText: string, password: string): Promise<void> {
