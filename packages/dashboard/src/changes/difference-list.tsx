@@ -2,6 +2,7 @@ import ArrowRight from 'lucide-react/icons/arrow-right';
 import { useState } from 'react';
 import type { FlagState } from '../api/types.ts';
 import { Button } from '../components/button.tsx';
+import { ScrollRegion } from '../components/scroll-region.tsx';
 import { StateSummary } from '../components/state-summary.tsx';
 
 /** A flag's state before and after. */
@@ -24,12 +25,7 @@ export function DifferenceList({
 }) {
   const [most, setMost] = useState(FIRST);
   return (
-    <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-      tabIndex={0}
-      aria-label={label}
-      className="max-h-[40vh] overflow-y-auto rounded-md border border-line"
-    >
+    <ScrollRegion label={label} className="max-h-[40vh] overflow-y-auto rounded-md border border-line">
       <ul className="divide-y divide-line">
         {differences.slice(0, most).map(({ key, before, after }) => (
           <li key={key} className="px-3 py-2">
@@ -53,6 +49,6 @@ export function DifferenceList({
           </Button>
         </div>
       )}
-    </section>
+    </ScrollRegion>
   );
 }

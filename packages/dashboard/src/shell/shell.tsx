@@ -55,7 +55,11 @@ function ProjectNavigation({ project }: { project: string }) {
     here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [location]);
   return (
-    <nav ref={ref} aria-label="Project" className="overflow-x-auto px-2 sm:px-3 [scrollbar-width:none]">
+    <nav
+      ref={ref}
+      aria-label="Project"
+      className="relative overflow-x-auto px-2 sm:px-3 [scrollbar-width:none]"
+    >
       <ul className="flex gap-0.5">
         {PROJECT_SCREENS.map(({ name, to }) => {
           const address = to(project);

@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../dialog.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
 import { ErrorText } from '../error-text.tsx';
 import { Field, FormError } from '../field.tsx';
+import { ScrollRegion } from '../scroll-region.tsx';
 import { SkeletonRows } from '../skeleton.tsx';
 import { FieldDiff } from './field-diff.tsx';
 import { useRevert } from './use-revert.tsx';
@@ -123,12 +124,7 @@ function Differences({
   environments: readonly EnvironmentRecord[];
 }) {
   return (
-    <section
-      aria-label="What is put back"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-      tabIndex={0}
-      className="max-h-72 overflow-y-auto rounded-md border border-line"
-    >
+    <ScrollRegion label="What is put back" className="max-h-72 overflow-y-auto rounded-md border border-line">
       <ul className="divide-y divide-line">
         {differences.map(({ environment, key, before, after }) => {
           const looks = environments.find(({ name }) => name === environment);
@@ -144,6 +140,6 @@ function Differences({
           );
         })}
       </ul>
-    </section>
+    </ScrollRegion>
   );
 }

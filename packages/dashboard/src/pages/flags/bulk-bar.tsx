@@ -35,7 +35,7 @@ export function BulkBar({
     <section
       aria-label="Chosen flags"
       data-bottom-bar
-      className="flex h-12.25 shrink-0 items-center gap-2 overflow-x-auto border-t border-line bg-raised px-3 py-2 sm:px-4"
+      className="relative flex h-12.25 shrink-0 items-center gap-2 overflow-x-auto border-t border-line bg-raised px-3 py-2 sm:px-4"
     >
       <strong className="mr-2 font-medium whitespace-nowrap">{flags.length} chosen</strong>
       {!isArchived &&

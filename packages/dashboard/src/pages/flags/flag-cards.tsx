@@ -11,7 +11,7 @@ export function FlagCards({ project, flags, selection }: FlagListProps) {
   const rows = useWindowedRows(scroller, list);
   useRowKeys(scroller, list);
   return (
-    <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto border-t border-line px-3 pt-3">
+    <div ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto border-t border-line px-3 pt-3">
       <ul aria-label={`Flags of ${project.name}`}>
         <li aria-hidden style={{ height: rows.before }} />
         {flags.slice(rows.first, rows.end).map((flag, index) => (

@@ -28,7 +28,7 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
   useRowKeys(scroller, list);
   const columns = project.environments.length;
   return (
-    <div ref={scroller} className="min-h-0 flex-1 overflow-auto border-t border-line bg-surface">
+    <div ref={scroller} className="relative min-h-0 flex-1 overflow-auto border-t border-line bg-surface">
       <table
         className="w-full table-fixed border-separate border-spacing-0 text-left"
         style={{ minWidth: 440 + columns * 170 }}

@@ -7,7 +7,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 /** A project without flags: what a flag is, and the two ways to make one. */
 export function NoFlags({ project, onCreate }: { project: string; onCreate: (() => void) | undefined }) {
   return (
-    <div className="overflow-y-auto">
+    <div className="relative overflow-y-auto">
       <EmptyState
         icon={<Flag size={20} aria-hidden />}
         title="No flags yet"

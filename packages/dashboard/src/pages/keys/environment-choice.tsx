@@ -22,7 +22,7 @@ export function EnvironmentChoice({
   return (
     <fieldset className="min-w-0" aria-describedby={noteId}>
       <legend className="mb-1 font-medium">Environments</legend>
-      <div className="max-h-52 divide-y divide-line overflow-y-auto rounded-md border border-line">
+      <div className="relative max-h-52 divide-y divide-line overflow-y-auto rounded-md border border-line">
         {environments.map((environment) => (
           <label
             key={environment.name}
