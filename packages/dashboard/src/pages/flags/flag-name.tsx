@@ -1,12 +1,10 @@
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
+import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { links } from '../../shell/links.ts';
 
-/** As many tags are shown beside a key. */
-const MOST_TAGS = 3;
-
-/** A flag's key, which leads to its page, with what it is for. */
+/** A flag's key, which leads to its page and is never squeezed, with its description and tags in the room that is left. */
 export function FlagName({
   project,
   flag,
@@ -14,6 +12,7 @@ export function FlagName({
 }: {
   project: string;
   flag: FlagRecord;
+  /** Whether there is a second line, with the description and the tags. Otherwise the tags follow the key. */
   hasDescription: boolean;
 }) {
   const { key, description, tags } = flag;
@@ -27,30 +26,43 @@ export function FlagName({
         >
           <span className="truncate">{key}</span>
         </Link>
-        {tags.slice(0, MOST_TAGS).map((tag) => (
-          <span
-            key={tag}
-            className="max-w-24 shrink-0 truncate rounded border border-line px-1 text-2xs text-ink-2"
-          >
-            {tag}
-          </span>
-        ))}
-        {tags.length > MOST_TAGS && (
-          <span className="text-2xs text-ink-3" title={tags.slice(MOST_TAGS).join(', ')}>
-            +{tags.length - MOST_TAGS}
-          </span>
-        )}
-        <CopyButton
-          text={key}
-          label={`Copy the key ${key}`}
-          className="size-6 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 [@media(hover:none)]:opacity-100"
-        />
+        {/* It takes room only where it is of use: in the row that is pointed at or has the focus. */}
+        <span className="hidden group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
+          <CopyButton text={key} label={`Copy the key ${key}`} className="size-6" />
+        </span>
+        {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
       </div>
-      {hasDescription && description !== '' && (
-        <p className="truncate text-xs font-normal text-ink-3" title={description}>
-          {description}
-        </p>
+      {hasDescription && (description !== '' || tags.length > 0) && (
+        <div className="flex min-w-0 items-center gap-1.5">
+          {description !== '' && (
+            <p className="min-w-0 truncate text-xs font-normal text-ink-3" title={description}>
+              {description}
+            </p>
+          )}
+          <Tags tags={tags} className={description === '' ? 'min-w-0' : 'max-w-1/2 shrink-0'} />
+        </div>
       )}
     </div>
+  );
+}
+
+/** As many tags as fit on one line; hovering names them all. */
+function Tags({ tags, className }: { tags: readonly string[]; className: string }) {
+  if (tags.length === 0) return null;
+  return (
+    <ul
+      aria-label="Tags"
+      title={tags.join(', ')}
+      className={classNames('flex h-4.5 flex-wrap gap-1 overflow-hidden', className)}
+    >
+      {tags.map((tag) => (
+        <li
+          key={tag}
+          className="h-4.5 max-w-24 truncate rounded border border-line px-1 text-2xs font-normal text-ink-2"
+        >
+          {tag}
+        </li>
+      ))}
+    </ul>
   );
 }
