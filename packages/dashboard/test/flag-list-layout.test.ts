@@ -18,7 +18,7 @@ beforeAll(async () => {
     const state = { enabled: index % 2 === 0, rolloutPct: 33.333, value: LONG_VALUE };
     await management.request('POST', '/api/projects/shop/flags', {
       body: {
-        key: `flag-${String(index).padStart(3, '0')}-with-a-long-key`,
+        key: `flag-${String(index).padStart(3, '0')}-with-a-key-as-they-are`,
         description: 'Switches the search to the new path; remove it when everybody has it.',
         tags: ['release', 'experiment', 'operations', 'permanent'],
         states: { development: state },
@@ -54,6 +54,94 @@ describe('the screen itself never scrolls, only its list', () => {
       );
       await page.locator(`[data-row="${FLAGS - 1}"]`).waitFor();
       expect(await slack(page, 'main')).toEqual([0, 0]);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('a row', () => {
+  test.each([1280, 1920, 390])(
+    'shows the whole key however many tags and environments there are, %d px wide',
+    async (width) => {
+      const { page } = await openList({ width });
+      const link = page.getByRole('link', { name: 'flag-000-with-a-key-as-they-are' });
+      expect((await slack(page, '[data-row="0"] a span'))[1]).toBe(0);
+      expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'in compact density, gives its room to the key first and to the tags second',
+    async () => {
+      const { page, context } = await openList();
+      await context.addInitScript(`localStorage.setItem('halyard.density', 'compact')`);
+      await page.reload();
+      const link = page.getByRole('link', { name: 'flag-000-with-a-key-as-they-are' });
+      expect((await link.boundingBox())?.width).toBeGreaterThanOrEqual(160);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test.each([1280, 390])(
+    'opens its flag when it is clicked, but not when a control in it is, %d px wide',
+    async (width) => {
+      const { page } = await openList({ width });
+      const row = page.locator('[data-row="1"]');
+      await row.getByRole('checkbox').click();
+      await page.getByText('1 chosen').waitFor();
+      const control = row.getByRole('switch', { name: 'in staging' });
+      const box = await control.boundingBox();
+      // Just beside the switch: whoever misses it wants the switch.
+      await page.mouse.click((box?.x ?? 0) - 4, (box?.y ?? 0) + 12);
+      expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
+      await row
+        .getByText(width === 390 ? 'by ' : 'Switches the search')
+        .first()
+        .click();
+      await page.getByRole('heading', { name: 'flag-001-with-a-key-as-they-are' }).waitFor();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'opens its flag in a new tab with Ctrl, and keeps a selection of its text',
+    async () => {
+      const { page, context } = await openList();
+      const text = page.locator('[data-row="1"]').getByText('Switches the search');
+      const [opened] = await Promise.all([
+        context.waitForEvent('page'),
+        text.click({ modifiers: ['Control'] }),
+      ]);
+      await opened.getByRole('heading', { name: 'flag-001-with-a-key-as-they-are' }).waitFor();
+      await text.dblclick();
+      expect(await page.evaluate('getSelection().toString()')).not.toBe('');
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'shows a value only where a meaningful piece of it fits, and mutes the rollout of a flag that is off',
+    async () => {
+      const { page, check } = await openList();
+      const widths = (await page.evaluate(`[...document.querySelectorAll('[data-row] code')].map((code) => {
+        const box = code.parentElement.getBoundingClientRect();
+        return code.getBoundingClientRect().top >= box.bottom ? 0 : code.clientWidth;
+      })`)) as number[];
+      expect(widths.filter((width) => width > 0 && width < 36)).toEqual([]);
+      expect(widths.length).toBeGreaterThan(10);
+      const background = (selector: string) =>
+        page.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
+      const badgeOf = (row: number) => `[data-row="${row}"] [data-column="0"] [data-rollout]`;
+      expect(await background(badgeOf(1))).not.toBe(await background(badgeOf(0)));
+      await page.getByLabel('Choose flag-000-with-a-key-as-they-are').check();
+      expect(await background(badgeOf(0))).not.toBe(await background('[data-row="0"]'));
+      await check();
       await page.close();
     },
     PATIENCE_MS,

@@ -237,6 +237,12 @@ test(
     expect(await focused()).toBe('new-checkout in development'); // a write does not take the focus away
     await page.keyboard.press('l');
     expect(await focused()).toBe('new-checkout in staging');
+    await page.keyboard.press('h');
+    expect(await focused()).toBe('new-checkout in development');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /new-checkout/ }).waitFor();
+    await page.goBack();
+    await control.waitFor();
     await page.keyboard.press('/');
     expect(await focused()).toBe('Search flags');
     await page.keyboard.press('Tab');

@@ -24,10 +24,16 @@ export const FlagCard = memo(function FlagCard({
   onChoose,
 }: FlagItemProps) {
   return (
-    <li style={{ height: heightPx }} data-row={index} data-flag={flag.key} className="group">
+    <li
+      style={{ height: heightPx }}
+      data-row={index}
+      data-flag={flag.key}
+      data-chosen={isChosen || undefined}
+      className="group"
+    >
       <article
         aria-label={flag.key}
-        className="flex flex-col rounded-lg border border-line bg-surface"
+        className="flex cursor-pointer flex-col rounded-lg border border-line bg-surface"
         style={{ height: heightPx - GAP_PX }}
       >
         <div className="flex items-center gap-1 px-3" style={{ height: HEAD_PX - 1 }}>
@@ -35,7 +41,13 @@ export const FlagCard = memo(function FlagCard({
             <FlagName project={project.name} flag={flag} hasDescription />
           </div>
           {onChoose && (
-            <SelectBox label={`Choose ${flag.key}`} isChosen={isChosen} onChange={() => onChoose(flag.key)} />
+            <span className="-m-2 flex cursor-default p-2" data-control>
+              <SelectBox
+                label={`Choose ${flag.key}`}
+                isChosen={isChosen}
+                onChange={() => onChoose(flag.key)}
+              />
+            </span>
           )}
         </div>
         {project.environments.map((environment, column) => (

@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import { cardHeight, FlagCard } from './flag-card.tsx';
 import type { FlagListProps } from './flag-table.tsx';
-import { useRowKeys } from './use-row-keys.ts';
+import { OPEN_ROW, useRowKeys } from './use-row-keys.ts';
 import { useWindowedRows } from './use-windowed-rows.ts';
 
 /** The flags on a narrow screen: a card for each. */
@@ -11,7 +11,11 @@ export function FlagCards({ project, flags, selection }: FlagListProps) {
   const rows = useWindowedRows(scroller, list);
   useRowKeys(scroller, list);
   return (
-    <div ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto border-t border-line px-3 pt-3">
+    <div
+      ref={scroller}
+      className="relative min-h-0 flex-1 overflow-y-auto border-t border-line px-3 pt-3"
+      {...OPEN_ROW}
+    >
       <ul aria-label={`Flags of ${project.name}`}>
         <li aria-hidden style={{ height: rows.before }} />
         {flags.slice(rows.first, rows.end).map((flag, index) => (

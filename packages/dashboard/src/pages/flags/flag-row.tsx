@@ -30,14 +30,18 @@ export const FlagRow = memo(function FlagRow({
   const isArchived = flag.archivedAt !== undefined;
   return (
     <tr
-      className={classNames('group', isChosen ? 'bg-accent-soft' : 'bg-surface hover:bg-hover')}
+      className={classNames(
+        'group cursor-pointer',
+        isChosen ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+      )}
       style={{ height: heightPx }}
       aria-rowindex={index + 2}
       data-row={index}
       data-flag={flag.key}
+      data-chosen={isChosen || undefined}
     >
       {onChoose && (
-        <td className="sticky left-0 z-10 border-b border-line bg-inherit pl-3">
+        <td className="sticky left-0 z-10 cursor-default border-b border-line bg-inherit pl-3" data-control>
           <SelectBox label={`Choose ${flag.key}`} isChosen={isChosen} onChange={() => onChoose(flag.key)} />
         </td>
       )}

@@ -3,7 +3,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { classNames } from '../../components/class-names.ts';
 import { FlagRow } from './flag-row.tsx';
 import { FlagTableHead } from './flag-table-head.tsx';
-import { useRowKeys } from './use-row-keys.ts';
+import { OPEN_ROW, useRowKeys } from './use-row-keys.ts';
 import type { Selection } from './use-selection.ts';
 import { useWindowedRows } from './use-windowed-rows.ts';
 
@@ -28,16 +28,20 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
   useRowKeys(scroller, list);
   const columns = project.environments.length;
   return (
-    <div ref={scroller} className="relative min-h-0 flex-1 overflow-auto border-t border-line bg-surface">
+    <div
+      ref={scroller}
+      className="relative min-h-0 flex-1 overflow-auto border-t border-line bg-surface"
+      {...OPEN_ROW}
+    >
       <table
         className="w-full table-fixed border-separate border-spacing-0 text-left"
-        style={{ minWidth: 440 + columns * 170 }}
+        style={{ minWidth: 510 + columns * 170 }}
         aria-rowcount={flags.length + 1}
         aria-label={`Flags of ${project.name}`}
       >
         <colgroup>
           {selection && <col style={{ width: 44 }} />}
-          <col style={{ width: columns > 4 ? '260px' : '32%' }} />
+          <col style={{ width: columns > 4 ? 'clamp(18rem, 22vw, 26rem)' : '32%' }} />
           {project.environments.map(({ name }) => (
             <col key={name} />
           ))}

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { cellName, useWriteStatus } from '../../api/own-writes.ts';
-import type { EnvironmentRecord, StateRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/use-change-state.ts';
 import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
 import { classNames } from '../../components/class-names.ts';
@@ -37,44 +37,80 @@ export const StateCell = memo(function StateCell({
   }
   return (
     <div
-      className={classNames('flex min-w-0 items-center gap-2 rounded', isNews && 'animate-flash', className)}
+      className={classNames(
+        'relative flex min-w-0 items-center gap-2 rounded',
+        isNews && 'animate-flash',
+        className,
+      )}
       data-news={isNews || undefined}
       title={refusal}
     >
-      <Switch
-        label={`${flagKey} in ${environment.name}`}
-        checked={state?.enabled ?? false}
-        disabled={refusal !== undefined || isArchived}
-        aria-busy={status === 'saving'}
-        onChange={(event) => flip(event.target.checked)}
-      />
-      <span
-        className={classNames('w-6 shrink-0 text-xs', state?.enabled ? 'font-medium text-ink' : 'text-ink-3')}
-      >
-        {state === undefined ? <NotSet environment={environment.name} /> : state.enabled ? 'On' : 'Off'}
-      </span>
-      {state?.rolloutPct !== undefined && (
-        <span className="shrink-0 rounded bg-accent-soft px-1 text-2xs font-medium text-accent">
-          {state.rolloutPct} %
+      {/* A click beside the switch that was meant for it must not open the flag. */}
+      <span className="-m-2 flex shrink-0 cursor-default items-center gap-2 p-2" data-control>
+        <Switch
+          label={`${flagKey} in ${environment.name}`}
+          checked={state?.enabled ?? false}
+          disabled={refusal !== undefined || isArchived}
+          aria-busy={status === 'saving'}
+          onChange={(event) => flip(event.target.checked)}
+        />
+        <span className={classNames('w-6 text-xs', state?.enabled ? 'font-medium text-ink' : 'text-ink-3')}>
+          {state === undefined ? <NotSet environment={environment.name} /> : state.enabled ? 'On' : 'Off'}
         </span>
-      )}
-      {state?.value !== undefined && (
-        <code
-          className="min-w-0 truncate font-mono text-2xs text-ink-2"
-          title={valuePreview(state.value, 300)}
-        >
-          {valuePreview(state.value, 60)}
-        </code>
-      )}
-      <WriteMark status={status} />
+      </span>
+      {state !== undefined && <Served state={state} />}
+      {/* In the gap between two cells: the text needs all the room of this one. */}
+      <span className="absolute -right-3 flex">
+        <WriteMark status={status} />
+      </span>
     </div>
   );
 });
 
+/** The shortest piece of a longer value that says anything, in characters. */
+const LEAST_VALUE = 6;
+
+/**
+ * The rollout and the value: one line of a container that wraps, so that a value without enough room for a meaningful
+ * piece is not shown at all.
+ */
+function Served({ state: { enabled, rolloutPct, value } }: { state: FlagState }) {
+  const text = value === undefined ? '' : valuePreview(value, 60);
+  return (
+    <span className="flex h-5 min-w-0 flex-1 flex-wrap items-center gap-x-2 overflow-hidden">
+      {rolloutPct !== undefined && (
+        <span
+          data-rollout
+          className={classNames(
+            'h-5 rounded border px-1 text-2xs leading-4.5 font-medium whitespace-nowrap',
+            enabled
+              ? 'border-transparent bg-accent-soft text-accent group-data-chosen:bg-surface'
+              : 'border-line text-ink-3',
+          )}
+        >
+          {rolloutPct} %
+        </span>
+      )}
+      {value !== undefined && (
+        <code
+          className={classNames(
+            'h-5 flex-1 truncate font-mono text-2xs leading-5',
+            enabled ? 'text-ink-2' : 'text-ink-3',
+          )}
+          style={{ minWidth: `${Math.min(LEAST_VALUE, text.length)}ch` }}
+          title={valuePreview(value, 300)}
+        >
+          {text}
+        </code>
+      )}
+    </span>
+  );
+}
+
 /** The flag does not exist for readers of this environment. */
 function NotSet({ environment }: { environment: string }) {
   return (
-    <span title={`There is no such flag in ${environment} yet: switch it on to put it there`}>
+    <span title={`Not set in ${environment}. Turn it on to add it.`}>
       <span aria-hidden>–</span>
       <span className="sr-only">Not set</span>
     </span>

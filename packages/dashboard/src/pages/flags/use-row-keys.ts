@@ -1,4 +1,4 @@
-import { type RefObject, useCallback } from 'react';
+import { type KeyboardEvent, type MouseEvent, type RefObject, useCallback } from 'react';
 import { useShortcut } from '../../components/use-shortcut.ts';
 
 /** How many frames a row may take to be drawn after the list was scrolled to it. */
@@ -14,7 +14,7 @@ export interface RowKeysOptions {
 
 /**
  * Moves through the rows with `j` and `k`, and through a row's switches with `h` and `l`; Space is the switch's own, and
- * Enter opens the flag. The focus itself moves, so that everything else works with it as well.
+ * Enter opens the flag ({@link OPEN_ROW}). The focus itself moves, so that everything else works with it as well.
  */
 export function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowKeysOptions): void {
   const { count, heightPx, topPx } = options;
@@ -46,6 +46,27 @@ export function useRowKeys(scroller: RefObject<HTMLElement | null>, options: Row
     useCallback(() => move(0, -1), [move]),
   );
 }
+
+/**
+ * Handlers for the element around the rows. A click on a row opens its flag, unless it was meant for a control or selects
+ * text; so does Enter on one of its switches. Both go through the row's link, so that Ctrl opens a new tab.
+ */
+export const OPEN_ROW = {
+  onClick: (event: MouseEvent<HTMLElement>): void => {
+    // What was clicked in the page is an element.
+    const target = event.target as Element;
+    if (target.closest('a, button, [data-control]') !== null || getSelection()?.isCollapsed === false) return;
+    const link = target.closest('[data-row]')?.querySelector<HTMLElement>('a');
+    link?.focus({ preventScroll: true });
+    link?.dispatchEvent(new window.MouseEvent('click', event.nativeEvent));
+  },
+  onKeyDown: (event: KeyboardEvent<HTMLElement>): void => {
+    // As above.
+    const target = event.target as Element;
+    if (event.key !== 'Enter' || event.repeat || !target.matches('input')) return;
+    target.closest('[data-row]')?.querySelector<HTMLElement>('a')?.click();
+  },
+};
 
 function placeOfFocus(element: HTMLElement): { row: number; column: number } {
   const focused = document.activeElement;

@@ -23,6 +23,8 @@ const GROUPS: readonly (readonly [
     [
       ['j', 'Next flag'],
       ['k', 'Previous flag'],
+      ['h', 'Environment to the left'],
+      ['l', 'Environment to the right'],
       ['Space', 'Flip the switch in focus'],
       ['Enter', 'Open the flag'],
     ],
