@@ -6,7 +6,7 @@ export const NO_FLAGS: FlagMap = Object.freeze(Object.create(null));
 /** A flag map made of foreign data. */
 export interface ParsedFlags {
   readonly flags: FlagMap;
-  /** Keys of members that were left out or trimmed because they are no flag states. */
+  /** Keys of members that were left out because they are not flag states. */
   readonly rejected: readonly string[];
 }
 
@@ -22,15 +22,18 @@ export function readFlags(data: unknown): ParsedFlags | undefined {
   for (const key of keys) {
     const member = data[key];
     const { enabled, value, rolloutPct: pct } = isRecord(member) ? member : {};
-    const isPct = typeof pct === 'number' && pct >= 0 && pct <= 100;
-    if (typeof enabled === 'boolean')
+    // A percentage that cannot be read is not 100: the flag would be on for everybody.
+    if (
+      typeof enabled === 'boolean' &&
+      (pct === undefined || (typeof pct === 'number' && pct >= 0 && pct <= 100))
+    )
       flags[key] = {
         enabled,
         // `Json`: foreign data is made by JSON.parse, or given by the application as such (a bootstrap).
         ...(value !== undefined && { value: value as Json }),
-        ...(isPct && { rolloutPct: pct }),
+        ...(pct !== undefined && { rolloutPct: pct }),
       };
-    if (!flags[key] || (pct !== undefined && !isPct)) rejected.push(key);
+    else rejected.push(key);
   }
   // Members, but no flag among them: an error body or a wrapper, not a map.
   return !keys.length || Object.keys(flags).length ? { flags, rejected } : undefined;

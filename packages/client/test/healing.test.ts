@@ -352,13 +352,24 @@ describe('a damaged flag', () => {
     await client.ready();
     server.change({ ...server.flags, good: { enabled: false } });
     await settle();
-    expect(Object.keys(client.all()).sort()).toEqual(['good', 'pct']);
-    expect(client.getState('pct')).toEqual({ enabled: true });
+    expect(Object.keys(client.all())).toEqual(['good']);
     expect(errors.map(({ code, flagKey }) => `${code} ${flagKey}`)).toEqual([
       'invalid_response bad',
       'invalid_response pct',
     ]);
   });
+
+  test.each(['5', 150, -1, null, true, {}])(
+    'is one whose rolloutPct is %p: it is on for nobody rather than for everybody',
+    async (rolloutPct) => {
+      const { client, server } = harness();
+      server.flags = { good: { enabled: true }, a: { enabled: true, value: 2, rolloutPct } };
+      await client.ready();
+      expect(client.isEnabled('a', { targetingKey: 'ana' })).toBe(false);
+      expect(client.getValue('a', 1)).toBe(1);
+      expect(client.getState('a')).toBeUndefined();
+    },
+  );
 });
 
 describe('large and small', () => {
