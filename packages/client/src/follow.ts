@@ -14,8 +14,14 @@ export const MAX_FALLBACK_MS = 30_000;
 /** How long to stay with a node that is behind before trying another: this, and up to half as much again. */
 export const BEHIND_MS = 4_000;
 
-/** Says that a stream was left on purpose: its node is behind. */
-const BEHIND = Symbol();
+/** Says that a stream was left on purpose: its node is behind, or another tab takes it. */
+const LEFT = Symbol();
+
+/** Follows the stream; a page shares it with its other tabs. If that part cannot be loaded, each has its own. */
+const followFromHere: typeof followStream = async (...stream) => {
+  const tabs = 'document' in globalThis && (await import('./tabs.ts').catch(() => {}));
+  await (tabs ? tabs.followInPage(followStream, LEFT, ...stream) : followStream(...stream));
+};
 
 /**
  * Keeps a connection's map new for ever: a stream, and REST while there is none; or REST alone in the mode `poll`.
@@ -82,24 +88,21 @@ export function follow(connection: Connection): () => void {
   const attempt = async () => {
     const controller = connection.begin();
     let openedAt: number | undefined;
-    let nextRevision: number | undefined;
     let frames = 0;
     let thrown: unknown;
     try {
-      await followStream(target, controller, {
+      await followFromHere(target, controller, {
         onOpen: (revision) => {
           openedAt = now();
-          nextRevision = revision;
           open = ++opened;
           if (revision === undefined) pollIn(0); // no first frame is promised
         },
-        onFrame: (data) => {
+        onFrame: (data, revision) => {
           const parsed = readFlags(data);
           if (!parsed) throw new FlagsError('invalid_response', 'it is not a flag map');
-          const verdict = connection.offer(parsed, { revision: nextRevision, isSighting: frames++ === 0 });
-          if (nextRevision !== undefined) nextRevision++;
+          const verdict = connection.offer(parsed, { revision, isSighting: frames++ === 0 });
           if (verdict === 'keep')
-            cancelBehind ??= setTimer(() => controller.abort(BEHIND), BEHIND_MS * (1 + random() / 2));
+            cancelBehind ??= setTimer(() => controller.abort(LEFT), BEHIND_MS * (1 + random() / 2));
           else {
             stopBehind();
             live();
@@ -126,7 +129,7 @@ export function follow(connection: Connection): () => void {
   /** Draws the consequences of a stream's end (nothing was thrown: the server closed it). */
   const lose = (thrown: unknown, wasLive: boolean, openForMs: number) => {
     connection.lapse(target.staleAfterMs);
-    if (thrown === BEHIND) {
+    if (thrown === LEFT) {
       if (!cancelPoll) pollIn(interval());
       cancelRetry = setTimer(attempt, 0);
       return;

@@ -88,6 +88,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
     environment,
     mode,
     headers: readHeaders(given.headers, key),
+    isPlain: !key && !given.headers && !fetch,
     requestTimeoutMs: readMs(given.requestTimeoutMs, 5_000, 1),
     pollIntervalMs: readMs(given.pollIntervalMs, 30_000, 5_000),
     staleAfterMs: readMs(given.staleAfterMs, 30_000),

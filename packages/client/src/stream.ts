@@ -7,8 +7,8 @@ import type { Target } from './target.ts';
 export interface StreamEvents {
   /** The stream is open; `revision` is that of the first frame, if the server numbers its maps. */
   readonly onOpen: (revision: number | undefined) => void;
-  /** A frame's JSON. May throw, which ends the stream. */
-  readonly onFrame: (data: unknown) => void;
+  /** A frame's JSON and its revision, if the server numbers its maps. May throw, which ends the stream. */
+  readonly onFrame: (data: unknown, revision: number | undefined) => void;
   /** The server set the reconnection time. */
   readonly onRetry: (ms: number) => void;
 }
@@ -26,14 +26,16 @@ export async function followStream(
   const type = response.headers.get('Content-Type') ?? '';
   if (response.status !== 200 || !/^text\/event-stream\s*(;|$)/i.test(type))
     throw new FlagsError('invalid_response', 'it is not an event stream');
-  onOpen(revisionOf(response));
+  let revision = revisionOf(response);
+  onOpen(revision);
   await readBody(target, response, controller, (onComment) =>
     createSseParser({
       onComment,
       onRetry,
       onData: (data) => {
         onComment();
-        onFrame(parseJson(data));
+        onFrame(parseJson(data), revision);
+        if (revision !== undefined) revision++;
       },
     }),
   );

@@ -12,6 +12,8 @@ export interface Target {
   readonly mode: Mode;
   /** Those of every request, the key among them. */
   readonly headers: Headers;
+  /** Whether requests carry nothing of the application's: no key, no headers, not its `fetch`. Then tabs may share. */
+  readonly isPlain: boolean;
   readonly requestTimeoutMs: number;
   readonly pollIntervalMs: number;
   readonly staleAfterMs: number;
