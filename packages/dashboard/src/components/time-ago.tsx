@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { LOCALE } from './locale.ts';
 
 /** How often the words are looked at again, in milliseconds. */
 const BEAT_MS = 30_000;
@@ -11,8 +12,8 @@ const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
   ['minute', 60_000],
 ];
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
-const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
+const absolute = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** How long ago a time was; hovering tells it in local time and UTC. `at` is ISO 8601. */
 export function TimeAgo({ at, className }: { at: string; className?: string }) {

@@ -14,6 +14,8 @@ export interface OpenOptions {
   /** Complaints of the console that the test is about, as a refused request's 412. */
   readonly expected?: RegExp;
   readonly reducedMotion?: 'reduce' | 'no-preference';
+  /** The browser's language. Default `en-US`. */
+  readonly locale?: string;
 }
 
 /** A page in a window of its own, with cookies of its own. */
@@ -41,6 +43,7 @@ export async function openPage(
     colorScheme: theme,
     baseURL: node.url,
     reducedMotion: options.reducedMotion ?? 'no-preference',
+    locale: options.locale ?? 'en-US',
   });
   // A busy machine is slow, not broken.
   context.setDefaultTimeout(20_000);

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { LOCALE } from '../../components/locale.ts';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { ArchivePreview } from './archive-preview.tsx';
 import { useArchiveRun } from './use-archive-run.ts';
@@ -102,5 +103,5 @@ export function ArchiveDialog({
 }
 
 function list(places: readonly string[]): string {
-  return new Intl.ListFormat('en').format(places);
+  return new Intl.ListFormat(LOCALE).format(places);
 }

@@ -6,6 +6,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { LOCALE } from '../../components/locale.ts';
 import { useMedia } from '../../components/use-media.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { useStoredChoice } from '../../shell/stored-choice.ts';
@@ -106,7 +107,9 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
 function Count({ of, shown }: { of: number; shown: number }) {
   return (
     <span className="ml-1 text-sm font-normal text-ink-3" role="status">
-      {shown === of ? of.toLocaleString('en') : `${shown.toLocaleString('en')} of ${of.toLocaleString('en')}`}
+      {shown === of
+        ? of.toLocaleString(LOCALE)
+        : `${shown.toLocaleString(LOCALE)} of ${of.toLocaleString(LOCALE)}`}
     </span>
   );
 }

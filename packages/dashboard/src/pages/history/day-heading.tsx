@@ -1,4 +1,6 @@
-const format = new Intl.DateTimeFormat(undefined, {
+import { LOCALE } from '../../components/locale.ts';
+
+const format = new Intl.DateTimeFormat(LOCALE, {
   weekday: 'long',
   day: 'numeric',
   month: 'long',

@@ -1,5 +1,7 @@
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const utc = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+import { LOCALE } from '../../components/locale.ts';
+
+const local = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+const utc = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 /** A time in the person's zone and in UTC. `at` is ISO 8601, or local as a `datetime-local` field has it. */
 export function dueText(at: string): { readonly local: string; readonly utc: string } {
