@@ -6,6 +6,8 @@ export interface LaneRules {
   readonly isHeld: () => boolean;
   /** Milliseconds by which each piece is delayed. */
   readonly delayMs: () => number;
+  /** Bytes that may pass in a second. */
+  readonly bytesPerSecond: () => number;
   /** Counts bytes about to be sent on; gives how many of them may pass before the connection is cut. */
   readonly admit: (bytes: number) => number;
   /** Called when {@link admit} let fewer bytes pass than there were. */
@@ -22,6 +24,8 @@ export class TcpLane {
   readonly #rules: LaneRules;
   readonly #waiting: { readonly piece: Buffer | 'end'; readonly dueAt: number }[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the last accepted piece will have passed. */
+  #freeAt = 0;
 
   constructor(from: Socket, to: Socket, rules: LaneRules) {
     this.#to = to;
@@ -54,7 +58,10 @@ export class TcpLane {
   }
 
   #accept(piece: Buffer | 'end'): void {
-    this.#waiting.push({ piece, dueAt: performance.now() + this.#rules.delayMs() });
+    const now = performance.now();
+    const durationMs = piece === 'end' ? 0 : (piece.length / this.#rules.bytesPerSecond()) * 1000;
+    this.#freeAt = Math.max(now, this.#freeAt) + durationMs;
+    this.#waiting.push({ piece, dueAt: this.#freeAt + this.#rules.delayMs() });
     this.flush();
   }
 

@@ -38,6 +38,23 @@ test('an end is passed on', async () => {
   await once(client, 'end');
 });
 
+test('a throttled connection passes everything, and no faster than it may', async () => {
+  proxy.throttle(1_000_000);
+  const client = await open();
+  const begun = performance.now();
+  let received = 0;
+  const done = new Promise<void>((resolve) => {
+    client.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+      if (received === 300_000) resolve();
+    });
+  });
+  client.write('x'.repeat(300_000));
+  await done;
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(300);
+  expect(proxy.passedBytes).toBe(600_000);
+});
+
 test('a black hole is silent, and restoring it delivers what was held', async () => {
   const client = await open();
   await ask(client, 'before');

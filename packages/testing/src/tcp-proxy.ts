@@ -31,8 +31,10 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   #mode: 'pass' | 'blackhole' | 'refuse' = 'pass';
   #delayMs = 0;
+  #bytesPerSecond = Number.POSITIVE_INFINITY;
   #budget = Number.POSITIVE_INFINITY;
   #trap: Trap | undefined;
+  #passedBytes = 0;
 
   constructor(server: Server, target: ProxyTarget) {
     this.#server = server;
@@ -49,6 +51,11 @@ export class TcpProxy {
   /** Connections that are open now. */
   get connections(): number {
     return this.#links.size;
+  }
+
+  /** Bytes that have passed so far, both directions together. */
+  get passedBytes(): number {
+    return this.#passedBytes;
   }
 
   /**
@@ -89,10 +96,16 @@ export class TcpProxy {
     this.#delayMs = ms;
   }
 
+  /** Lets only so many bytes through in a second, in each direction of each connection, from now on. */
+  throttle(bytesPerSecond: number): void {
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
   /** Ends every fault. Held bytes go on to where they were going. */
   restore(): void {
     this.#mode = 'pass';
     this.#delayMs = 0;
+    this.#bytesPerSecond = Number.POSITIVE_INFINITY;
     this.#budget = Number.POSITIVE_INFINITY;
     this.#trap = undefined;
     for (const link of [...this.#links]) {
@@ -123,6 +136,7 @@ export class TcpProxy {
     const rules = {
       isHeld: () => this.#mode === 'blackhole',
       delayMs: () => this.#delayMs,
+      bytesPerSecond: () => this.#bytesPerSecond,
       admit: (bytes: number) => this.#admit(bytes),
       onExhausted: () => this.reset(),
     };
@@ -141,6 +155,7 @@ export class TcpProxy {
 
   #admit(bytes: number): number {
     const admitted = Math.min(bytes, this.#budget);
+    this.#passedBytes += admitted;
     this.#budget -= admitted;
     if (admitted < bytes) this.#budget = Number.POSITIVE_INFINITY;
     return admitted;

@@ -33,12 +33,19 @@ export interface StoredKey {
   readonly revokedAt?: unknown;
 }
 
+/** Some rows of the change log, in order: as many as one read may take, counted in bytes. */
+export interface LogPage {
+  readonly rows: readonly LogRow[];
+  /** Whether the log ended with these rows when they were read. */
+  readonly isLast: boolean;
+}
+
 /** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
 export interface LogSession {
   /** The heartbeat: where the log ends. `pushed` says whether wake-ups arrive; where they do not, the follower polls. */
   head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
-  /** Rows after `seq`, in order. */
-  read(afterSeq: number, limit: number): Promise<readonly LogRow[]>;
+  /** The next rows after `seq`; at least one where there is one. */
+  read(afterSeq: number): Promise<LogPage>;
   /** The change id of row `seq`; `undefined` when the log does not hold that row. */
   changeIdAt(seq: number): Promise<string | undefined>;
   /** Called whenever the log may have grown: a hint only. At most one listener. */

@@ -9,6 +9,12 @@ export interface Queryable {
 export type Parameter = string | number | null;
 
 /**
+ * What a snapshot is read for: one answer to a caller, who does not wait for ever, or a load of everything, which may
+ * take as long as its rows keep coming.
+ */
+export type ReadExtent = 'answer' | 'load';
+
+/**
  * One of the two engines behind Halyard's one SQL text. The adapters translate parameters, transactions and
  * wake-ups, nothing else.
  */
@@ -22,8 +28,8 @@ export interface Database extends Queryable {
    * again, in a new transaction, when it met another writer: it must not act on anything outside.
    */
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
-  /** Runs reads in one read-only snapshot (repeatable read). */
-  snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T>;
+  /** Runs reads in one read-only snapshot (repeatable read). Default `answer`. */
+  snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T>;
   /** Opens the follower's own session to the log. Rejects when the database is out of reach. */
   openFeed(): Promise<FeedConnection>;
   /** Ends every connection. Safe to call twice. */

@@ -1,8 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readLog } from './log.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, changing, seed } from './test-records.ts';
+import { ADA, changing, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import type { LogSource } from '../domain/log-source.ts';
 import type { Database } from './database.ts';
-import { changeIdAt, readLog } from './log.ts';
+import { changeIdAt, readLogPage } from './log.ts';
 import { loadSnapshot } from './snapshot.ts';
 
 /** The log as a database keeps it: sessions and snapshots for the follower, on either engine. */
@@ -11,7 +11,7 @@ export function logSourceOf(database: Database): LogSource {
       const feed = await database.openFeed();
       return {
         head: () => feed.head(),
-        read: (afterSeq, limit) => readLog(feed, afterSeq, limit),
+        read: (afterSeq) => readLogPage(feed, afterSeq),
         changeIdAt: (seq) => changeIdAt(feed, seq),
         onWake: (listener) => feed.onWake(listener),
         onLost: (listener) => feed.onLost(listener),

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { changeIdAt, pruneLog, readLog } from './log.ts';
+import { changeIdAt, pruneLog, readLogPage } from './log.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, changing, seed } from './test-records.ts';
+import { ADA, changing, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -13,7 +13,7 @@ async function openLog(engine: TestEngine) {
   for (let value = 1; value <= 8; value++) {
     await home.store.commit(ADA, changing(environment, ['checkout', `{"enabled":true,"value":${value}}`]));
   }
-  return home;
+  return { ...home, environment };
 }
 
 describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
@@ -24,6 +24,26 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect(await readLog(home.database, 4, 3)).toEqual(all.slice(4, 7));
     expect(await readLog(home.database, 10, 3)).toEqual([]);
     expect(new Set(all.map((row) => row.changeId)).size).toBe(10);
+  });
+
+  test('a page holds rows up to its limits in rows and bytes, and always one', async () => {
+    await using home = await openLog(engine);
+    for (const size of [1_000, 1_000, 5_000, 100]) {
+      const state = `{"enabled":true,"value":"${'ä'.repeat(size / 2)}"}`;
+      await home.store.commit(ADA, changing(home.environment, ['checkout', state]));
+      await home.store.commit(ADA, changing(home.environment, ['checkout', null]));
+    }
+    const page = async (afterSeq: number, rows: number, bytes: number) => {
+      const read = await readLogPage(home.database, afterSeq, { rows, bytes });
+      return [read.rows.map(({ seq }) => seq), read.isLast];
+    };
+    expect(await page(10, 100, 1_500)).toEqual([[11, 12, 13], false]);
+    expect(await page(13, 100, 1_500)).toEqual([[14, 15], false]);
+    expect(await page(14, 100, 1_500)).toEqual([[15], false]);
+    expect(await page(15, 100, 1_500)).toEqual([[16, 17, 18], true]);
+    expect(await page(15, 3, 1_500)).toEqual([[16, 17, 18], false]);
+    expect(await page(15, 2, 1_500)).toEqual([[16, 17], false]);
+    expect(await page(18, 100, 1_500)).toEqual([[], true]);
   });
 
   test('the change id of a row is found by its seq, or is absent', async () => {

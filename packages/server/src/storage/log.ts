@@ -1,4 +1,5 @@
 import type { LogRow } from '../domain/change.ts';
+import type { LogPage } from '../domain/log-source.ts';
 import type { Database, Queryable } from './database.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
@@ -12,21 +13,43 @@ interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
   readonly revision: number | null;
 }
 
+/** What one read of the log takes at most. A single row may be larger than `bytes`; it is then read alone. */
+export const PAGE_LIMITS: PageLimits = { rows: 500, bytes: 4 * 1024 * 1024 };
+
+/** Limits of one read, in rows and in bytes of their payloads. */
+export interface PageLimits {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+// Rows whose predecessors in the page have fewer bytes than the limit, so that there is always at least one.
 const READ = `SELECT seq, change_id AS "changeId", kind, project_id AS "projectId",
     environment_id AS "environmentId", revision, payload, actor, at
-  FROM change_log WHERE seq > $1 ORDER BY seq LIMIT $2`;
+  FROM change_log WHERE seq > $1 AND seq <= (
+    SELECT max(seq) FROM (
+      SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS bytes_before FROM (
+        SELECT seq, octet_length(payload) AS bytes FROM change_log WHERE seq > $1 ORDER BY seq LIMIT $2
+      ) AS next_rows
+    ) AS sized_rows WHERE bytes_before < $3
+  ) ORDER BY seq`;
 
 /**
- * The rows of the change log after `afterSeq`, in order, at most `limit`. The caller checks that the first is
- * `afterSeq + 1`: the rows between may have been pruned.
+ * The next rows of the change log after `afterSeq`. The caller checks that the first is `afterSeq + 1`: the rows
+ * between may have been pruned.
  */
-export async function readLog(queryable: Queryable, afterSeq: number, limit: number): Promise<LogRow[]> {
-  const rows = await queryable.query<StoredRow>(READ, [afterSeq, limit]);
-  return rows.map(({ environmentId, revision, ...row }) => ({
+export async function readLogPage(
+  queryable: Queryable,
+  afterSeq: number,
+  limits: PageLimits = PAGE_LIMITS,
+): Promise<LogPage> {
+  const stored = await queryable.query<StoredRow>(READ, [afterSeq, limits.rows, limits.bytes]);
+  const rows = stored.map(({ environmentId, revision, ...row }) => ({
     ...row,
     ...(environmentId === null ? {} : { environmentId }),
     ...(revision === null ? {} : { revision }),
   }));
+  const bytes = rows.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
+  return { rows, isLast: rows.length < limits.rows && bytes < limits.bytes };
 }
 
 /** The change id of row `seq`; `undefined` when the log has no such row (any more). */

@@ -1,10 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Snapshot } from '../domain/log-source.ts';
-import { readLog } from './log.ts';
 import { loadSnapshot } from './snapshot.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, changing, makeEnvironment, makeKey, seed } from './test-records.ts';
+import { ADA, changing, makeEnvironment, makeKey, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 

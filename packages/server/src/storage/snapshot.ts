@@ -9,7 +9,11 @@ import { StorageError } from './storage-error.ts';
  * together. Nothing is checked here: a damaged row must cost that row only, so the catalog looks at each.
  */
 export function loadSnapshot(database: Database): Promise<Snapshot> {
-  return database.snapshot(async (reader) => ({
+  return database.snapshot(readAll, 'load');
+}
+
+async function readAll(reader: Queryable): Promise<Snapshot> {
+  return {
     cursor: await readCursor(reader),
     projects: await reader.query('SELECT id, name FROM projects'),
     environments: await reader.query(
@@ -22,7 +26,7 @@ export function loadSnapshot(database: Database): Promise<Snapshot> {
       `SELECT id, project_id AS "projectId", digest, environments,
         expires_at AS "expiresAt", revoked_at AS "revokedAt" FROM project_keys`,
     ),
-  }));
+  };
 }
 
 async function readCursor(reader: Queryable): Promise<Cursor> {

@@ -1,6 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { CommitUncertainError, type Database } from './database.ts';
-import { readLog } from './log.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
@@ -11,6 +10,7 @@ import {
   makeKey,
   makeProject,
   makeToken,
+  readLog,
   seed,
 } from './test-records.ts';
 

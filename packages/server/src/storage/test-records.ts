@@ -1,11 +1,14 @@
 import type { AccessToken } from '../domain/access-token.ts';
 import type { Actor } from '../domain/audit.ts';
+import type { LogRow } from '../domain/change.ts';
 import { type Environment, PLAIN_LOOKS } from '../domain/environment.ts';
 import type { Flag, StateOperation } from '../domain/flag.ts';
 import { UNLIMITED } from '../domain/operator.ts';
 import type { Project } from '../domain/project.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
 import type { Store, StoreTransaction } from '../domain/store.ts';
+import type { Queryable } from './database.ts';
+import { readLogPage } from './log.ts';
 
 /** Who does things in tests. */
 export const ADA: Actor = {
@@ -82,4 +85,14 @@ export async function seed(store: Store, flagKeys: readonly string[] = ['checkou
 /** A piece of work that changes states and nothing else. */
 export function changing(environment: Environment, ...operations: readonly StateOperation[]) {
   return (transaction: StoreTransaction) => transaction.changeStates(environment, operations);
+}
+
+/** The rows of the change log after `afterSeq`, in order, at most `limit`, whatever their size. */
+export async function readLog(
+  queryable: Queryable,
+  afterSeq: number,
+  limit: number,
+): Promise<readonly LogRow[]> {
+  const limits = { rows: limit, bytes: Number.MAX_SAFE_INTEGER };
+  return (await readLogPage(queryable, afterSeq, limits)).rows;
 }

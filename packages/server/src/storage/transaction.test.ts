@@ -1,6 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { StoreTransaction } from '../domain/store.ts';
-import { readLog } from './log.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
   ADA,
@@ -10,6 +9,7 @@ import {
   makeKey,
   makeProject,
   makeToken,
+  readLog,
   seed,
 } from './test-records.ts';
 

@@ -37,7 +37,10 @@ class FaultySource implements LogSource {
     return {
       head: () => session.head(),
       changeIdAt: (seq) => session.changeIdAt(seq),
-      read: async (after, limit) => this.tamper(await session.read(after, limit)),
+      read: async (after) => {
+        const page = await session.read(after);
+        return { ...page, rows: this.tamper(page.rows) };
+      },
       onWake: (listener) => session.onWake(() => this.isSilent || listener()),
       onLost: (listener) => {
         this.#lost = listener;
@@ -197,6 +200,23 @@ describe('Follower', () => {
       expect(revisions).toEqual([...new Set(revisions)].sort());
     },
   );
+
+  test('a place of the log that cannot be read twice is left behind by a snapshot', async () => {
+    const { source, heard, until, write } = await setUp();
+    let failures = 0;
+    source.tamper = () => {
+      failures++;
+      throw new Error('too large for this link');
+    };
+    await write(1);
+    await write(2);
+    await until('live', 2);
+    source.tamper = (rows) => rows;
+    await write(3);
+    await until(seen(3));
+    expect([failures, source.snapshots]).toEqual([2, 2]);
+    expect(heard.filter((event) => event.startsWith('revision'))).toEqual([seen(3)]);
+  });
 
   test('another history of the database is noticed, and the node begins from a snapshot', async () => {
     const { database, source, until } = await setUp();

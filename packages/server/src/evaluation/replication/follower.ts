@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cursor, LogRow } from '../../domain/change.ts';
-import type { LogSession, LogSource } from '../../domain/log-source.ts';
+import type { LogPage, LogSession, LogSource } from '../../domain/log-source.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { Alarm } from './alarm.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
@@ -29,8 +29,8 @@ export interface FollowerOptions {
   readonly random?: () => number;
 }
 
-/** Rows read from the log at once. */
-const BATCH = 500;
+/** Failed reads at one place of the log after which it is left behind by a snapshot. */
+const FAILED_READS = 2;
 
 /** Longest a write waits for its own node to have applied it, in milliseconds. */
 const APPLY_WAIT_MS = 2000;
@@ -52,6 +52,8 @@ export class Follower {
   #state: 'starting' | 'live' | 'lost' | 'closed' = 'starting';
   #cursor: Cursor | undefined;
   #mustReload = false;
+  /** How often the log could not be read after this row. */
+  #failedReads = { afterSeq: -1, count: 0 };
   #session: LogSession | undefined;
   #alarm: Alarm | undefined;
   #provenAt = Number.NEGATIVE_INFINITY;
@@ -149,6 +151,7 @@ export class Follower {
     }
     this.#options.catalog.load(contents);
     this.#mustReload = false;
+    this.#failedReads = { afterSeq: -1, count: 0 };
     this.#advance(loaded);
   }
 
@@ -169,9 +172,21 @@ export class Follower {
   /** Applies every row after the cursor, in order. */
   async #drain(session: LogSession): Promise<void> {
     for (;;) {
-      const rows = await session.read(this.seq, BATCH);
+      const { rows, isLast } = await this.#read(session);
       for (const row of rows) this.#apply(row);
-      if (rows.length < BATCH) return;
+      if (isLast) return;
+    }
+  }
+
+  /** What cannot be read twice, because it is too large for the link or damaged, is not tried for ever. */
+  async #read(session: LogSession): Promise<LogPage> {
+    try {
+      return await session.read(this.seq);
+    } catch (error) {
+      const count = this.#failedReads.afterSeq === this.seq ? this.#failedReads.count + 1 : 1;
+      this.#failedReads = { afterSeq: this.seq, count };
+      if (count >= FAILED_READS) this.#mustReload = true;
+      throw error;
     }
   }
 

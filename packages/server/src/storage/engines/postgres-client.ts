@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Parameter } from '../database.ts';
 import { checkTexts } from '../parameters.ts';
@@ -8,6 +9,9 @@ import { isRefusal, toOutage } from './postgres-errors.ts';
 const OLDEST_SERVER = 150_000;
 
 const BIGINT_OID = 20;
+
+/** Into how many looks the longest silence is divided. */
+const SILENT_TICKS = 4;
 
 /** How long a connection may take to come about. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -32,11 +36,18 @@ export function clientConfig(url: string): pg.ClientConfig {
   };
 }
 
-/** A statement with the time it may take, its answer included. */
-export interface TimedQuery {
+/** How long a statement may take. */
+export interface TimeLimits {
+  /** From sending it to the end of its answer. */
+  readonly timeoutMs: number;
+  /** Longest time without a byte of the answer: a large one may take long, a lost connection is found out soon. */
+  readonly silenceMs?: number;
+}
+
+/** A statement with the time it may take. */
+export interface TimedQuery extends TimeLimits {
   readonly text: string;
   readonly parameters?: readonly Parameter[];
-  readonly timeoutMs: number;
 }
 
 /**
@@ -56,20 +67,38 @@ export async function runScript(client: pg.Client, query: TimedQuery): Promise<r
 }
 
 async function send(client: pg.Client, query: TimedQuery): Promise<pg.QueryResult> {
-  const { text, parameters, timeoutMs } = query;
+  const { text, parameters, timeoutMs, silenceMs } = query;
   if (parameters !== undefined) checkTexts(parameters);
   const config = {
     text,
     query_timeout: timeoutMs,
     ...(parameters === undefined ? {} : { values: [...parameters] }),
   };
+  const watch = silenceMs === undefined ? undefined : watchForSilence(client, silenceMs);
   try {
     return await client.query(config);
   } catch (error) {
     if (isRefusal(error)) throw error;
     destroy(client);
     throw toOutage(error);
+  } finally {
+    clearInterval(watch);
   }
+}
+
+/** Destroys the connection when nothing arrives on it for `silenceMs`, which fails what was asked on it. */
+function watchForSilence(client: pg.Client, silenceMs: number): Timer {
+  // `Socket`: pg connects over TCP, TLS or a Unix socket, of which its types say less.
+  const stream = client.connection.stream as Socket;
+  let received = stream.bytesRead;
+  let quietTicks = 0;
+  // Several ticks, so that a moment in which this process itself was busy does not count as silence of the server.
+  return setInterval(() => {
+    quietTicks = stream.bytesRead === received ? quietTicks + 1 : 0;
+    received = stream.bytesRead;
+    if (quietTicks >= SILENT_TICKS)
+      stream.destroy(new Error(`the server sent nothing for ${silenceMs / 1000} seconds`));
+  }, silenceMs / SILENT_TICKS);
 }
 
 /** Refuses a server that is too old with a {@link StorageError}. */

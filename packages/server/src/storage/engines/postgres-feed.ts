@@ -1,15 +1,20 @@
 import pg from 'pg';
 import type { FeedConnection, Parameter } from '../database.ts';
 import { StorageError } from '../storage-error.ts';
-import { checkServerVersion, clientConfig, destroy, runQuery } from './postgres-client.ts';
+import { checkServerVersion, clientConfig, destroy, runQuery, type TimeLimits } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** The channel on which commits wake the followers. */
 export const FEED_CHANNEL = 'halyard_feed';
 
-/** How long connecting and each query may take: a silent session is found dead within this time. */
+/** How long connecting and the heartbeat may take: a silent session is found dead within this time. */
 const TIMEOUT_MS = 2_000;
+
+/** How long a read of the log may take, of which one row can have 32 MB, as long as its bytes keep coming. */
+const READ_LIMITS: TimeLimits = { timeoutMs: 60_000, silenceMs: TIMEOUT_MS };
+
+const HEARTBEAT_LIMITS: TimeLimits = { timeoutMs: TIMEOUT_MS };
 
 const HEAD = `SELECT epoch, seq,
     EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${FEED_CHANNEL}') AS "isListening"
@@ -61,24 +66,22 @@ export class PostgresFeed implements FeedConnection {
   /** Asks for wake-ups. A standby refuses that; the session then works without. */
   async listen(): Promise<void> {
     try {
-      await this.#run(`LISTEN ${FEED_CHANNEL}`);
+      await this.#run(HEARTBEAT_LIMITS, `LISTEN ${FEED_CHANNEL}`);
     } catch (error) {
       // Refused, on a standby for one: head() will say that nothing is pushed, and the follower polls.
       if (!isRefusal(error)) throw error;
     }
   }
 
-  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
-    try {
-      return await this.#run<Row>(text, parameters);
-    } catch (error) {
-      this.#lose(error);
-      throw error;
-    }
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return this.#runOrLose<Row>(READ_LIMITS, text, parameters);
   }
 
   async head(): Promise<{ epoch: string; seq: number; pushed: boolean }> {
-    const [row] = await this.query<{ epoch: string; seq: number; isListening: boolean }>(HEAD);
+    const [row] = await this.#runOrLose<{ epoch: string; seq: number; isListening: boolean }>(
+      HEARTBEAT_LIMITS,
+      HEAD,
+    );
     if (row === undefined) throw new StorageError('The database has lost the position of its log.');
     const { epoch, seq, isListening } = row;
     // A pooler may keep our channel on a session that it does not connect us to: what the last heartbeat saw must
@@ -105,10 +108,19 @@ export class PostgresFeed implements FeedConnection {
     this.#onClose(this);
   }
 
-  #run<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+  async #runOrLose<Row>(limits: TimeLimits, text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    try {
+      return await this.#run<Row>(limits, text, parameters);
+    } catch (error) {
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  #run<Row>(limits: TimeLimits, text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
     return this.#turnstile.pass(async () => {
       if (!this.#isOpen) throw this.#lostCause ?? new StorageError('The session to the log has ended.');
-      const query = { text, timeoutMs: TIMEOUT_MS, ...(parameters === undefined ? {} : { parameters }) };
+      const query = { text, ...limits, ...(parameters === undefined ? {} : { parameters }) };
       return runQuery<Row>(this.#client, query);
     });
   }

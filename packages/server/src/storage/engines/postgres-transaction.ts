@@ -1,7 +1,13 @@
 import type pg from 'pg';
-import { CommitUncertainError, type Parameter, type Queryable, type WriteTransaction } from '../database.ts';
+import {
+  CommitUncertainError,
+  type Parameter,
+  type Queryable,
+  type ReadExtent,
+  type WriteTransaction,
+} from '../database.ts';
 import { StorageError } from '../storage-error.ts';
-import { isDestroyed, runQuery, runScript } from './postgres-client.ts';
+import { isDestroyed, runQuery, runScript, type TimeLimits } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { FEED_CHANNEL } from './postgres-feed.ts';
 import { Turnstile } from './turnstile.ts';
@@ -12,8 +18,11 @@ const BEGIN_TIMEOUT_MS = 5_000;
 /** How long one statement of a write may take. */
 const WRITE_TIMEOUT_MS = 10_000;
 
-/** How long one statement of a read may take; a snapshot of everything is large. */
-const READ_TIMEOUT_MS = 60_000;
+/** How long one statement of a read may take. A load of everything may be large, and the link to it slow. */
+const READ_LIMITS: Record<ReadExtent, TimeLimits> = {
+  answer: { timeoutMs: 60_000 },
+  load: { timeoutMs: 900_000, silenceMs: 10_000 },
+};
 
 /** How long a connection may take to become clean again. */
 const ROLLBACK_TIMEOUT_MS = 2_000;
@@ -36,9 +45,9 @@ const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SELECT set_config('synchronous_commit', 'on', true)
     WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`;
 
-const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+const beginRead = ({ timeoutMs }: TimeLimits) => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL idle_in_transaction_session_timeout = '30s';
-  SET LOCAL statement_timeout = '${READ_TIMEOUT_MS}ms'`;
+  SET LOCAL statement_timeout = '${timeoutMs}ms'`;
 
 const BEGIN_MIGRATION = `SET LOCAL lock_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = 0;
@@ -52,7 +61,7 @@ export async function runWrite<T>(
   client: pg.Client,
   work: (transaction: WriteTransaction) => Promise<T>,
 ): Promise<T> {
-  const session = new Session(client, WRITE_TIMEOUT_MS);
+  const session = new Session(client, { timeoutMs: WRITE_TIMEOUT_MS });
   await session.begin(BEGIN_WRITE);
   const transaction: WriteTransaction = {
     query: (text, parameters) => session.query(text, parameters),
@@ -60,7 +69,7 @@ export async function runWrite<T>(
       await session.query(`SELECT pg_notify('${FEED_CHANNEL}', $1)`, [String(seq)]);
     },
     lockForMigration: async () => {
-      session.timeoutMs = MIGRATION_TIMEOUT_MS;
+      session.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };
       await session.begin(BEGIN_MIGRATION);
       await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     },
@@ -69,9 +78,14 @@ export async function runWrite<T>(
 }
 
 /** Runs `work` in a read-only snapshot on `client`. */
-export async function runRead<T>(client: pg.Client, work: (reader: Queryable) => Promise<T>): Promise<T> {
-  const session = new Session(client, READ_TIMEOUT_MS);
-  await session.begin(BEGIN_READ);
+export async function runRead<T>(
+  client: pg.Client,
+  extent: ReadExtent,
+  work: (reader: Queryable) => Promise<T>,
+): Promise<T> {
+  const limits = READ_LIMITS[extent];
+  const session = new Session(client, limits);
+  await session.begin(beginRead(limits));
   const reader: Queryable = { query: (text, parameters) => session.query(text, parameters) };
   return session.lookAround(() => work(reader));
 }
@@ -81,11 +95,11 @@ class Session {
   readonly #client: pg.Client;
   readonly #turnstile = new Turnstile();
   #isOpen = false;
-  timeoutMs: number;
+  limits: TimeLimits;
 
-  constructor(client: pg.Client, timeoutMs: number) {
+  constructor(client: pg.Client, limits: TimeLimits) {
     this.#client = client;
-    this.timeoutMs = timeoutMs;
+    this.limits = limits;
   }
 
   async begin(text: string): Promise<void> {
@@ -103,7 +117,7 @@ class Session {
       if (!this.#isOpen) {
         throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
       }
-      return runQuery<Row>(this.#client, { text, parameters, timeoutMs: this.timeoutMs });
+      return runQuery<Row>(this.#client, { text, parameters, ...this.limits });
     });
   }
 
@@ -158,7 +172,7 @@ class Session {
     }
   }
 
-  #script(text: string, timeoutMs = this.timeoutMs): Promise<readonly pg.QueryResult[]> {
+  #script(text: string, timeoutMs = this.limits.timeoutMs): Promise<readonly pg.QueryResult[]> {
     return this.#turnstile.pass(() => runScript(this.#client, { text, timeoutMs }));
   }
 }

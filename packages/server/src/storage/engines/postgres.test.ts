@@ -4,12 +4,12 @@ import type pg from 'pg';
 import { StoreBusy } from '../../domain/store-busy.ts';
 import { StoreOutage } from '../../domain/store-outage.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
-import { readLog } from '../log.ts';
+import { logSourceOf } from '../log-source.ts';
 import { migrate } from '../schema.ts';
 import { loadSnapshot } from '../snapshot.ts';
 import { StorageError } from '../storage-error.ts';
 import { SqlStore } from '../store.ts';
-import { ADA, changing, makeEnvironment, makeFlag, seed } from '../test-records.ts';
+import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
 import { checkServerVersion } from './postgres-client.ts';
 import { COMMIT } from './postgres-transaction.ts';
@@ -269,6 +269,41 @@ describe('the feed on PostgreSQL', () => {
     expect(beats.map((beat) => beat.status)).toEqual(['rejected', 'rejected']);
     expect(losses).toBe(1);
     home.proxy.restore();
+  });
+
+  test('rows of many megabytes are read over a slow link, however long they take altogether', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const direct = new SqlStore(home.direct);
+    // Together, and the last one alone, more than the link carries in the time of a heartbeat.
+    for (const [letter, megabytes] of Object.entries({ a: 3, b: 3, c: 3, d: 10 })) {
+      const state = `{"enabled":true,"value":"${letter.repeat(megabytes * 1_000_000)}"}`;
+      await direct.commit(ADA, changing(home.environment, ['checkout', state]));
+    }
+    home.proxy.throttle(4_000_000);
+    const session = await logSourceOf(home.database).open();
+    const seqs: number[] = [];
+    for (let isLast = false; !isLast; ) {
+      const page = await session.read(2 + seqs.length);
+      seqs.push(...page.rows.map(({ seq }) => seq));
+      isLast = page.isLast;
+    }
+    expect(seqs).toEqual([3, 4, 5, 6]);
+    expect(await session.head()).toMatchObject({ seq: 6 });
+  });
+
+  test('an answer that stops in the middle is a lost session', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const state = `{"enabled":true,"value":"${'x'.repeat(6_000_000)}"}`;
+    await new SqlStore(home.direct).commit(ADA, changing(home.environment, ['checkout', state]));
+    const feed = await home.database.openFeed();
+    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    home.proxy.throttle(4_000_000);
+    const before = home.proxy.passedBytes;
+    const reading = readLog(feed, 2, 10).catch((error: unknown) => error);
+    while (home.proxy.passedBytes < before + 1_000_000) await Bun.sleep(1);
+    home.proxy.blackhole();
+    expect(await reading).toBeInstanceOf(StoreOutage);
+    expect((await lost).message).toContain('sent nothing');
   });
 
   test('a session that lost its channel says that nothing is pushed', async () => {

@@ -6,6 +6,7 @@ import {
   type FeedConnection,
   type Parameter,
   type Queryable,
+  type ReadExtent,
   ReadOnlyDatabaseError,
   type WriteTransaction,
 } from '../database.ts';
@@ -79,8 +80,8 @@ class PostgresDatabase implements Database {
     }
   }
 
-  snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
-    return this.#use((client) => runRead(client, work));
+  snapshot<T>(work: (reader: Queryable) => Promise<T>, extent: ReadExtent = 'answer'): Promise<T> {
+    return this.#use((client) => runRead(client, extent, work));
   }
 
   async openFeed(): Promise<FeedConnection> {

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
 import { StoreBusy } from '../../domain/store-busy.ts';
 import type { Database } from '../database.ts';
-import { readLog } from '../log.ts';
 import { migrate } from '../schema.ts';
 import { loadSnapshot } from '../snapshot.ts';
 import { StorageError } from '../storage-error.ts';
 import { SqlStore } from '../store.ts';
-import { ADA, changing, seed } from '../test-records.ts';
+import { ADA, changing, readLog, seed } from '../test-records.ts';
 import { openSqlite } from './sqlite.ts';
 import { checkVersion, openSqliteFile, refuseNetworkFileSystem } from './sqlite-file.ts';
 
