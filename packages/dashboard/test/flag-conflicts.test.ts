@@ -36,11 +36,11 @@ test(
     expect(await editor(ada.page).textContent()).toBe('8');
     await ada.check();
     await card(ada.page).getByRole('button', { name: 'Save in development' }).click();
-    const dialog = ada.page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    const dialog = ada.page.getByRole('dialog', { name: 'There is a newer version' });
     await dialog.getByRole('region', { name: 'In effect now' }).getByText('9').waitFor();
     await dialog.getByRole('region', { name: 'Yours' }).getByText('8').waitFor();
     await ada.check();
-    await dialog.getByRole('button', { name: 'Write mine over it' }).click();
+    await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
     await ada.page.getByText('new-checkout is on, value 8 in development').first().waitFor();
     expect(await stateText(world)).toContain('"value":8');
     // Bob was not editing any more: the new version is there at once, highlighted.
@@ -48,10 +48,47 @@ test(
 
     await write(ada.page, '10');
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 11 });
-    await banner.getByRole('button', { name: 'Show theirs' }).click();
+    await banner.getByRole('button', { name: 'Discard mine' }).click();
     expect(await editor(ada.page).textContent()).toBe('11');
     await ada.page.close();
     await bob.page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'Escape, × and "Keep editing" in a conflict keep what was typed; only "Discard mine" drops it',
+  async () => {
+    const { page, check } = await world.open(FLAG, { expected: /412/ });
+    await write(page, '8');
+    await writeRaw(world, '{"enabled":true,"value":{"limit":9}}');
+    const banner = card(page).getByRole('alert');
+    await banner.waitFor();
+    const save = card(page).getByRole('button', { name: 'Save in development' });
+    const dialog = page.getByRole('dialog', { name: 'There is a newer version' });
+    const waysBack = [
+      () => page.keyboard.press('Escape'),
+      () => dialog.getByRole('button', { name: 'Close' }).click(),
+      () => dialog.getByRole('button', { name: 'Keep editing' }).click(),
+    ];
+    for (const goBack of waysBack) {
+      await save.click();
+      await dialog.waitFor();
+      await goBack();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await editor(page).textContent()).toBe('8');
+      // The other version is still announced: the next save asks again.
+      await banner.waitFor();
+    }
+    await banner.getByRole('button', { name: 'Show theirs' }).click();
+    await banner.getByRole('region', { name: 'In effect now' }).getByText('"limit": 9').waitFor();
+    expect(await editor(page).textContent()).toBe('8');
+    await check();
+    await save.click();
+    await dialog.getByRole('button', { name: 'Discard mine' }).click();
+    await card(page).locator('.cm-content', { hasText: 'limit' }).waitFor();
+    expect(await save.count()).toBe(0);
+    await page.close();
   },
   PATIENCE_MS,
 );
@@ -66,10 +103,10 @@ test(
     await control.click();
     await page.getByText('new-checkout is on in development').first().waitFor();
     await page.getByRole('button', { name: 'Undo' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    const dialog = page.getByRole('dialog', { name: 'There is a newer version' });
     await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
     await check();
-    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await control.isChecked()).toBe(true);
     await page.close();
   },
@@ -89,7 +126,7 @@ test(
     await banner.waitFor();
     const save = card(page).getByRole('button', { name: 'Save in development' });
     await save.click();
-    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByText('new-checkout is off, value 8 in development').first().waitFor();
     await save.waitFor({ state: 'detached' });
     expect(await banner.count()).toBe(0);
@@ -120,7 +157,7 @@ test(
     await writeRaw(world, `{"enabled":true,"value":${AWKWARD}}`);
     await card(page).getByRole('alert').waitFor();
     await card(page).getByRole('button', { name: 'Save in development' }).click();
-    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('new-checkout is on, value {').first().waitFor();
     expect(await stateText(world)).toContain(`"value":${AWKWARD}`);
@@ -140,13 +177,13 @@ test(
       route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: refusal }) : route.continue(),
     );
     await control.click();
-    await page.getByText('The log is out of reach.').waitFor();
+    await page.getByText("couldn't complete this").waitFor();
     expect(await control.isChecked()).toBe(true);
 
     await write(page, '8');
     const save = page.getByRole('button', { name: 'Save in development' });
     await save.click();
-    await page.getByText('The log is out of reach.').nth(1).waitFor();
+    await page.getByText("couldn't complete this").nth(1).waitFor();
     expect(await editor(page).textContent()).toBe('8');
     await page.unroute(`**${STATE}`);
     await save.click();
@@ -169,7 +206,7 @@ test(
     await editor(page).waitFor();
     await write(page, '8');
     await page.getByRole('button', { name: 'Save in development' }).click();
-    await page.getByText('The log is out of reach.').waitFor();
+    await page.getByText("couldn't complete this").waitFor();
     expect(await editor(page).textContent()).toBe('8');
     await page.getByRole('button', { name: 'Discard' }).click();
     expect(await editor(page).textContent()).toBe('7');

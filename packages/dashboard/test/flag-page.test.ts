@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { card, editor, FLAG, resetFlag, stateText, write } from './support/flag-screen.ts';
+import { signUp } from './support/people.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -266,6 +267,70 @@ test(
     await page.waitForURL('**/sign-in?from=*');
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a card says who changed it last, however many changes elsewhere came after, and nothing false while it loads',
+  async () => {
+    for (let value = 0; value < 25; value++)
+      await world.management.putState('shop', 'staging', 'new-checkout', { enabled: true, value });
+    const { page } = await world.open('/projects/shop/flags');
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+    await page.route('**/api/audit?*', async (route) => {
+      await mayAnswer;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'new-checkout' }).first().click();
+    await card(page)
+      .getByText(/^Changed .* by token admin/)
+      .waitFor();
+    expect(await page.getByText('No changes yet').count()).toBe(0);
+    answer();
+    await page
+      .getByText('was created')
+      .or(page.getByRole('button', { name: 'Older' }))
+      .first()
+      .waitFor();
+    await card(page)
+      .getByText(/^Changed .* by token admin/)
+      .waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'people are called by their names, and what you do in another tab is yours',
+  async () => {
+    const grace = await signUp(world, {
+      email: 'grace@example.com',
+      name: 'Grace Hopper',
+      role: 'editor',
+    });
+    const { page, context, check } = await world.open(FLAG, { as: grace });
+    await page.getByRole('switch', { name: 'new-checkout in development' }).click();
+    await card(page)
+      .getByText(/^Changed .* by Grace Hopper/)
+      .waitFor();
+    await page.getByRole('listitem').getByText('Grace Hopper').first().waitFor();
+    await check();
+    await write(page, '8');
+    const other = await context.newPage();
+    await other.goto(FLAG);
+    await write(other, '9');
+    await card(other).getByRole('button', { name: 'Save in development' }).click();
+    await card(page)
+      .getByRole('alert')
+      .getByText('You, in another tab, changed this while you were editing')
+      .waitFor();
+
+    const ada = await world.open('/projects/shop/flags');
+    await ada.page.getByText('by Grace Hopper').first().waitFor();
+    expect(await ada.page.getByText('grace@example.com').count()).toBe(0);
+    await ada.page.close();
+    await context.close();
   },
   PATIENCE_MS,
 );

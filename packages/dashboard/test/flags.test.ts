@@ -108,14 +108,14 @@ describe('a switch', () => {
         { times: 1 },
       );
       await control.click();
-      const dialog = page.getByRole('dialog', { name: 'This was changed meanwhile' });
+      const dialog = page.getByRole('dialog', { name: 'There is a newer version' });
       await dialog.waitFor();
       expect(await dialog.getByRole('region', { name: 'In effect now' }).textContent()).toContain(
         '"value": 8',
       );
       expect(await dialog.getByRole('region', { name: 'Yours' }).textContent()).toContain('"enabled": true');
       await check();
-      await dialog.getByRole('button', { name: 'Keep it' }).click();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
       expect(await control.isChecked()).toBe(false);
       const { flags } = await world.management.states('shop', 'development');
       expect(flags[0]?.state).toEqual({ enabled: false, value: 8 });
@@ -138,7 +138,7 @@ describe('a switch', () => {
       );
       await control.click();
       await page.getByText('new-checkout in development was not changed').waitFor();
-      await page.getByText('The log is out of reach.').waitFor();
+      await page.getByText("couldn't complete this").waitFor();
       expect(await control.isChecked()).toBe(false);
       await page.getByRole('img', { name: 'failed' }).waitFor();
       await page.close();

@@ -194,10 +194,10 @@ test(
     const guard = page.getByRole('dialog', { name: 'Change dark-mode in production?' });
     await guard.waitFor();
     goOn();
-    const conflict = page.getByRole('dialog', { name: 'This was changed meanwhile' });
+    const conflict = page.getByRole('dialog', { name: 'There is a newer version' });
     await conflict.waitFor();
     expect(await guard.count()).toBe(0);
-    await conflict.getByRole('button', { name: 'Keep it' }).click();
+    await conflict.getByRole('button', { name: 'Cancel' }).click();
     await conflict.waitFor({ state: 'detached' });
     expect(await isOn()).toBe(false);
     // Nothing hangs: the next change is asked about as ever.

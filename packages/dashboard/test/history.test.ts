@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { signUp } from './support/people.ts';
 import { startWorld, type World } from './support/world.ts';
 
 describe('the history', () => {
@@ -47,7 +48,7 @@ describe('the history', () => {
     const { page } = await world.open('/projects/shop/history?environment=preview&action=flag.restored', {
       expected: /404/,
     });
-    await page.getByText('has no environment "preview"').waitFor();
+    await page.getByText('This environment does not exist').waitFor();
     const environment = page.getByLabel('Environment', { exact: true });
     expect(await environment.inputValue()).toBe('preview');
     await environment.selectOption('');
@@ -94,6 +95,64 @@ describe('the history', () => {
     await page.getByRole('button', { name: 'Load older changes' }).click();
     await page.getByText('created the project').waitFor();
     expect(await page.getByRole('button', { name: 'Load older changes' }).count()).toBe(0);
+  }, 60_000);
+
+  test('a new change asks for the newest page only, and what is far from the screen is not drawn', async () => {
+    for (let share = 1; share <= 99; share++)
+      await world.management.putState('shop', 'staging', 'ramp', { enabled: true, rolloutPct: share });
+    const { page, check } = await world.open('/projects/shop/history?target=ramp');
+    const older = page.getByRole('button', { name: 'Load older changes' });
+    await older.click();
+    await older.click();
+    // The first change of all is drawn once the end of the list is near.
+    await older.waitFor({ state: 'detached' });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.locator('main').evaluate((main) => main.scrollTo(0, 0));
+    const rows = page.locator('[data-seq]');
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/api/audit') && asked.push(request.url()));
+    await world.management.putState('shop', 'staging', 'ramp', { enabled: false });
+    await rows.first().getByText('enabled').waitFor();
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).not.toContain('before=');
+    expect(await rows.count()).toBeLessThan(100);
+    await check();
+    // Nothing is lost: the oldest is there again at the end.
+    await page.locator('main').evaluate((main) => main.scrollTo(0, main.scrollHeight));
+    await rows.last().getByText('created the flag').first().waitFor();
+    await page.close();
+  }, 60_000);
+
+  test('everyone who may have made a change can be chosen, and days narrow the history', async () => {
+    await signUp(world, { email: 'grace@example.com', name: 'Grace Hopper', role: 'editor' });
+    const { page, check } = await world.open('/projects/shop/history');
+    const person = page.getByLabel('Person', { exact: true });
+    await person.selectOption('Grace Hopper');
+    await page.getByText('Nothing matches the filter').waitFor();
+    // The others can still be chosen.
+    expect(await person.getByRole('option').allTextContents()).toEqual(
+      expect.arrayContaining(['Anyone', 'ada', 'Grace Hopper', 'token admin']),
+    );
+    await person.selectOption('Anyone');
+    await page.locator('[data-seq]').first().waitFor();
+    await page.getByLabel('Until day').fill('2020-01-31');
+    await page.getByText('Nothing matches the filter').waitFor();
+    await check();
+    await page.reload();
+    await page.getByText('Nothing matches the filter').waitFor();
+    await page.getByLabel('Until day').fill('');
+    await page.getByLabel('From day').fill('2020-01-31');
+    await page.locator('[data-seq]').first().waitFor();
+    expect(await page.getByRole('link', { name: /Export/ }).getAttribute('href')).toContain(
+      'since=2020-01-3',
+    );
+    await page.close();
+  }, 60_000);
+
+  test('words are English whatever the language of the browser', async () => {
+    const { page } = await world.open('/projects/shop/history', { locale: 'de-DE' });
+    await page.getByRole('heading', { name: /^Today, (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, / }).waitFor();
+    await page.close();
   }, 60_000);
 
   test('the audit log of everything is there in dark and on a narrow screen', async () => {

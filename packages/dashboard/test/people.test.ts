@@ -68,18 +68,14 @@ test('a used link says so, and a link for a new password lets its owner in', asy
 }, 60_000);
 
 test('the last administrator can be neither demoted nor removed, and the screen says why', async () => {
-  const { page, check } = await world.open('/operators', { expected: /400/ });
+  const { page, check } = await world.open('/operators');
   await page.getByRole('button', { name: 'Edit ada' }).click();
   await page.getByRole('radio', { name: 'Viewer' }).check();
-  await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('alert').getByText('is the only administrator').waitFor();
-  expect(await page.getByRole('link', { name: 'What this means' }).getAttribute('href')).toContain(
-    '/docs/errors/',
-  );
+  expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await check();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Remove ada' }).click();
-  await page.getByRole('button', { name: 'Remove myself' }).click();
   await page.getByText('is the only administrator').waitFor();
   await page.getByRole('row', { name: /ada@example.com.*Administrator/ }).waitFor();
 }, 60_000);
@@ -162,13 +158,13 @@ test('too many wrong passwords are answered with how long to wait', async () => 
       page.waitForResponse((response) => response.request().method() === 'POST'),
       page.getByRole('button', { name: 'Sign in' }).click(),
     ]);
-    await page.getByRole('alert').getByText('password do not belong together').waitFor();
+    await page.getByRole('alert').getByText("password don't match").waitFor();
   }
   await check();
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page
     .getByRole('alert')
-    .getByText(/too many failed attempts.*try again in 1[45] minutes/)
+    .getByText(/Too many attempts. Try again in 1[45] minutes/)
     .waitFor();
   await check();
 }, 60_000);

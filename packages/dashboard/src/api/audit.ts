@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { queryKeys } from './query-keys.ts';
 import { request } from './request.ts';
 import type { Json } from './types.ts';
@@ -36,24 +36,84 @@ export interface AuditFilter {
   readonly action?: string;
   /** Found in the target, the actor or the note. */
   readonly q?: string;
-  /** ISO 8601 with a zone. */
+  /** ISO 8601 with a zone: not before this time. */
   readonly since?: string;
+  /** Before this time. */
   readonly until?: string;
 }
 
 /** Entries of one page. */
 const PAGE = 50;
 
-/** The audit log, newest first, page after page; new deeds appear by themselves. */
+/** As much of the audit log as was asked for, newest first. */
+interface LoadedLog {
+  readonly entries: readonly AuditEntryRecord[];
+  /** Whether the log has no older entries. */
+  readonly isWhole: boolean;
+}
+
+/** The audit log, newest first, page after page. New entries are put on top; what is loaded is not read again. */
 export function useAudit(filter: AuditFilter, options: { readonly pageSize?: number } = {}) {
   const { pageSize = PAGE } = options;
-  return useInfiniteQuery({
-    queryKey: [...queryKeys.audit, filter, pageSize],
-    initialPageParam: undefined as number | undefined,
-    queryFn: ({ pageParam, signal }) => fetchPage(filter, { before: pageParam, pageSize, signal }),
-    // A page ends with a whole change, so the next begins below its number.
-    getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)?.seq),
+  const queries = useQueryClient();
+  const queryKey = [...queryKeys.audit, filter, pageSize];
+  const loaded = () => queries.getQueryData<LoadedLog>(queryKey);
+  const newest = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => readNewest({ filter, pageSize, signal, loaded }),
+    // Entries never change; comparing them place by place would copy every one that has moved down.
+    structuralSharing: false,
   });
+  const older = useMutation({
+    mutationFn: (before: number) => readPage(filter, { before, pageSize }),
+    onSuccess: (page, before) =>
+      queries.setQueryData<LoadedLog>(queryKey, (log) =>
+        log === undefined || log.entries.at(-1)?.seq !== before
+          ? log
+          : { entries: [...log.entries, ...page], isWhole: page.length < pageSize },
+      ),
+  });
+  const { data, error, isPending, refetch } = newest;
+  const last = data?.entries.at(-1);
+  return {
+    entries: data?.entries,
+    hasOlder: data !== undefined && !data.isWhole,
+    loadOlder: () => {
+      // A page ends with a whole change, so the next begins below its number.
+      if (last !== undefined && !older.isPending) older.mutate(last.seq);
+    },
+    isLoadingOlder: older.isPending,
+    olderError: older.error,
+    ...{ error, isPending, refetch },
+  };
+}
+
+/** Reads from the top until it meets what is loaded already; at most as many entries as that. */
+async function readNewest({
+  filter,
+  pageSize,
+  signal,
+  loaded,
+}: {
+  readonly filter: AuditFilter;
+  readonly pageSize: number;
+  readonly signal: AbortSignal;
+  readonly loaded: () => LoadedLog | undefined;
+}): Promise<LoadedLog> {
+  const read: AuditEntryRecord[] = [];
+  for (;;) {
+    const page = await readPage(filter, { before: read.at(-1)?.seq, pageSize, signal });
+    // Asked for after each page: "older" may have added to it meanwhile.
+    const log = loaded();
+    const known = new Map(log?.entries.map((entry) => [entry.id, entry]));
+    read.push(...page.map((entry) => known.get(entry.id) ?? entry));
+    if (page.length < pageSize) return { entries: read, isWhole: true };
+    const last = read.at(-1);
+    const place = log?.entries.findIndex(({ id }) => id === last?.id) ?? -1;
+    if (log !== undefined && place !== -1)
+      return { entries: [...read, ...log.entries.slice(place + 1)], isWhole: log.isWhole };
+    if (log === undefined || read.length >= log.entries.length) return { entries: read, isWhole: false };
+  }
 }
 
 /** The address of the list, or of its export with `format=ndjson`. */
@@ -64,9 +124,9 @@ export function auditPath(filter: AuditFilter, more: Readonly<Record<string, str
   return `/api/audit?${query}`;
 }
 
-async function fetchPage(
+async function readPage(
   filter: AuditFilter,
-  { before, pageSize, signal }: { before: number | undefined; pageSize: number; signal: AbortSignal },
+  { before, pageSize, signal }: { before: number | undefined; pageSize: number; signal?: AbortSignal },
 ): Promise<readonly AuditEntryRecord[]> {
   const place = before === undefined ? {} : { before: String(before) };
   const path = auditPath(filter, { limit: String(pageSize), ...place });

@@ -30,6 +30,18 @@ export function useOperators() {
   });
 }
 
+/** Gives the function that tells whether someone is the only administrator, who can be neither demoted nor removed. */
+export function useIsOnlyAdmin(): (operator: OperatorRecord) => boolean {
+  const { data = [] } = useOperators();
+  const admins = data.filter(({ role }) => role === 'admin');
+  return ({ id }) => admins.length === 1 && admins[0]?.id === id;
+}
+
+/** Why the only administrator stays one. */
+export function onlyAdminText({ name }: OperatorRecord): string {
+  return `${name} is the only administrator. Make someone else an administrator first.`;
+}
+
 /** The links that are still open, newest first. */
 export function useInvitations() {
   return useQuery({

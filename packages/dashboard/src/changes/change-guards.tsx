@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
-import { type Conflict, ConflictDialog } from './conflict-dialog.tsx';
+import { type Conflict, ConflictDialog, type Resolution } from './conflict-dialog.tsx';
 import { type GuardedChange, ProductionGuard } from './production-guard.tsx';
 import { createQuestionSlot } from './question-slot.ts';
 import { isQuiet, keepQuiet } from './quiet-time.ts';
@@ -7,16 +7,15 @@ import { isQuiet, keepQuiet } from './quiet-time.ts';
 interface Guards {
   /** Asks before a change of a protected environment; `true` at once for any other. */
   readonly askConsent: (change: GuardedChange) => Promise<boolean>;
-  /** Shows both versions of a state; resolves with which to keep. */
-  readonly settleConflict: (conflict: Conflict) => Promise<'theirs' | 'mine'>;
+  /** Shows both versions of a state; resolves with the person's decision, `cancel` where there is none. */
+  readonly settleConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
 type Consent = 'no' | 'once' | 'for a while';
-type Kept = 'theirs' | 'mine';
 
 type Open =
   | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: Consent) => void }
-  | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Kept) => void };
+  | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Resolution) => void };
 
 const GuardsContext = createContext<Guards | undefined>(undefined);
 
@@ -45,7 +44,7 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
   );
   const settleConflict = useCallback(
     (conflict: Conflict) =>
-      slot.ask<Kept>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'theirs'),
+      slot.ask<Resolution>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'cancel'),
     [slot],
   );
   const guards = useMemo(() => ({ askConsent, settleConflict }), [askConsent, settleConflict]);

@@ -5,33 +5,38 @@ import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { ScrollRegion } from '../components/scroll-region.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 
-/** A state is no longer what somebody saw when they changed it. */
+/** A state that was changed since the person saw it. */
 export interface Conflict {
   readonly key: string;
   readonly environment: string;
   /** What stands there now; `undefined` when it was removed. */
   readonly theirs: StateRecord | undefined;
   readonly mine: FlagState | null;
+  /** Whether `mine` was typed and would be lost; a switch or an undo is simply canceled. */
+  readonly isDraft: boolean;
 }
 
-/** Shows both versions; nothing is overwritten without a decision. */
+/** What the person decided: to go on editing (or to leave it at that), to drop their version, or to write it. */
+export type Resolution = 'cancel' | 'theirs' | 'mine';
+
+/** Shows both versions; nothing is overwritten or dropped without a decision. */
 export function ConflictDialog({
-  conflict: { key, environment, theirs, mine },
+  conflict: { key, environment, theirs, mine, isDraft },
   onAnswer,
 }: {
   conflict: Conflict;
-  onAnswer: (answer: 'theirs' | 'mine') => void;
+  onAnswer: (answer: Resolution) => void;
 }) {
   return (
     <Dialog
-      title="This was changed meanwhile"
-      onClose={() => onAnswer('theirs')}
+      title="There is a newer version"
+      onClose={() => onAnswer('cancel')}
       className="w-[min(40rem,calc(100vw-2rem))]"
     >
       <p className="text-ink-2">
         <span className="font-mono text-xs break-all text-ink">{key}</span> in{' '}
-        <strong className="font-medium text-ink">{environment}</strong> is not what you saw any more. Nothing
-        of yours was written.
+        <strong className="font-medium text-ink">{environment}</strong> was changed after you opened it. Your
+        change was not saved.
       </p>
       <div className="mt-3 grid gap-3 sm:grid-cols-2">
         <Version title="In effect now" state={theirs?.state}>
@@ -40,11 +45,12 @@ export function ConflictDialog({
         <Version title="Yours" state={mine} />
       </div>
       <DialogActions>
-        <Button data-autofocus onClick={() => onAnswer('theirs')}>
-          Keep it
+        <Button data-autofocus onClick={() => onAnswer('cancel')}>
+          {isDraft ? 'Keep editing' : 'Cancel'}
         </Button>
+        {isDraft && <Button onClick={() => onAnswer('theirs')}>Discard mine</Button>}
         <Button kind="primary" onClick={() => onAnswer('mine')}>
-          Write mine over it
+          Overwrite with mine
         </Button>
       </DialogActions>
     </Dialog>
@@ -65,11 +71,18 @@ function Version({
       <h3 className="flex justify-between gap-2 font-medium">
         {title} {children}
       </h3>
-      <ScrollRegion label={title} className="mt-2 max-h-60 overflow-auto">
-        <pre className="font-mono text-xs whitespace-pre-wrap break-all">
-          {state === null || state === undefined ? 'not there' : JSON.stringify(state, undefined, 2)}
-        </pre>
-      </ScrollRegion>
+      <StateJson label={title} state={state} />
     </section>
+  );
+}
+
+/** A state in full, as JSON. `label` names it for screen readers. */
+export function StateJson({ label, state }: { label: string; state: FlagState | null | undefined }) {
+  return (
+    <ScrollRegion label={label} className="mt-2 max-h-60 overflow-auto">
+      <pre className="font-mono text-xs whitespace-pre-wrap break-all">
+        {state === null || state === undefined ? 'Not set' : JSON.stringify(state, undefined, 2)}
+      </pre>
+    </ScrollRegion>
   );
 }

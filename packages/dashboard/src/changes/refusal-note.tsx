@@ -1,9 +1,10 @@
+import { isSessionEnd } from '../api/api-error.ts';
 import { ErrorText } from '../components/error-text.tsx';
 import { FormError } from '../components/field.tsx';
 
-/** What the API refused, in its words, with the page that explains it; nothing when nothing was refused. */
+/** What was refused, with the page that explains it; nothing where nothing was, or where the session has ended. */
 export function RefusalNote({ error }: { error: unknown }) {
-  if (error === null || error === undefined) return null;
+  if (error === null || error === undefined || isSessionEnd(error)) return null;
   return (
     <FormError>
       <ErrorText error={error} />

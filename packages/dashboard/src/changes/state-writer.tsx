@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { isRefusal, messageOf } from '../api/api-error.ts';
+import { isRefusal } from '../api/api-error.ts';
 import { updateFlagInCache } from '../api/flag-cache.ts';
 import { withState } from '../api/flag-merge.ts';
 import {
@@ -23,7 +23,8 @@ import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { announce } from '../components/live-region.tsx';
 import { stateText } from '../components/state-text.ts';
 import { toast } from '../components/toasts.tsx';
-import type { Conflict } from './conflict-dialog.tsx';
+import type { Conflict, Resolution } from './conflict-dialog.tsx';
+import { toastFailure } from './toast-failure.tsx';
 
 /** A new state for one flag in one environment. */
 export interface StateChange {
@@ -36,16 +37,18 @@ export interface StateChange {
   /** Why: goes into the audit log. */
   readonly note?: string;
   readonly texts?: ValueTexts | undefined;
+  /** Whether a person typed it, so that a conflict must not drop it unasked. */
+  readonly isDraft?: boolean;
 }
 
-/** How a change ended; `yielded`: somebody else was faster, and their version was kept. */
+/** How a change ended; `yielded`: the person dropped it for a newer version. */
 export type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'yielded';
 
 /** What writing a state needs. */
 export interface StateWriterParts {
   readonly project: string;
   readonly queries: QueryClient;
-  readonly settleConflict: (conflict: Conflict) => Promise<'theirs' | 'mine'>;
+  readonly settleConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
 /** What became of states that were shown before they were written; `undefined` for those that were not written. */
@@ -120,13 +123,14 @@ export function createStateWriter({
       }
     }
     updateFlagInCache(queries, project, change.key, (flag) => withState(flag, place.environment, theirs));
-    const kept = await settleConflict({
+    const decision = await settleConflict({
       key: change.key,
       environment: place.environment,
       theirs,
       mine: change.after,
+      isDraft: change.isDraft ?? false,
     });
-    if (kept === 'theirs') return 'yielded';
+    if (decision !== 'mine') return decision === 'theirs' ? 'yielded' : 'cancelled';
     return write({ ...change, before: theirs, texts: { before: theirText, after: change.texts?.after } });
   }
 
@@ -175,8 +179,7 @@ function outcomeText(before: StateRecord | undefined, after: FlagState | null): 
 }
 
 function tellFailed({ key, environment }: StateChange, error: unknown): void {
-  const title = `${key} in ${environment.name} was not changed`;
-  toast({ kind: 'problem', title, detail: messageOf(error) });
+  toastFailure(`${key} in ${environment.name} was not changed`, error);
 }
 
 function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): StateRecord {

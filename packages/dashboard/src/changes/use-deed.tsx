@@ -1,7 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { ErrorText } from '../components/error-text.tsx';
 import { toast } from '../components/toasts.tsx';
+import { toastFailure } from './toast-failure.tsx';
 
 /** There is nothing to undo, and on a telephone the message stands before buttons. */
 const DONE_MS = 4_000;
@@ -25,7 +25,7 @@ export function useDeed(): (deed: Deed) => Promise<boolean> {
       try {
         await run();
       } catch (error) {
-        toast({ kind: 'problem', title: failed, detail: <ErrorText error={error} /> });
+        toastFailure(failed, error);
         return false;
       } finally {
         // Also after a refusal: what is on the screen may be why.

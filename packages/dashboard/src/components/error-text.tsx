@@ -1,6 +1,6 @@
-import { ApiError, messageOf } from '../api/api-error.ts';
+import { ApiError, isRefusal, messageOf } from '../api/api-error.ts';
 
-/** What the API said, and where its documentation explains it. */
+/** What went wrong, where the documentation explains it, and for input that was refused the API's reason on demand. */
 export function ErrorText({ error }: { error: unknown }) {
   const docs = error instanceof ApiError ? error.docs : undefined;
   return (
@@ -13,6 +13,12 @@ export function ErrorText({ error }: { error: unknown }) {
             What this means
           </a>
         </>
+      )}
+      {isRefusal(error, 'invalid_argument') && (
+        <details className="mt-1 text-xs">
+          <summary className="min-h-6 cursor-pointer">Details</summary>
+          <span className="font-mono break-words">{error.message}</span>
+        </details>
       )}
     </>
   );

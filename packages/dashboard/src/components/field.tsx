@@ -56,8 +56,8 @@ export function Field({
 export function FormError({ children }: { children: ReactNode }) {
   if (children === undefined || children === '') return null;
   return (
-    <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
+    <div role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
       {children}
-    </p>
+    </div>
   );
 }

@@ -9,9 +9,9 @@ export interface Credentials {
 /** Makes an operator, through an invitation that is accepted at once. */
 export async function signUp(
   { management, node }: World,
-  person: { readonly email: string; readonly role: 'viewer' | 'editor' | 'admin' },
+  person: { readonly email: string; readonly name?: string; readonly role: 'viewer' | 'editor' | 'admin' },
 ): Promise<Credentials> {
-  const { email, role } = person;
+  const { email, name, role } = person;
   const password = 'a horse of another colour';
   // As in the API's contract; another shape fails at once.
   const { token } = (await management.request('POST', '/api/invitations', { body: { email, role } })) as {
@@ -20,7 +20,7 @@ export async function signUp(
   const answer = await fetch(`${node.url}/api/invitations/accept`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ token, password }),
+    body: JSON.stringify({ token, password, name }),
   });
   if (!answer.ok)
     throw new Error(`accepting the invitation answered ${answer.status}: ${await answer.text()}`);

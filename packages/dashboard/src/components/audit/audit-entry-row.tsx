@@ -4,10 +4,11 @@ import { Link } from 'wouter';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../shell/links.ts';
+import { Author } from '../author.tsx';
 import { Button } from '../button.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
 import { TimeAgo } from '../time-ago.tsx';
-import { actorKind, actorText, deedText, hasVersions, targetText } from './deed-text.ts';
+import { deedText, hasVersions, targetText } from './deed-text.ts';
 import { FieldDiff } from './field-diff.tsx';
 
 /**
@@ -30,13 +31,11 @@ export function AuditEntryRow({
   children?: ReactNode;
 }) {
   const { actor, action, before, after, note, at, seq } = entry;
-  const kind = actorKind(actor);
   return (
     <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-1.5">
-          <span className="font-medium break-all">{actorText(actor)}</span>{' '}
-          {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}{' '}
+          <Author actor={actor} className="font-medium" />{' '}
           <span className="text-ink-2">{wordsOf(entry, target)}</span>{' '}
           {target === 'link' && <Target entry={entry} />}{' '}
           {entry.environment !== undefined && <Place name={entry.environment} environments={environments} />}{' '}

@@ -86,23 +86,6 @@ function membersOf(version: Json | undefined): { readonly [name: string]: Json |
   return isObject ? (version as { readonly [name: string]: Json }) : {};
 }
 
-/** Who did something, without the kind: `operator:ada@example.com` is `ada@example.com`. */
-export function actorText(actor: string): string {
-  return actor.replace(/^(operator|token):/, '');
-}
-
-/** Who did something, in one word or two: `ada@example.com`, `token ci`, `the server`. */
-export function authorText(actor: string): string {
-  if (actor.startsWith('token:')) return actor.replace(':', ' ');
-  return actor === 'system' ? 'the server' : actorText(actor);
-}
-
-/** How an actor came in, where it is worth saying: a token or the system itself. */
-export function actorKind(actor: string): string | undefined {
-  if (actor.startsWith('token:')) return 'access token';
-  return actor === 'system' ? 'the server' : undefined;
-}
-
 /** Deeds that a revert can put back; the server decides, this only hides buttons that could never work. */
 const REVERTIBLE = new Set([
   'flag.changed',

@@ -3,11 +3,11 @@ import { type FormEvent, useId, useState } from 'react';
 import type { RevertDifference } from '../../api/changes.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../button.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
-import { ErrorText } from '../error-text.tsx';
-import { Field, FormError } from '../field.tsx';
+import { Field } from '../field.tsx';
 import { ScrollRegion } from '../scroll-region.tsx';
 import { SkeletonRows } from '../skeleton.tsx';
 import { FieldDiff } from './field-diff.tsx';
@@ -56,12 +56,14 @@ export function RevertDialog({
     <Dialog title={`Revert change ${seq}?`} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
       <form onSubmit={submit} className="flex flex-col gap-3">
         <p className="text-ink-2">
-          This puts back what was there before, as a new change that can be reverted too.
+          This restores the earlier state as a new change, which can be reverted too.
         </p>
         {conflict !== undefined && (
           <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
             <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
-            <span className="min-w-0 break-words">{conflict.message}</span>
+            <span className="min-w-0">
+              Some of this was changed again after change {seq}. Reverting overwrites those later changes.
+            </span>
           </div>
         )}
         {guarded.map((environment) => (
@@ -74,15 +76,11 @@ export function RevertDialog({
           </p>
         ))}
         {preview.isPending && <SkeletonRows rows={2} />}
-        {differences?.length === 0 && <p>There is nothing to put back: all of it is as it was before.</p>}
+        {differences?.length === 0 && <p>Nothing to revert: everything is as it was before.</p>}
         {differences !== undefined && differences.length > 0 && (
           <Differences differences={differences} environments={environments} />
         )}
-        {failure !== null && (
-          <FormError>
-            <ErrorText error={failure} />
-          </FormError>
-        )}
+        <RefusalNote error={failure} />
         {conflict !== undefined && differences !== undefined && (
           <label htmlFor={anywayId} className="flex min-h-6 items-center gap-2">
             <input
@@ -92,7 +90,7 @@ export function RevertDialog({
               checked={isSure}
               onChange={(event) => setSureOf(event.target.checked ? overwritten : undefined)}
             />
-            Revert anyway, over what has changed since
+            Revert anyway and overwrite the later changes
           </label>
         )}
         <Field label="Why" hint="Goes into the history. Optional.">

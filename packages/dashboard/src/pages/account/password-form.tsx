@@ -2,9 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { api, request } from '../../api/request.ts';
 import { useOperator } from '../../api/session.ts';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { FormError } from '../../components/field.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 import { toast } from '../../components/toasts.tsx';
 
@@ -63,11 +62,7 @@ export function PasswordForm() {
         hint={PASSWORD_RULE}
         error={isTried ? problem : undefined}
       />
-      {error !== undefined && !isWrong && (
-        <FormError>
-          <ErrorText error={error} />
-        </FormError>
-      )}
+      {!isWrong && <RefusalNote error={error} />}
       <p className="text-xs text-ink-3">
         It signs you out in every other browser, and keeps you signed in here.
       </p>

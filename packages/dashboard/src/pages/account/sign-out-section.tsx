@@ -1,7 +1,6 @@
 import { useSession, useSignOut } from '../../api/session.ts';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { FormError } from '../../components/field.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 
 /** The way out of this browser, and how to end the others. */
@@ -20,9 +19,7 @@ export function SignOutSection() {
       </p>
       {signOut.error !== null && (
         <div className="mt-3">
-          <FormError>
-            <ErrorText error={signOut.error} />
-          </FormError>
+          <RefusalNote error={signOut.error} />
         </div>
       )}
       <Button className="mt-3" disabled={signOut.isPending} onClick={() => signOut.mutate()}>

@@ -1,19 +1,20 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
 import Ellipsis from 'lucide-react/icons/ellipsis';
 import X from 'lucide-react/icons/x';
-import type { AuditEntryRecord } from '../../api/audit.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { actorText } from '../../components/audit/deed-text.ts';
+import { Author } from '../../components/author.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { SeenBy } from '../../components/delivery/seen-by.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import type { CardChange } from './last-changes.ts';
 
 /** The newest change here and how far it has come; what else can be done. */
 export function CardFooter({
   project,
   environment: { name },
-  last,
+  change,
+  isNew,
   isThere,
   canEdit,
   onSchedule,
@@ -21,7 +22,10 @@ export function CardFooter({
 }: {
   project: string;
   environment: EnvironmentRecord;
-  last: AuditEntryRecord | undefined;
+  /** The newest change; `undefined` where there is none, or none is known yet. */
+  change: CardChange | undefined;
+  /** Whether the whole history is known and has no change. */
+  isNew: boolean;
   /** Whether the flag has a state here. */
   isThere: boolean;
   canEdit: boolean;
@@ -31,15 +35,20 @@ export function CardFooter({
   return (
     <div className="flex min-h-9 items-center gap-2 border-t border-line py-1 pr-2 pl-4 text-xs text-ink-3">
       <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-0.5 py-1">
-        {last === undefined ? (
-          'Nothing was changed here yet.'
-        ) : (
+        {isNew && 'No changes yet.'}
+        {change !== undefined && (
           <>
             <span className="min-w-0 break-words">
-              Changed <TimeAgo at={last.at} /> by <span className="break-all">{actorText(last.actor)}</span>
-              {last.note !== undefined && `: “${last.note}”`}
+              {change.deed} <TimeAgo at={change.at} />
+              {change.by !== undefined && (
+                <>
+                  {' '}
+                  by <Author actor={change.by} />
+                </>
+              )}
+              {change.entry?.note !== undefined && `: “${change.entry.note}”`}
             </span>
-            <SeenBy project={project} seq={last.seq} />
+            {change.entry !== undefined && <SeenBy project={project} seq={change.entry.seq} />}
           </>
         )}
       </p>

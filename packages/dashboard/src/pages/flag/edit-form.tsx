@@ -1,7 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { FormError, INPUT } from '../../components/field.tsx';
+import { INPUT } from '../../components/field.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
 
 /** A field in the place of a text: Enter saves (in long ones with Ctrl or Cmd), Escape goes back. */
@@ -96,11 +96,7 @@ export function EditForm({
           {hint}
         </p>
       )}
-      {error !== undefined && (
-        <FormError>
-          <ErrorText error={error} />
-        </FormError>
-      )}
+      <RefusalNote error={error} />
     </form>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import { cellName, useWriteStatus } from '../../api/own-writes.ts';
-import type { EnvironmentRecord, FlagRecord, StateRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/use-change-state.ts';
 import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
 import { classNames } from '../../components/class-names.ts';
@@ -11,6 +11,7 @@ import { useNews } from '../flags/use-news.ts';
 import { ArchivedDraft } from './archived-draft.tsx';
 import { CardFooter } from './card-footer.tsx';
 import { CardHead } from './card-head.tsx';
+import { newestChange } from './last-changes.ts';
 import { MissingState } from './missing-state.tsx';
 import { OvertakenBanner } from './overtaken-banner.tsx';
 import { RolloutField } from './rollout-field.tsx';
@@ -30,13 +31,16 @@ export function EnvironmentCard({
   environment,
   flag,
   last,
+  isWholeHistory,
   onSchedule,
 }: {
   project: string;
   environment: EnvironmentRecord;
   flag: FlagRecord;
-  /** The newest change here, where it is known. */
+  /** The newest entry of the history about this environment, as far as it is loaded. */
   last: AuditEntryRecord | undefined;
+  /** Whether all of the history is loaded. */
+  isWholeHistory: boolean;
   onSchedule: (start: Omit<ScheduleStart, 'environment'>) => void;
 }) {
   const { key } = flag;
@@ -46,6 +50,7 @@ export function EnvironmentCard({
   const status = useWriteStatus(cellName(project, name, key));
   const held = useStateDraft({ record, valueText }, status === 'saving');
   const [note, setNote] = useState('');
+  const change = newestChange(record, last);
   const changeState = useChangeState(project);
   const isArchived = flag.archivedAt !== undefined;
   const whyNot = useWhyNotChange()(environment);
@@ -70,6 +75,7 @@ export function EnvironmentCard({
       ...{ key, environment, before: base.record, after: state },
       ...(note.trim() === '' ? {} : { note: note.trim() }),
       texts: { before: base.valueText, after },
+      isDraft: true,
     });
     if (outcome === 'yielded') held.reset();
     if (outcome === 'done') setNote('');
@@ -113,7 +119,7 @@ export function EnvironmentCard({
       )}
       {isArchived && <ArchivedDraft onDiscard={held.reset} />}
       {!isArchived && held.isOvertaken && (
-        <OvertakenBanner record={record} by={authorOf(record, last)} onTake={held.reset} onKeep={held.keep} />
+        <OvertakenBanner record={record} by={change?.by} onDiscard={held.reset} onKeep={held.keep} />
       )}
       {!isArchived && isDirty && (
         <SaveBar
@@ -126,7 +132,8 @@ export function EnvironmentCard({
         />
       )}
       <CardFooter
-        {...{ project, environment, last, canEdit: obstacle === undefined }}
+        {...{ project, environment, change, canEdit: obstacle === undefined }}
+        isNew={change === undefined && isWholeHistory}
         isThere={record !== undefined}
         onSchedule={() => onSchedule({ draft: undefined, valueText })}
         onRemove={() =>
@@ -135,10 +142,4 @@ export function EnvironmentCard({
       />
     </section>
   );
-}
-
-/** Who wrote a state; `undefined` while the history does not know of it yet. */
-function authorOf(record: StateRecord | undefined, last: AuditEntryRecord | undefined): string | undefined {
-  const isKnown = record === undefined || (last !== undefined && last.at >= record.updatedAt);
-  return isKnown ? last?.actor : undefined;
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord } from '../../api/types.ts';
-import { actorText } from '../../components/audit/deed-text.ts';
+import { Author } from '../../components/author.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { EditableText } from './editable-text.tsx';
 import { tagsOf } from './flag-tags.ts';
@@ -66,7 +66,7 @@ export function FlagDetails({
         {last !== undefined && (
           <Fact name="Last change">
             <span>
-              <TimeAgo at={last.at} /> by <span className="break-all">{actorText(last.actor)}</span>
+              <TimeAgo at={last.at} /> by <Author actor={last.actor} />
             </span>
           </Fact>
         )}

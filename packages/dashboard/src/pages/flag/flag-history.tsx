@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectRecord } from '../../api/types.ts';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { mayBeReverted } from '../../components/audit/deed-text.ts';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
@@ -19,7 +20,7 @@ export function FlagHistory({
 }) {
   const [reverting, setReverting] = useState<number>();
   const canEdit = useCan('editor');
-  const entries = history.data?.pages.flat();
+  const { entries } = history;
   return (
     <section aria-labelledby="flag-history">
       <h2 id="flag-history" className="mb-2 text-base font-semibold">
@@ -44,13 +45,10 @@ export function FlagHistory({
           ))}
         </ol>
       )}
-      {history.hasNextPage && (
-        <Button
-          className="mt-2"
-          disabled={history.isFetchingNextPage}
-          onClick={() => void history.fetchNextPage()}
-        >
-          {history.isFetchingNextPage ? 'Loading…' : 'Older'}
+      <RefusalNote error={history.olderError} />
+      {history.hasOlder && (
+        <Button className="mt-2" disabled={history.isLoadingOlder} onClick={history.loadOlder}>
+          {history.isLoadingOlder ? 'Loading…' : 'Older'}
         </Button>
       )}
       {reverting !== undefined && (

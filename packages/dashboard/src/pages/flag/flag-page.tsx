@@ -41,7 +41,7 @@ export function FlagPage() {
 
 function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
   const history = useAudit({ project: project.name, target: flag.key, action: 'flag' }, { pageSize: 20 });
-  const last = lastChanges(history.data?.pages.flat() ?? []);
+  const last = lastChanges(history.entries ?? []);
   const [scheduling, setScheduling] = useState<ScheduleStart>();
   const isArchived = flag.archivedAt !== undefined;
   return (
@@ -50,7 +50,7 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
       heading={<FlagHeading project={project.name} flag={flag} />}
       actions={<FlagActions project={project} flag={flag} />}
     >
-      <FlagDetails project={project.name} flag={flag} last={history.data?.pages[0]?.[0]} />
+      <FlagDetails project={project.name} flag={flag} last={history.entries?.[0]} />
       <div className="mt-5 grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
           {isArchived && <ArchivedNotice project={project} flag={flag} />}
@@ -61,6 +61,7 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
               environment={environment}
               flag={flag}
               last={last.get(environment.name)}
+              isWholeHistory={history.entries !== undefined && !history.hasOlder}
               onSchedule={(start) => setScheduling({ environment, ...start })}
             />
           ))}

@@ -1,37 +1,49 @@
+import { useId, useState } from 'react';
+import { usePersonName } from '../../api/people.ts';
 import type { StateRecord } from '../../api/types.ts';
-import { actorText } from '../../components/audit/deed-text.ts';
+import { StateJson } from '../../changes/conflict-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
 
-/** Tells who is editing that somebody else has changed the same; nothing typed is lost without a decision. */
+/** Says that the state being edited was changed elsewhere; nothing typed is lost without a decision. */
 export function OvertakenBanner({
   record,
   by,
-  onTake,
+  onDiscard,
   onKeep,
 }: {
   /** What is in effect now. */
   record: StateRecord | undefined;
   /** Who changed it, where that is known. */
   by: string | undefined;
-  onTake: () => void;
+  onDiscard: () => void;
   onKeep: () => void;
 }) {
+  const [isShown, setShown] = useState(false);
+  const id = useId();
+  const author = usePersonName();
+  const who = by === undefined ? undefined : author(by);
   return (
-    <div
-      role="alert"
-      className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-warn-soft px-4 py-2.5"
-    >
-      <p className="flex min-w-0 flex-1 basis-64 flex-wrap items-center gap-x-1.5 gap-y-1 text-warn">
-        <span>
-          {by === undefined ? 'Somebody' : <span className="break-all">{actorText(by)}</span>} changed this
-          while you were editing. In effect now:
-        </span>
-        <StateSummary state={record?.state} />
-      </p>
-      <div className="flex flex-wrap gap-2">
-        <Button onClick={onTake}>Show theirs</Button>
-        <Button onClick={onKeep}>Keep editing mine</Button>
+    <div role="alert" className="border-t border-line bg-warn-soft px-4 py-2.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <p className="flex min-w-0 flex-1 basis-64 flex-wrap items-center gap-x-1.5 gap-y-1 text-warn">
+          <span className="min-w-0 break-words" title={who?.detail}>
+            {/* A change of this tab is never "theirs". */}
+            {who?.isSelf ? 'You, in another tab,' : (who?.name ?? 'Someone')} changed this while you were
+            editing. In effect now:
+          </span>
+          <StateSummary state={record?.state} />
+        </p>
+        <div className="flex flex-wrap gap-2">
+          <Button aria-expanded={isShown} aria-controls={id} onClick={() => setShown(!isShown)}>
+            {isShown ? 'Hide theirs' : 'Show theirs'}
+          </Button>
+          <Button onClick={onDiscard}>Discard mine</Button>
+          <Button onClick={onKeep}>Keep editing</Button>
+        </div>
+      </div>
+      <div id={id} hidden={!isShown} className="mt-2 rounded-md border border-line bg-surface px-3 pb-3">
+        <StateJson label="In effect now" state={record?.state} />
       </div>
     </div>
   );

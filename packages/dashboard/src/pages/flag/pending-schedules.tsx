@@ -24,9 +24,9 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
         </Link>
       </div>
       {error !== null && (
-        <p role="alert" className="px-4 pb-4 text-danger">
+        <div role="alert" className="px-4 pb-4 text-danger">
           <ErrorText error={error} />
-        </p>
+        </div>
       )}
       {pending.length === 0 ? (
         <p className="px-4 pb-4 text-xs text-ink-3">

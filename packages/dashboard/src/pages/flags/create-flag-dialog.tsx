@@ -1,10 +1,10 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { type FormEvent, useState } from 'react';
-import { messageOf } from '../../api/api-error.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { Field, FormError, INPUT } from '../../components/field.tsx';
+import { Field, INPUT } from '../../components/field.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { FirstStates } from './first-states.tsx';
 import { useCreateGuarded } from './use-create-guarded.ts';
@@ -27,7 +27,7 @@ export function CreateFlagDialog({
   const [tags, setTags] = useState('');
   const [owner, setOwner] = useState('');
   const [enabledIn, setEnabledIn] = useState<ReadonlySet<string>>(new Set());
-  const [refusal, setRefusal] = useState<string>();
+  const [refusal, setRefusal] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const create = useCreateGuarded(project);
   const fault = key === '' ? undefined : faultOf(key, flags);
@@ -44,7 +44,7 @@ export function CreateFlagDialog({
         onClose();
       }
     } catch (error) {
-      setRefusal(messageOf(error));
+      setRefusal(error);
     } finally {
       setBusy(false);
     }
@@ -97,7 +97,7 @@ export function CreateFlagDialog({
           </Field>
         </div>
         <FirstStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
-        {refusal !== undefined && <FormError>{refusal}</FormError>}
+        <RefusalNote error={refusal} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" disabled={key === '' || fault !== undefined || isBusy}>

@@ -4,6 +4,7 @@ import { messageOf } from '../../api/api-error.ts';
 import { type ArchiveResult, archiveFlags, restoreFlags } from '../../api/flag-archive.ts';
 import { dropFlags, putFlag } from '../../api/flag-cache.ts';
 import { queryKeys } from '../../api/query-keys.ts';
+import { toastFailure } from '../../changes/toast-failure.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { toast } from '../../components/toasts.tsx';
 
@@ -40,8 +41,7 @@ export function useArchiveRun(project: string, confirmed: readonly string[]): Ar
     } catch (error) {
       setProblem(messageOf(error));
       // Nobody looks at the dialog any more.
-      if (isLeft.current)
-        toast({ kind: 'problem', title: 'Archiving ended early', detail: messageOf(error) });
+      if (isLeft.current) toastFailure('Archiving ended early', error);
     }
     setRunning(false);
     refresh();

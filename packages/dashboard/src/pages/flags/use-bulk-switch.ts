@@ -1,10 +1,10 @@
 import { useCallback } from 'react';
-import { messageOf } from '../../api/api-error.ts';
 import { switchStates } from '../../api/bulk-switch.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
+import { toastFailure } from '../../changes/toast-failure.tsx';
 import { useUndoChange } from '../../changes/use-undo-change.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -63,7 +63,7 @@ export function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<bo
         return true;
       } catch (error) {
         for (const cell of cells) clearWriteStatus(cell);
-        toast({ kind: 'problem', title: 'Nothing was changed', detail: messageOf(error) });
+        toastFailure('Nothing was changed', error);
         return false;
       }
     },

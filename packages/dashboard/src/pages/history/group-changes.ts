@@ -37,7 +37,20 @@ function changesOf(entries: readonly AuditEntryRecord[]): readonly Change[] {
       last.entries.push(entry);
     else changes.push({ seq: entry.operation, first: entry, entries: [entry] });
   }
-  return changes;
+  return changes.map(sameAsBefore);
+}
+
+/** Changes by their first entry, so that one that is listed again is the same object and is not drawn again. */
+const grouped = new WeakMap<AuditEntryRecord, Change>();
+
+function sameAsBefore(change: Change): Change {
+  const before = grouped.get(change.first);
+  const isSame =
+    before?.entries.length === change.entries.length &&
+    before.entries.every((entry, index) => entry === change.entries[index]);
+  if (isSame) return before;
+  grouped.set(change.first, change);
+  return change;
 }
 
 /**

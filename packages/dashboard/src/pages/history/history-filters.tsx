@@ -1,15 +1,24 @@
 import Download from 'lucide-react/icons/download';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditEntryRecord, type AuditFilter, auditPath } from '../../api/audit.ts';
+import { useOperators } from '../../api/operators.ts';
+import { usePersonName } from '../../api/people.ts';
+import { useTokens } from '../../api/tokens.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { actorText } from '../../components/audit/deed-text.ts';
+import { CONTROL } from '../../components/field.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { Select } from '../../components/select.tsx';
 import { ACTION_CHOICES } from './action-choices.ts';
 
 /** How long after the last key the list is asked for, in milliseconds. */
 const PAUSE_MS = 250;
+
+/** The days that a history can be narrowed to, as the address names them; both are part of it. */
+const DAYS = [
+  { name: 'from', label: 'From day', text: 'From' },
+  { name: 'until', label: 'Until day', text: 'until' },
+] as const;
 
 const ACTION_NAMES = new Map(ACTION_CHOICES);
 
@@ -21,10 +30,10 @@ export function HistoryFilters({
 }: {
   filter: AuditFilter;
   environments: readonly EnvironmentRecord[];
-  /** What is listed: the people of it can be chosen. */
+  /** What is listed: its authors can be chosen too, such as people who were removed. */
   entries: readonly AuditEntryRecord[];
 }) {
-  const [, setParams] = useSearchState();
+  const [params, setParams] = useSearchState();
   const { q = '' } = filter;
   const [text, setText] = useState(q);
   const sent = useRef(q);
@@ -41,11 +50,7 @@ export function HistoryFilters({
     sent.current = q;
     setText(q);
   }, [q]);
-  const people = useMemo(() => {
-    const names = new Set(entries.map(({ actor }) => actor));
-    if (filter.actor) names.add(filter.actor);
-    return [...names].sort();
-  }, [entries, filter.actor]);
+  const authors = useAuthors(entries, filter.actor);
   // What narrows the list can always be seen and taken away, also when it is gone or was never there.
   const places = withChosen(
     environments.map(({ name }) => name),
@@ -69,10 +74,10 @@ export function HistoryFilters({
         value={filter.actor ?? ''}
         onChange={(event) => setParams({ actor: event.target.value })}
       >
-        <option value="">everybody</option>
-        {people.map((actor) => (
+        <option value="">Anyone</option>
+        {authors.map(({ actor, name }) => (
           <option key={actor} value={actor}>
-            {actorText(actor)}
+            {name}
           </option>
         ))}
       </Select>
@@ -83,7 +88,7 @@ export function HistoryFilters({
           value={filter.environment ?? ''}
           onChange={(event) => setParams({ environment: event.target.value })}
         >
-          <option value="">every environment</option>
+          <option value="">Any environment</option>
           {places.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -95,13 +100,27 @@ export function HistoryFilters({
         value={filter.action ?? ''}
         onChange={(event) => setParams({ action: event.target.value })}
       >
-        <option value="">everything</option>
+        <option value="">Any action</option>
         {deeds.map((action) => (
           <option key={action} value={action}>
             {ACTION_NAMES.get(action) ?? action}
           </option>
         ))}
       </Select>
+      <span className="flex flex-wrap items-center gap-2">
+        {DAYS.map(({ name, label, text }) => (
+          <label key={name} className="flex items-center gap-1.5 text-ink-2">
+            {text}
+            <input
+              type="date"
+              aria-label={label}
+              className={CONTROL}
+              value={params.get(name) ?? ''}
+              onChange={(event) => setParams({ [name]: event.target.value })}
+            />
+          </label>
+        ))}
+      </span>
       <a
         href={auditPath(filter, { format: 'ndjson' })}
         download
@@ -112,6 +131,35 @@ export function HistoryFilters({
       </a>
     </search>
   );
+}
+
+/** Everyone who can have made a change, by name: people, access tokens, and whoever is listed or chosen. */
+function useAuthors(
+  entries: readonly AuditEntryRecord[],
+  chosen: string | undefined,
+): readonly { readonly actor: string; readonly name: string }[] {
+  const { data: operators } = useOperators();
+  const { data: tokens } = useTokens();
+  const nameOf = usePersonName();
+  // Those of a list that is narrowed to one person since can still be chosen.
+  const [seen] = useState(() => new Set<string>());
+  return useMemo(() => {
+    for (const { actor } of entries) seen.add(actor);
+    const actors = new Set([
+      ...(operators ?? []).map(({ email }) => `operator:${email}`),
+      ...(tokens ?? []).map(({ name }) => `token:${name}`),
+      ...seen,
+      ...(chosen === undefined ? [] : [chosen]),
+    ]);
+    const named = [...actors].map((actor) => ({ actor, ...nameOf(actor) }));
+    const isShared = (name: string) => named.filter((each) => each.name === name).length > 1;
+    return named
+      .map(({ actor, name, detail }) => ({
+        actor,
+        name: detail !== undefined && isShared(name) ? `${name} (${detail})` : name,
+      }))
+      .sort((one, other) => one.name.localeCompare(other.name));
+  }, [operators, tokens, entries, seen, chosen, nameOf]);
 }
 
 function withChosen(choices: readonly string[], chosen: string | undefined): readonly string[] {

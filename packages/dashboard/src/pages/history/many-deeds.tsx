@@ -3,8 +3,9 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { actorKind, actorText, deedText, hasVersions, targetText } from '../../components/audit/deed-text.ts';
+import { deedText, hasVersions, targetText } from '../../components/audit/deed-text.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
+import { Author } from '../../components/author.tsx';
 import { Button } from '../../components/button.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -30,7 +31,6 @@ export function ManyDeeds({
   const places = [...new Set(entries.map(({ environment }) => environment))].filter(
     (name) => name !== undefined,
   );
-  const kind = actorKind(first.actor);
   const isOneFlag = flagsOf(entries).size === 1;
   // The list of changes is newest first; what one of them did is told in its order.
   const deeds = entries.toReversed();
@@ -38,8 +38,7 @@ export function ManyDeeds({
     <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-1.5">
-          <span className="font-medium break-all">{actorText(first.actor)}</span>
-          {kind !== undefined && <span className="text-xs text-ink-3">({kind})</span>}
+          <Author actor={first.actor} className="font-medium" />
           <span className="text-ink-2">{summaryOf(entries)}</span>
           {isOneFlag && <Target entry={first} />}
           {places.length === 1 && <Place name={places[0] ?? ''} environments={environments} />}

@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { changeOperator } from '../../api/operators.ts';
+import { changeOperator, onlyAdminText, useIsOnlyAdmin } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-keys.ts';
 import { useOperator } from '../../api/session.ts';
 import type { OperatorRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { FormError } from '../../components/field.tsx';
 import { NameField } from '../../components/name-field.tsx';
 import {
   PermissionFields,
@@ -30,10 +31,12 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
     newPermissions !== undefined &&
     (members.role !== operator.role || members.canChangeProtected !== operator.canChangeProtected);
   const isSelf = self.id === operator.id;
+  const isLast = useIsOnlyAdmin()(operator) && isOther && members.role !== 'admin';
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
     if (name.trim() === '') return;
+    if (isLast) return;
     setPending(true);
     setError(undefined);
     try {
@@ -58,7 +61,8 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
         <p className="break-all text-ink-2">{operator.email}</p>
         <NameField value={name} onChange={setName} error={name.trim() === '' ? 'Give a name.' : undefined} />
         <PermissionFields value={permissions} onChange={setPermissions} />
-        {isOther && (
+        {isLast && <FormError>{onlyAdminText(operator)}</FormError>}
+        {isOther && !isLast && (
           <p className="text-ink-2">
             {isSelf
               ? 'You stay signed in here, and are signed out in other browsers.'
@@ -68,7 +72,7 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
         <RefusalNote error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={isPending}>
+          <Button type="submit" kind="primary" disabled={isPending || isLast}>
             Save
           </Button>
         </DialogActions>

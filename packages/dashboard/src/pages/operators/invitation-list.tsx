@@ -2,6 +2,7 @@ import { messageOf } from '../../api/api-error.ts';
 import { type InvitationRecord, withdrawInvitation } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-keys.ts';
 import { useDeed } from '../../changes/use-deed.tsx';
+import { Author } from '../../components/author.tsx';
 import { Button } from '../../components/button.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import {
@@ -78,7 +79,7 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
         {protectedText(invitation)}
       </RecordCell>
       <RecordCell label="Made by">
-        <span className="break-all">{createdBy.replace(/^operator:/, '')}</span>
+        <Author actor={createdBy} />
       </RecordCell>
       <RecordCell label="Ends" className="lg:whitespace-nowrap">
         <TimeAgo at={expiresAt} />

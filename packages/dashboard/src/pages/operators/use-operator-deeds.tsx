@@ -1,9 +1,16 @@
-import { type OfferedLink, offerReset, removeOperator } from '../../api/operators.ts';
+import {
+  type OfferedLink,
+  offerReset,
+  onlyAdminText,
+  removeOperator,
+  useIsOnlyAdmin,
+} from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-keys.ts';
 import { useOperator } from '../../api/session.ts';
 import type { OperatorRecord } from '../../api/types.ts';
 import { useDeed } from '../../changes/use-deed.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { leaveAtOnce } from '../../shell/leave-guard.ts';
 
 /** Asks, and removes a person. */
@@ -11,7 +18,13 @@ export function useRemoveOperator(): (operator: OperatorRecord) => Promise<void>
   const confirm = useConfirm();
   const deed = useDeed();
   const self = useOperator();
-  return async ({ id, name, email }) => {
+  const isOnlyAdmin = useIsOnlyAdmin();
+  return async (operator) => {
+    const { id, name, email } = operator;
+    if (isOnlyAdmin(operator)) {
+      toast({ kind: 'problem', title: `${name} was not removed`, detail: onlyAdminText(operator) });
+      return;
+    }
     const isSelf = id === self.id;
     const isConfirmed = await confirm({
       title: isSelf ? 'Remove yourself?' : `Remove ${name}?`,

@@ -1,15 +1,14 @@
 import { Link } from 'wouter';
-import { messageOf } from '../../api/api-error.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { type ScheduleRecord, useCancelSchedule } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
-import { actorText } from '../../components/audit/deed-text.ts';
+import { toastFailure } from '../../changes/toast-failure.tsx';
+import { Author } from '../../components/author.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { links } from '../../shell/links.ts';
 import { dueText } from './due-text.ts';
 import { StatusBadge } from './status-badge.tsx';
@@ -34,8 +33,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
     if (!isSure) return;
     cancel.mutate(schedule.id, {
       onSuccess: () => announce('The schedule is cancelled'),
-      onError: (refused) =>
-        toast({ kind: 'problem', title: 'The schedule was not cancelled', detail: messageOf(refused) }),
+      onError: (refused) => toastFailure('The schedule was not canceled', refused),
     });
   }
 
@@ -73,7 +71,7 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
           <p className="mt-1.5 rounded-md bg-danger-soft px-2.5 py-1.5 break-words text-danger">{error}</p>
         )}
         <p className="mt-1 text-xs text-ink-3">
-          By {actorText(createdBy)}, <TimeAgo at={createdAt} />
+          By <Author actor={createdBy} />, <TimeAgo at={createdAt} />
           {settledAt !== undefined && (
             <>
               {' '}

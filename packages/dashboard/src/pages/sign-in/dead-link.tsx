@@ -23,9 +23,9 @@ export function DeadLink({ error, onRetry }: { error: unknown; onRetry: () => vo
   }
   return (
     <Door title="This link could not be looked at">
-      <p className="text-ink-2">
+      <div className="text-ink-2">
         <ErrorText error={error} />
-      </p>
+      </div>
       <Button className="mt-4" onClick={onRetry}>
         Try again
       </Button>
