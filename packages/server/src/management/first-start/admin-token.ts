@@ -1,4 +1,16 @@
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../storage/storage-error.ts';
 
@@ -7,31 +19,66 @@ export const ADMIN_TOKEN_FILE = 'admin-token';
 
 /**
  * Reads the administration token from the data folder, or makes it on the first start: readable by its owner only.
- * Rejects with `StorageError` when the folder cannot be written.
+ * Rejects with `StorageError` when the folder or the file cannot be used.
  */
 export function adminTokenIn(dataFolder: string, newToken: () => string): string {
   const path = join(dataFolder, ADMIN_TOKEN_FILE);
+  explain(`The data folder ${dataFolder} cannot be created`, 'Choose another one with --data.', () =>
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 }),
+  );
+  return (
+    readToken(path) ??
+    explain(
+      `The data folder ${dataFolder} cannot be written`,
+      'Let this user write there, or choose another one with --data.',
+      () => writeToken(path, newToken()),
+    )
+  );
+}
+
+/** `undefined` where there is no token yet. */
+function readToken(path: string): string | undefined {
+  const file = openToken(path);
+  if (file === undefined) return undefined;
   try {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-    return readToken(path) ?? writeToken(path, newToken());
-  } catch (cause) {
+    const token = explain(`${path} cannot be read`, INSTEAD, () => readFileSync(file, 'utf8').trim());
+    restrict(file, path);
+    if (token === '') return undefined;
+    if (TOKEN.test(token)) return token;
     throw new StorageError(
-      `The administration token ${path} cannot be read or written: give this user the folder, or set HALYARD_ADMIN_TOKEN.`,
-      { cause },
+      `${path} must hold at least 16 printable ASCII characters without spaces. Remove the file, and the next start makes a new one.`,
     );
+  } finally {
+    closeSync(file);
   }
 }
 
-function readToken(path: string): string | undefined {
+/** The same as for the setting `adminToken`. */
+const TOKEN = /^[\x21-\x7e]{16,}$/;
+
+/** A link is not followed: its target is somebody else's file, whose mode and content are not ours to use. */
+function openToken(path: string): number | undefined {
   try {
-    const token = readFileSync(path, 'utf8').trim();
-    // Whoever loosened the file's mode gets it tightened again: the token opens everything.
-    chmodSync(path, 0o600);
-    return token === '' ? undefined : token;
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    const code = codeOf(error);
+    if (code === 'ENOENT') return undefined;
+    if (code !== 'ELOOP') throw unusable(`${path} cannot be read`, INSTEAD, error);
+    throw new StorageError(`${path} is a symbolic link. ${INSTEAD}`, { cause: error });
   }
+}
+
+const INSTEAD =
+  'To use a token of another file, name that file with --admin-token-file or HALYARD_ADMIN_TOKEN_FILE.';
+
+/** The token opens everything: when the file's mode was loosened it is tightened again. */
+function restrict(file: number, path: string): void {
+  if ((fstatSync(file).mode & 0o077) === 0) return;
+  explain(
+    `Other users can read ${path}, and its mode cannot be changed`,
+    `Run chmod 600 ${path} as its owner.`,
+    () => fchmodSync(file, 0o600),
+  );
 }
 
 /** Gives the token that is in the file afterwards: another process that starts in this folder may have been first. */
@@ -59,4 +106,33 @@ function tryLink(own: string, path: string): boolean {
 function rename(own: string, path: string, token: string): string {
   renameSync(own, path);
   return token;
+}
+
+/** Runs `work`, and says of what it throws what could not be done and what to do instead. */
+function explain<T>(what: string, advice: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof StorageError ? error : unusable(what, advice, error);
+  }
+}
+
+function unusable(what: string, advice: string, cause: unknown): StorageError {
+  const code = codeOf(cause);
+  return new StorageError(`${what} (${REASONS[code] ?? code}). ${advice}`, { cause });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file has that name',
+  EISDIR: 'it is a folder',
+};
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
