@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { Management, openSse, type SseReader } from '@halyard/testing';
+import { Management, openSse, type SseReader, until } from '@halyard/testing';
 import { type Fleet, startPostgresFleet } from './fleet.ts';
 
 let fleet: Fleet;
@@ -22,7 +22,7 @@ test('a revoked key is refused and its streams are closed on every node', async 
   const others = await openEverywhere(other.key);
   await management.revokeKey(ended.id);
   const revokedAt = Date.now();
-  const ends = await Promise.all(streams.map((stream) => stream.ended));
+  const ends = await Promise.all(streams.map((stream) => stream.untilEnded()));
   expect(Math.max(...ends.map((end) => end.at)) - revokedAt).toBeLessThan(2_000);
   await management.putState('demo', 'production', 'after', { enabled: true });
   for (const stream of others) expect((await stream.nextFrame()).data).toContain('after');
@@ -37,7 +37,7 @@ test('a key that expires is refused and its streams are closed on every node', a
     expiresAt: new Date(expiresAt).toISOString(),
   });
   const streams = await openEverywhere(key, 'staging');
-  const ends = await Promise.all(streams.map((stream) => stream.ended));
+  const ends = await Promise.all(streams.map((stream) => stream.untilEnded()));
   for (const end of ends) {
     expect(end.at).toBeGreaterThanOrEqual(expiresAt - 50);
     expect(end.at - expiresAt).toBeLessThan(2_000);
@@ -62,19 +62,16 @@ test('a key that expires in months is not closed at once', async () => {
 async function openEverywhere(key: string, environment = 'production'): Promise<SseReader[]> {
   return await Promise.all(
     fleet.nodes.map(async (node) => {
-      const deadline = Date.now() + 10_000;
-      for (;;) {
-        const stream = await openSse(`${node.url}/v1/stream?env=${environment}`, {
+      const stream = await until(`${node.name} knows the key`, async () => {
+        const opened = await openSse(`${node.url}/v1/stream?env=${environment}`, {
           headers: { 'X-Service-Key': key },
         });
-        if (stream.status === 200) {
-          await stream.nextFrame();
-          return stream;
-        }
-        stream.close();
-        if (Date.now() > deadline) throw new Error(`${node.name} never learned of the key`);
-        await Bun.sleep(10);
-      }
+        if (opened.status === 200) return opened;
+        opened.close();
+        return undefined;
+      });
+      await stream.nextFrame();
+      return stream;
     }),
   );
 }

@@ -27,7 +27,7 @@ test('a node in a black hole closes its streams, says so everywhere, and comes b
 
   const cutAt = Date.now();
   lost.proxy?.blackhole();
-  const ends = await Promise.all(lostStreams.map((stream) => stream.ended));
+  const ends = await Promise.all(lostStreams.map((stream) => stream.untilEnded()));
   // Found by the heartbeat: one second between two beats and two seconds for the answer, and a busy machine.
   expect(Math.max(...ends.map((end) => end.at)) - cutAt).toBeLessThan(6_000);
 
@@ -43,7 +43,7 @@ test('a node in a black hole closes its streams, says so everywhere, and comes b
 
   await lost.process.readiness(503);
   const refused = await openStream(lost);
-  await refused.ended;
+  await refused.untilEnded();
   expect(refused.status).toBe(500);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   expect(JSON.parse(refused.text)).toMatchObject({ error: 'internal_error' });

@@ -29,7 +29,7 @@ test('a reader that does not read is cut, and the others get every frame', async
       expect(stream.end).toBeUndefined();
     }
     slow.resume();
-    expect((await slow.ended).how).not.toBe('closed');
+    expect((await slow.untilEnded()).how).not.toBe('closed');
     // What it did get is a prefix without a gap.
     expect(slow.frames.length).toBeLessThan(CHANGES);
     for (const [count, { data }] of slow.frames.entries()) {

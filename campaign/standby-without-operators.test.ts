@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Management, startNode, startPostgres } from '@halyard/testing';
+import { Management, startNode, startPostgres, until } from '@halyard/testing';
 
 test('a node on a standby serves flags although nobody can sign in yet and nothing can be written there', async () => {
   await using primary = await startPostgres();
@@ -12,10 +12,7 @@ test('a node on a standby serves flags although nobody can sign in yet and nothi
   const standbyUrl = standby.url(new URL(databaseUrl).pathname.slice(1));
   const reading = await startNode({ databaseUrl: standbyUrl, env: { HALYARD_LOG_FORMAT: 'pretty' } });
   try {
-    while (!/is running at http/.test(reading.logs())) {
-      const exitCode = await Promise.race([reading.exited, Bun.sleep(50)]);
-      expect(exitCode).toBeUndefined();
-    }
+    await until('the node says that it is running', () => reading.logs().includes('is running at http'));
     const read = await fetch(`${reading.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
     expect(await read.json()).toEqual({ environment: 'production', flags: {} });
     expect(reading.logs()).toMatch(/ warn +no way to set up the first administrator was made/);

@@ -22,7 +22,7 @@ test('a node starts, serves what the management API prepared, and leaves nothing
   expect(changed).toEqual(['a']);
   expect((await stream.nextFrame()).data).toBe('{}');
   expect(await node.stop()).toBe(0);
-  expect((await stream.ended).how).not.toBe('left');
+  expect((await stream.untilEnded()).how).not.toBe('left');
   expect(existsSync(node.dataFolder)).toBe(false);
 });
 
@@ -34,7 +34,7 @@ test('a killed node ends its streams without a word', async () => {
   const stream = await openSse(`${node.url}/v1/stream?env=production`, { headers: { 'X-Service-Key': key } });
   await stream.nextFrame();
   await node.kill();
-  expect(['cut', 'reset']).toContain((await stream.ended).how);
+  expect(['cut', 'reset']).toContain((await stream.untilEnded()).how);
 });
 
 test('a frozen node answers after it is resumed', async () => {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { until } from './waiting.ts';
 
 /**
  * Kills the server process and all of its children at the same moment, as a crash of the machine would, and waits
@@ -7,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export async function killTree(pid: number): Promise<void> {
   const processes = [pid, ...(await childrenOf(pid))];
   for (const id of processes) signal(id, 'SIGKILL');
-  while (processes.some(isAlive)) await Bun.sleep(5);
+  await until('every process of the server is dead', () => !processes.some(isAlive));
 }
 
 /** Whether there is a process of that id that has not ended. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from './postgres-processes.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { until } from './waiting.ts';
 
 setDefaultTimeout(60_000);
 
@@ -71,7 +72,7 @@ describe('a PostgreSQL for tests', () => {
       const rows = await standby.query('SELECT x FROM t', standby.url(name)).catch(() => []);
       return rows.length > 0;
     };
-    while (!(await follows())) await Bun.sleep(20);
+    await until('the standby has the table', follows);
     await expect(standby.query('CREATE TABLE u (x int)', standby.url(name))).rejects.toThrow(/read-only/);
   });
 });
@@ -107,5 +108,5 @@ test('a server does not outlive the process that started it, however that ends',
   expect(isAlive(Number(pid))).toBe(true);
   child.kill('SIGKILL');
   await child.exited;
-  while (isAlive(Number(pid)) || existsSync(data)) await Bun.sleep(20);
+  await until('the server and its folder are gone', () => !isAlive(Number(pid)) && !existsSync(data));
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { guardProcess } from './process-guard.ts';
+import { until } from './waiting.ts';
 
 test('a guarded child dies with a parent that is killed', async () => {
   const program = `
@@ -15,9 +16,7 @@ test('a guarded child dies with a parent that is killed', async () => {
   expect(isAlive(childPid)).toBe(true);
   parent.kill('SIGKILL');
   await parent.exited;
-  const deadline = Date.now() + 10_000;
-  while (isAlive(childPid) && Date.now() < deadline) await Bun.sleep(10);
-  expect(isAlive(childPid)).toBe(false);
+  await until('the child is dead', () => !isAlive(childPid));
 });
 
 test('a released child lives on', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { createServer, type Server, type Socket } from 'node:net';
 import { openSse } from './sse-reader.ts';
+import { until } from './waiting.ts';
 
 const HEAD =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-R: 7\r\n\r\n';
@@ -20,7 +21,7 @@ test('frames and comments are told apart, with their raw bytes', async () => {
   expect(reader.comments.map((comment) => comment.text)).toEqual(['', 'beat']);
   expect(reader.raw.toString()).toBe(':\n\ndata: {"a":1}\n\n:beat\n\n');
   reader.close();
-  expect((await reader.ended).how).toBe('left');
+  expect((await reader.untilEnded()).how).toBe('left');
 });
 
 test('a frame that comes in pieces, cut inside a character, is one frame', async () => {
@@ -32,20 +33,21 @@ test('a frame that comes in pieces, cut inside a character, is one frame', async
 
 test('a proper end, a cut and a reset are told apart', async () => {
   const closed = await openSse(await serve([HEAD, chunk('data: 1\n\n'), '0\r\n\r\n']));
-  expect((await closed.ended).how).toBe('closed');
+  expect((await closed.untilEnded()).how).toBe('closed');
   const cut = await openSse(await serve([HEAD, chunk('data: 1\n\ndata: ha')], (socket) => socket.end()));
-  expect((await cut.ended).how).toBe('cut');
+  expect((await cut.untilEnded()).how).toBe('cut');
   expect(cut.frames).toHaveLength(1);
   expect(cut.unfinished).toBe('data: ha');
   const reset = await openSse(
     await serve([HEAD, chunk('data: 1\n\n')], (socket) => socket.resetAndDestroy()),
   );
-  expect((await reset.ended).how).toBe('reset');
+  expect((await reset.untilEnded()).how).toBe('reset');
 });
 
 test('waiting for a frame ends with the stream and with the time', async () => {
   const silent = await openSse(await serve([HEAD]));
-  await expect(silent.nextFrame(20)).rejects.toThrow('in time');
+  await expect(silent.nextFrame(20)).rejects.toThrow('the stream brings its next frame');
+  await expect(silent.untilEnded(20)).rejects.toThrow('the stream ends');
   silent.close();
   await expect(silent.nextFrame()).rejects.toThrow('left');
 });
@@ -54,7 +56,7 @@ test('an error answer is given with its body', async () => {
   using real = Bun.serve({ port: 0, fetch: () => Response.json({ error: 'x' }, { status: 500 }) });
   const reader = await openSse(real.url.href);
   expect(reader.status).toBe(500);
-  await reader.ended;
+  await reader.untilEnded();
   expect(JSON.parse(reader.text)).toEqual({ error: 'x' });
 });
 
@@ -68,9 +70,12 @@ test('a paused reader takes nothing from the kernel until it is resumed', async 
     }),
   );
   reader.pause();
-  await Bun.sleep(200);
+  // The buffers of the kernel fill up, and the rest waits at the sender.
+  await until('the sender cannot write any more', () => {
+    const before = sent?.writableLength ?? 0;
+    return before > 0 && Bun.sleep(50).then(() => sent?.writableLength === before);
+  });
   const whilePaused = reader.frames.length;
-  expect(sent?.writableLength).toBeGreaterThan(0);
   reader.resume();
   while (reader.frames.length < 200) await reader.nextFrame();
   expect(whilePaused).toBeLessThan(200);

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { type AnswerHead, AnswerParser } from './answer-parser.ts';
 import { type SseComment, type SseFrame, SseParser } from './sse-parser.ts';
+import { within } from './waiting.ts';
 
 /**
  * How a stream ended. `closed`: the server ended the body properly; `cut`: it ended the connection in the middle of
@@ -108,6 +109,11 @@ export class SseReader {
     }
   }
 
+  /** How the stream ended, once it has. Rejects when it is still open after 15 s, or `timeoutMs`. */
+  async untilEnded(timeoutMs?: number): Promise<SseEnd> {
+    return await within('the stream ends', this.ended, timeoutMs);
+  }
+
   /** Stops reading from the socket: the kernel's buffers fill, then the server's. */
   pause(): void {
     this.#socket.pause();
@@ -151,14 +157,9 @@ export class SseReader {
   }
 
   async #news(withinMs: number): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new Error('no frame came in time')), Math.max(0, withinMs));
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-    }
+    await within('the stream brings its next frame', promise, Math.max(0, withinMs));
   }
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { within } from './waiting.ts';
 
 let echo: Server;
 let proxy: TcpProxy;
@@ -33,9 +34,9 @@ test('bytes pass in both directions', async () => {
 test('an end is passed on', async () => {
   const client = await open();
   client.end('bye');
-  const [answer] = await once(client, 'data');
+  const [answer] = await next(client, 'data');
   expect(String(answer)).toBe('bye');
-  await once(client, 'end');
+  await next(client, 'end');
 });
 
 test('a throttled connection passes everything, and no faster than it may', async () => {
@@ -68,7 +69,7 @@ test('a black hole is silent, and restoring it delivers what was held', async ()
   expect(answered).toBe('');
   expect(client.destroyed).toBe(false);
   proxy.restore();
-  await once(client, 'data');
+  await next(client, 'data');
   expect(answered).toBe('into the hole');
 });
 
@@ -79,7 +80,7 @@ test('a connection made into a black hole hangs until it is restored', async () 
   await Bun.sleep(100);
   expect(client.bytesRead).toBe(0);
   proxy.restore();
-  const [answer] = await once(client, 'data');
+  const [answer] = await next(client, 'data');
   expect(String(answer)).toBe('hello');
 });
 
@@ -90,10 +91,10 @@ test('a peer torn down in a black hole is noticed by the other side only after i
   seenByTarget[0]?.resetAndDestroy();
   await Bun.sleep(100);
   expect(client.destroyed).toBe(false);
-  const failed = once(client, 'error');
+  const failed = next(client, 'error');
   client.on('data', ignoreData);
   proxy.restore();
-  const [error] = await Promise.all([Promise.race([failed, once(client, 'close')]), sendSome(client)]);
+  const [error] = await Promise.all([Promise.race([failed, next(client, 'close')]), sendSome(client)]);
   expect(error).toBeDefined();
 });
 
@@ -112,7 +113,7 @@ test('refused connections are reset until the proxy is restored', async () => {
   clients.push(client);
   client.on('data', ignoreData);
   client.on('connect', () => client.write('hello'));
-  await Promise.race([errorOf(client), once(client, 'close')]);
+  await Promise.race([errorOf(client), next(client, 'close')]);
   expect(seenByTarget).toHaveLength(0);
   proxy.restore();
   expect(await ask(await open(), 'again')).toBe('again');
@@ -148,7 +149,7 @@ test('a connection is cut before its target gets a certain text, or before the a
     client.write('COMMIT');
     await failed;
     const target = seenByTarget.at(-1);
-    if (target?.readableEnded === false) await once(target, 'end');
+    if (target?.readableEnded === false) await next(target, 'end');
   }
   expect(received).toEqual(['before COMMIT', 'before BEGIN', 'after COMMIT', 'after BEGIN', 'after COMMIT']);
   expect(await ask(await open(), 'COMMIT')).toBe('COMMIT');
@@ -162,7 +163,7 @@ test('delayed pieces keep their order', async () => {
   await Bun.sleep(5);
   client.write('b');
   let answered = '';
-  while (answered.length < 2) answered += String((await once(client, 'data'))[0]);
+  while (answered.length < 2) answered += String((await next(client, 'data'))[0]);
   expect(answered).toBe('ab');
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
 });
@@ -170,19 +171,23 @@ test('delayed pieces keep their order', async () => {
 async function open(): Promise<Socket> {
   const client = connect({ port: proxy.port, host: '127.0.0.1' });
   clients.push(client);
-  await once(client, 'connect');
+  await next(client, 'connect');
   return client;
 }
 
 async function ask(client: Socket, question: string): Promise<string> {
   client.write(question);
   let answer = '';
-  while (answer.length < question.length) answer += String((await once(client, 'data'))[0]);
+  while (answer.length < question.length) answer += String((await next(client, 'data'))[0]);
   return answer;
 }
 
 async function errorOf(client: Socket): Promise<NodeJS.ErrnoException> {
-  return await new Promise((resolve) => client.once('error', resolve));
+  return await within('the socket fails', new Promise((resolve) => client.once('error', resolve)));
+}
+
+async function next(client: Socket, event: string): Promise<unknown[]> {
+  return await within(`the socket emits "${event}"`, once(client, event));
 }
 
 async function sendSome(client: Socket): Promise<void> {

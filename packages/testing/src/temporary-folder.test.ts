@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { temporaryFolder } from './temporary-folder.ts';
+import { until } from './waiting.ts';
 
 test('a temporary folder is private, new each time, and goes with all that is in it', async () => {
   const [a, b] = [temporaryFolder(), temporaryFolder()];
@@ -21,5 +22,5 @@ test('a temporary folder that is forgotten goes with its process', async () => {
   const path = (await new Response(Bun.spawn([process.execPath, '-e', script]).stdout).text()).trim();
   expect(path).toContain('halyard-');
   // The sweeper outlives it by a moment.
-  while (existsSync(path)) await Bun.sleep(5);
+  await until('the folder is removed', () => !existsSync(path));
 });

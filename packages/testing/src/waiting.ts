@@ -42,7 +42,8 @@ export async function within<T>(
 ): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => reject(new Error(`Timed out after ${timeoutMs / 1_000} s. Expected: ${event}.`)),
+    () =>
+      reject(new Error(`Timed out after ${Number((timeoutMs / 1_000).toFixed(2))} s. Expected: ${event}.`)),
     timeoutMs,
   );
   try {
