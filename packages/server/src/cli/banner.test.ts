@@ -14,6 +14,7 @@ function facts(flags: Record<string, string>, url: string, managementUrl = url):
     dashboardUrl: managementUrl,
     config: parseConfig({ flags, env: {} }),
     firstStart: FIRST_START,
+    isReady: true,
     needsOperator: false,
   };
 }

@@ -15,6 +15,8 @@ export interface BannerFacts {
   readonly config: Config;
   /** Where people reach the dashboard. */
   readonly dashboardUrl: string;
+  /** Whether the node has its data; not while the database is away. */
+  readonly isReady: boolean;
   /** Whether nobody can sign in to the dashboard yet. */
   readonly needsOperator: boolean;
   /** The one-time link for the first administrator, while there is none and a person reads this. */
@@ -32,7 +34,7 @@ interface FirstStart {
 
 /** What a person at a terminal is told at the start. Holds the set-up link and the demo key: never log it. */
 export function longBanner(facts: BannerFacts): string {
-  const { version, url, config, dashboardUrl, setupLink, firstStart } = facts;
+  const { version, url, config, dashboardUrl, isReady, setupLink, firstStart } = facts;
   const engine = config.databaseUrl === undefined ? `${config.data} (SQLite)` : 'PostgreSQL';
   const token =
     config.adminToken === undefined ? `in ${config.data.replace(/\/+$/, '')}/admin-token` : 'as set by you';
@@ -45,6 +47,9 @@ export function longBanner(facts: BannerFacts): string {
     `  Data            ${engine}`,
     `  Admin token     ${token}`,
     '',
+    ...(isReady
+      ? []
+      : ['  The database is out of reach. Until it is back, requests are answered with 500.', '']),
   ];
   const parts = [
     ...head,

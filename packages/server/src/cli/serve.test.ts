@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
 import { guardProcess, sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
@@ -199,3 +199,55 @@ test('bad settings end the start with 2, all of them named', async () => {
   expect(node.out.text).toBe('');
   expect(node.err.text).toStartWith('error: 2 settings are wrong:\n  - --drain-seconds must be');
 }, 60_000);
+
+describe('a PostgreSQL that no retry mends', () => {
+  /** A database of its own with the role that operations.md tells to create, and the statement that grants its rights. */
+  async function preparedByTheBook() {
+    const server = await sharedPostgres();
+    const page = await Bun.file(join(import.meta.dir, '../../../../docs/operations.md')).text();
+    const name = `book_${crypto.randomUUID().slice(0, 8)}`;
+    const sql = /```sql\n(CREATE ROLE[^`]+)```/.exec(page)?.[1]?.replaceAll('halyard', name) ?? '';
+    const [role = '', database = '', connect, grant = ''] = sql.trim().split('\n');
+    expect(connect).toBe(`\\connect ${name}`);
+    for (const statement of [role, database]) await server.query(statement);
+    const url = new URL(server.url(name));
+    url.username = name;
+    url.password = /PASSWORD '([^']+)'/.exec(role)?.[1] ?? '';
+    return { url, grant: () => server.query(grant, server.url(name)) };
+  }
+
+  /** Starts a node there and expects that it ends at once, with one line for people and one in the log. */
+  async function expectRefusal(url: URL, reason: RegExp) {
+    using data = temporaryFolder();
+    const node = serve(['--data', data.path], { HALYARD_DATABASE_URL: url.href });
+    expect(await node.exited).toBe(1);
+    expect(node.err.text).toMatch(/^error: Halyard cannot start: PostgreSQL cannot be used: .+\n$/);
+    expect(node.err.text).toMatch(reason);
+    const failures = node.out.text.split('\n').filter((line) => line.includes('"error"'));
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatch(reason);
+    expect(node.out.text).not.toContain('stack');
+    expect(node.out.text).not.toContain('tried again');
+  }
+
+  test('a wrong password is named', async () => {
+    const { url } = await preparedByTheBook();
+    url.password = 'wrong';
+    await expectRefusal(url, /password authentication failed for user .* Check the user and the password/);
+  }, 60_000);
+
+  test('a missing database is named', async () => {
+    const { url } = await preparedByTheBook();
+    url.pathname = '/missing';
+    await expectRefusal(url, /database .?"missing.?" does not exist\. Create the database/);
+  }, 60_000);
+
+  test('a role that may not create tables is named, and the documented grants are enough', async () => {
+    using data = temporaryFolder();
+    const { url, grant } = await preparedByTheBook();
+    await expectRefusal(url, /permission denied for schema public\. Grant this role/);
+    await grant();
+    const node = serve(['--data', data.path], { HALYARD_DATABASE_URL: url.href });
+    await node.out.until(/"ready":true,"msg":"Halyard is running"/);
+  }, 60_000);
+});

@@ -77,13 +77,13 @@ async function logStart({ logLevel: level, logFormat: format }: Config, facts: B
   const { createLogger } = await import('../observability/log.ts');
   const log = createLogger({ level, format });
   for (const { msg, run } of firstSteps(facts)) log.info({ run }, msg);
-  log.info({ url: facts.url, dashboard: facts.dashboardUrl }, 'Halyard is running');
+  log.info({ url: facts.url, dashboard: facts.dashboardUrl, ready: facts.isReady }, 'Halyard is running');
 }
 
 function factsOf(node: RunningNode, config: Config, { invocation }: Shell): BannerFacts {
-  const { url, managementUrl, dashboardUrl, firstStart, setupLink, needsOperator } = node;
+  const { url, managementUrl, dashboardUrl, firstStart, setupLink, needsOperator, isReady } = node;
   return {
-    ...{ version: VERSION, invocation, url, managementUrl, config, dashboardUrl, needsOperator },
+    ...{ version: VERSION, invocation, url, managementUrl, config, dashboardUrl, needsOperator, isReady },
     ...(setupLink && { setupLink }),
     ...(firstStart && { firstStart }),
   };

@@ -50,6 +50,8 @@ export interface RunningNode {
   readonly firstStart?: FirstStart;
   /** Where people reach the dashboard. */
   readonly dashboardUrl: string;
+  /** Whether it has its data and follows every change; not while the database is away. */
+  readonly isReady: boolean;
   /** Whether nobody can sign in to the dashboard yet. */
   readonly needsOperator: boolean;
   /** The one-time link for the first administrator, while there is none; shown once. Never made for a log. */
@@ -186,6 +188,10 @@ class Node implements RunningNode {
     });
   }
 
+  get isReady(): boolean {
+    return this.#follower.isLive;
+  }
+
   get url(): string {
     return this.#listeners?.url ?? '';
   }
@@ -296,12 +302,16 @@ class Node implements RunningNode {
     this.#hub.closeAll('listener');
     this.#activity.lost();
     this.#metrics.listenerLost();
-    this.#log.warn(
-      { err: cause },
-      'the change log is out of reach; streams are closed and it is tried again',
-    );
-    if (cause instanceof StorageError && !this.#follower.hasSnapshot) this.#firstAttempt.reject(cause);
-    else this.#firstAttempt.resolve(false);
+    if (cause instanceof StorageError && !this.#follower.hasSnapshot) {
+      this.#log.error({ reason: cause.message }, 'the database cannot be used');
+      this.#firstAttempt.reject(cause);
+      return;
+    }
+    // Its own words say what an expected failure is; of any other the stack may tell.
+    const isExpected = cause instanceof StorageError || cause instanceof StoreOutage;
+    const details = isExpected ? { reason: cause.message } : { err: cause };
+    this.#log.warn(details, 'the change log is out of reach; streams are closed and it is tried again');
+    this.#firstAttempt.resolve(false);
   }
 
   /** An outage is one story: after its first line, one every half a minute or so is enough. */

@@ -43,11 +43,42 @@ export function isReadOnly(error: unknown): boolean {
   return error.code === '25006' || (error.code === '0A000' && /during recovery/.test(error.message));
 }
 
+/** What PostgreSQL refuses until somebody changes its settings or ours, by SQLSTATE, and what to change. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '28000': 'Check the user in the database URL, and pg_hba.conf on the server.',
+  '28P01': 'Check the user and the password in the database URL.',
+  '3D000': 'Create the database, or check its name in the database URL.',
+  '3F000': 'Create the schema that the search path of this role names.',
+  '42501': 'Grant this role the rights it needs: docs/operations.md lists them under "Several nodes".',
+};
+
+/**
+ * Makes a {@link StorageError} of what no retry mends: wrong credentials, a missing database, missing rights, a
+ * certificate that is not trusted. Gives any other error back as it is.
+ */
+export function toStorageError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  const advice = error instanceof pg.DatabaseError ? ADVICE[code] : tlsAdvice(error, code);
+  if (advice === undefined) return error;
+  return new StorageError(`PostgreSQL cannot be used: ${error.message}. ${advice}`, { cause: error });
+}
+
+function tlsAdvice({ message }: Error, code: string): string | undefined {
+  if (message.includes('does not support SSL'))
+    return 'Switch TLS on at the server, or leave sslmode out of the database URL.';
+  if (/CERT|ISSUER|VERIFY_LEAF/.test(code))
+    return 'Name the certificate of its authority in the database URL (sslrootcert=<file>) or NODE_EXTRA_CA_CERTS.';
+  return undefined;
+}
+
 /**
  * Makes a {@link StoreOutage} of the failure to reach the server: of whatever it did not say itself (refused, reset,
- * silent), and of its own word that it is going or not there yet. Gives any other error back as it is.
+ * silent), and of its own word that it is going or not there yet; {@link toStorageError} comes first. Gives any other
+ * error back as it is.
  */
-export function toOutage(error: unknown): unknown {
+export function toOutage(failure: unknown): unknown {
+  const error = toStorageError(failure);
   if (!(error instanceof Error) || error instanceof ServiceError || error instanceof StorageError)
     return error;
   const code = error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { FeedConnection, Parameter } from '../database.ts';
 import { StorageError } from '../storage-error.ts';
 import { checkServerVersion, clientConfig, destroy, runQuery, type TimeLimits } from './postgres-client.ts';
-import { isRefusal } from './postgres-errors.ts';
+import { isRefusal, toStorageError } from './postgres-errors.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** The channel on which commits wake the followers. */
@@ -34,7 +34,7 @@ export async function openPostgresFeed(
     return feed;
   } catch (error) {
     feed.close();
-    throw error;
+    throw toStorageError(error);
   }
 }
 

@@ -67,7 +67,9 @@ describe('connecting to PostgreSQL', () => {
     expect(await plain.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await plain.close();
     const encrypted = await openPostgres({ url: `${url}?sslmode=require` });
-    await expect(encrypted.query('SELECT 1')).rejects.toThrow(/does not support SSL/);
+    const attempt = encrypted.query('SELECT 1');
+    await expect(attempt).rejects.toBeInstanceOf(StorageError);
+    await expect(attempt).rejects.toThrow(/does not support SSL.*Switch TLS on at the server/);
     await encrypted.close();
   });
 

@@ -12,7 +12,7 @@ import {
 } from '../database.ts';
 import { StorageError } from '../storage-error.ts';
 import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
-import { isBusy, isPassing, isReadOnly, toOutage } from './postgres-errors.ts';
+import { isBusy, isPassing, isReadOnly, toOutage, toStorageError } from './postgres-errors.ts';
 import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';
 import { runRead, runWrite } from './postgres-transaction.ts';
 
@@ -114,6 +114,8 @@ class PostgresDatabase implements Database {
     const client = await this.#connect();
     try {
       return await work(client);
+    } catch (error) {
+      throw toStorageError(error);
     } finally {
       client.release(isDestroyed(client));
     }
