@@ -36,7 +36,10 @@ export async function writeState(
 ): Promise<(StateWritten & ValueText) | undefined> {
   const path = api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`;
   const options = { seen: before?.revision ?? ('none' as const), ...rest };
-  if (after === null) return request<undefined>('DELETE', path, options);
+  if (after === null) {
+    await request('DELETE', path, options);
+    return undefined;
+  }
   const valueText = texts.after ?? (after.value === undefined ? undefined : JSON.stringify(after.value));
   const withText = { ...after, valueText };
   const [method, text] =

@@ -67,11 +67,33 @@ describe('flag', () => {
     const asked = await halyard('flag delete doomed --project shop');
     expect(asked).toMatchObject({ exitCode: 2, out: '' });
     expect(asked.err).toContain('--yes');
+    const made = await json('token create --name editing --role editor --no-protected --json');
+    const env = { HALYARD_URL: node.url, HALYARD_TOKEN: made.token as string };
+    const refused = await runCaptured('flag delete doomed --project shop --yes'.split(' '), { env });
+    expect(refused).toMatchObject({ exitCode: 4, out: '' });
+    // A refused command has changed nothing.
+    expect(await seen('flag list --project shop')).toContain('doomed');
     expect(await seen('flag delete doomed --project shop --yes')).toBe('doomed was deleted from shop.\n');
     const gone = await halyard('flag delete doomed --project shop --yes');
     expect(gone).toMatchObject({ exitCode: 3 });
     const { entries } = await json('audit --project shop --target doomed --limit 2');
     expect(entries.map((one: { action: string }) => one.action)).toContain('flag.deleted');
+  });
+
+  test('each delete says which change it was, so that it can be reverted', async () => {
+    await halyard('project create passing');
+    await halyard('environment create passing preview');
+    await halyard('flag set a --project passing --env staging --on');
+    for (const line of [
+      'flag delete a --project passing --env staging',
+      'flag delete a --project passing --yes',
+      'environment delete passing preview --yes',
+      'project delete passing --yes',
+    ]) {
+      const { seq } = await json(`${line} --json`);
+      const [newest] = (await json('audit --limit 1')).entries;
+      expect([line, seq]).toEqual([line, newest.operation]);
+    }
   });
 });
 

@@ -79,8 +79,8 @@ export function defineEnvironment(program: Command, shell: Shell): void {
   ).action(async (project: string, name: string, options: CommandOptions & { readonly yes?: boolean }) => {
     requireYes(options, `Deleting the environment ${name} deletes the state of all flags in it for good.`);
     const path = apiPath`/projects/${project}/environments/${name}`;
-    await connect(shell, options).request({ method: 'DELETE', path });
-    printDone(shell, options, `Environment ${name} of ${project} was deleted.`);
+    const { text } = await connect(shell, options).request({ method: 'DELETE', path });
+    printDone(shell, options, `Environment ${name} of ${project} was deleted.`, text);
   });
 }
 

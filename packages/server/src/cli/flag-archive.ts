@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ApiClient, apiPath } from './api-client.ts';
+import { apiPath } from './api-client.ts';
 import { requireYes } from './confirmation.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import { noteHeader } from './note-header.ts';
@@ -30,7 +30,9 @@ export function defineFlagArchive(flag: Command, shell: Shell): void {
     'archive <key>',
     'Take a flag out of use in every environment. Its readers get their defaults; its states are kept aside.',
   ).action(async (key: string, options: ArchiveOptions) => {
-    const answer = await archive(connect(shell, options), key, options);
+    const path = apiPath`/projects/${options.project}/flags/${key}/archive`;
+    const headers = noteHeader(options.note);
+    const answer = await connect(shell, options).request({ method: 'POST', path, headers });
     printAnswer(shell, options, answer, () => `${key} of ${options.project} is archived.\n`);
   });
   add('restore <key>', 'Take an archived flag into use again, with the states it had.').action(
@@ -56,19 +58,13 @@ async function deleteFlag(shell: Shell, key: string, options: DeleteOptions): Pr
   const headers = noteHeader(options.note);
   if (env !== undefined) {
     const path = apiPath`/projects/${project}/environments/${env}/flags/${key}`;
-    await connect(shell, options).request({ method: 'DELETE', path, headers });
-    printDone(shell, options, `${key} was deleted from ${env} of ${project}.`);
+    const { text } = await connect(shell, options).request({ method: 'DELETE', path, headers });
+    printDone(shell, options, `${key} was deleted from ${env} of ${project}.`, text);
     return;
   }
   requireYes(options, `Deleting ${key} removes it and its states from every environment of ${project}.`);
-  const client = connect(shell, options);
-  await archive(client, key, options);
-  await client.request({ method: 'DELETE', path: apiPath`/projects/${project}/flags/${key}`, headers });
-  printDone(shell, options, `${key} was deleted from ${project}.`);
-}
-
-/** An archived flag stays archived. */
-function archive(client: ApiClient, key: string, { project, note }: ArchiveOptions) {
-  const path = apiPath`/projects/${project}/flags/${key}/archive`;
-  return client.request({ method: 'POST', path, headers: noteHeader(note) });
+  const path = apiPath`/projects/${project}/flags/${key}`;
+  const query = { archive: 'true' };
+  const { text } = await connect(shell, options).request({ method: 'DELETE', path, query, headers });
+  printDone(shell, options, `${key} was deleted from ${project}.`, text);
 }

@@ -43,8 +43,9 @@ export function defineOperator(program: Command, shell: Shell): void {
   ).action(async (email: string, options: CommandOptions & { readonly yes?: boolean }) => {
     requireYes(options, `Removing ${email} signs them out everywhere, and they cannot sign in again.`);
     const client = connect(shell, options);
-    await client.request({ method: 'DELETE', path: apiPath`/operators/${await idOf(client, email)}` });
-    printDone(shell, options, `${email} was removed.`);
+    const path = apiPath`/operators/${await idOf(client, email)}`;
+    const { text } = await client.request({ method: 'DELETE', path });
+    printDone(shell, options, `${email} was removed.`, text);
   });
 }
 

@@ -42,7 +42,8 @@ export function defineProject(program: Command, shell: Shell): void {
       .addHelpText('after', '\nExample:\n  halyard project delete shop --yes'),
   ).action(async (name: string, options: CommandOptions & { readonly yes?: boolean }) => {
     requireYes(options, `Deleting the project ${name} deletes its environments, flags and keys for good.`);
-    await connect(shell, options).request({ method: 'DELETE', path: apiPath`/projects/${name}` });
-    printDone(shell, options, `Project ${name} was deleted.`);
+    const path = apiPath`/projects/${name}`;
+    const { text } = await connect(shell, options).request({ method: 'DELETE', path });
+    printDone(shell, options, `Project ${name} was deleted.`, text);
   });
 }

@@ -27,6 +27,18 @@ export async function commitWritten<T extends object>(
   return seq === undefined ? result : { ...result, seq };
 }
 
+/** As {@link commit}, for a command that leaves no record: gives which change it was. */
+export function commitDone(
+  context: ManagementContext,
+  actor: Actor,
+  work: (transaction: StoreTransaction) => Promise<void>,
+): Promise<Written<object>> {
+  return commitWritten(context, actor, async (transaction) => {
+    await work(transaction);
+    return {};
+  });
+}
+
 async function commitApplied<T>(
   context: ManagementContext,
   actor: Actor,

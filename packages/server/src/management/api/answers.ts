@@ -1,4 +1,5 @@
 import { type Writable, writeJson } from '../../domain/raw-json.ts';
+import type { Written } from '../commit.ts';
 
 /** Answers 200 with JSON. */
 export function ok(body: Writable, headers: Readonly<Record<string, string>> = {}): Response {
@@ -10,9 +11,9 @@ export function created(body: Writable, headers: Readonly<Record<string, string>
   return jsonResponse(201, body, headers);
 }
 
-/** Answers 204. */
-export function noContent(): Response {
-  return new Response(null, { status: 204 });
+/** Answers 200 with where the change stands in the log: what a write has to say that leaves no record. */
+export function done({ seq }: Written<object>, headers: Readonly<Record<string, string>> = {}): Response {
+  return ok({ seq }, headers);
 }
 
 /** A time as the interface writes it: ISO 8601, UTC. Input in epoch milliseconds. */

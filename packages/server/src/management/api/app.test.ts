@@ -22,8 +22,8 @@ describe('authentication', () => {
       ...{ name: 'expired', role: 'admin', canChangeProtected: true },
     });
     expect((await app.call('GET', '/api/whoami', { token: revoked.token })).status).toBe(200);
-    expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(204);
-    expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(204);
+    expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(200);
+    expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(200);
     app.node.now += 1000;
     const headers = [
       {},

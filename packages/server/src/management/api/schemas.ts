@@ -89,6 +89,9 @@ export const seqMember = {
     .openapi({ description: 'Where the change stands in the log; absent where nothing was to be changed.' }),
 } as const;
 
+/** What a write answers that leaves no record. */
+export const DoneSchema = z.object(seqMember).openapi('Done');
+
 const Revision = z.number().int().openapi({ description: 'Counts committed changes of the environment.' });
 
 /** An environment as it is answered. */

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { ENVIRONMENT_COLORS, type Environment, type EnvironmentColor } from '../../domain/environment.ts';
 import type { Writable } from '../../domain/raw-json.ts';
-import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
-import { EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
+import { DoneSchema, EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
 import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import {
@@ -97,13 +97,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       ...{ method: 'delete', path: `${path}/{environment}`, id: 'deleteEnvironment', tag },
       role: 'admin',
       summary: 'Remove an environment with the states in it',
-      answer: { status: 204, description: 'It is gone; its streams are closed.' },
+      answer: { status: 200, schema: DoneSchema, description: 'It is gone; its streams are closed.' },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
-    async ({ params, actor }) => {
-      await deleteEnvironment(context, actor, params);
-      return noContent();
-    },
+    async ({ params, actor }) => done(await deleteEnvironment(context, actor, params)),
   );
 }
 

@@ -2,7 +2,7 @@ import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { type Environment, type EnvironmentColor, PLAIN_LOOKS } from '../../domain/environment.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentNotFound, findEnvironment, findProject, lockPlace, type Place } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
@@ -98,8 +98,12 @@ export function updateEnvironment(
  * Removes an environment with the states in it; its streams are closed, and what was scheduled for it is cancelled: a
  * later environment of its name must not be changed by it. `environment_not_found`.
  */
-export function deleteEnvironment(context: ManagementContext, actor: Actor, place: Place): Promise<void> {
-  return commit(context, actor, async (transaction) => {
+export function deleteEnvironment(
+  context: ManagementContext,
+  actor: Actor,
+  place: Place,
+): Promise<Written<object>> {
+  return commitDone(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, place);
     const { id: environmentId, projectId } = environment;
     const filter = { projectId, environmentId, status: 'pending', settled: 0 } as const;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
+import { join } from '../api/test-browser.ts';
 
 setDefaultTimeout(60_000);
 
@@ -92,7 +93,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     const refused = await app.call('DELETE', flag);
     expect([refused.status, refused.json.error]).toEqual([409, 'flag_not_archived']);
     await app.call('POST', `${flag}/archive`);
-    expect((await app.call('DELETE', flag)).status).toBe(204);
+    expect((await app.call('DELETE', flag)).status).toBe(200);
     for (const [method, at] of [
       ['GET', flag],
       ['DELETE', flag],
@@ -101,6 +102,38 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     ] as const) {
       expect((await app.call(method, at)).json.error).toBe('flag_not_found');
     }
+  });
+
+  test('a flag in use is deleted in one change, which can be reverted', async () => {
+    const { path, flag } = await projectWithFlag();
+    const { seq } = (await app.call('DELETE', `${flag}?archive=true`)).json;
+    expect((await app.call('GET', flag)).json.error).toBe('flag_not_found');
+    expect(await statesOf(path, 'production')).toMatchObject({ revision: 2, flags: [] });
+    const reverted = await app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
+    expect(reverted.status).toBe(200);
+    const back = await app.call('GET', flag);
+    expect(back.json).toMatchObject({ owner: 'Team A', tags: ['ui'] });
+    expect(back.json.archivedAt).toBeUndefined();
+    expect(back.text).toContain(`"state":{"enabled":true,"value":${value}}`);
+    await app.call('POST', `${flag}/archive`);
+    expect((await app.call('DELETE', `${flag}?archive=true`)).status).toBe(200);
+    expect((await app.call('DELETE', `${flag}?archive=yes`)).json.error).toBe('invalid_argument');
+  });
+
+  test('a refused deletion leaves the flag in use, wherever it is refused', async () => {
+    const { path, flag } = await projectWithFlag();
+    const name = `editor-${path}`;
+    const body = { name, role: 'editor', canChangeProtected: true };
+    const { token } = (await app.call('POST', '/api/tokens', { body })).json;
+    const editor = await app.call('DELETE', `${flag}?archive=true`, { token });
+    expect([editor.status, editor.json.error]).toEqual([403, 'forbidden']);
+    const { browser } = await join(app, { email: `ada-${Date.now()}@example.com`, role: 'admin' });
+    const unasked = await browser.call('DELETE', `${flag}?archive=true`);
+    expect([unasked.status, unasked.json.error]).toEqual([428, 'confirmation_required']);
+    expect(await statesOf(path, 'production')).toMatchObject({ revision: 1, flags: [{ key: 'old' }] });
+    expect(await statesOf(path, 'staging')).toMatchObject({ revision: 1, flags: [{ key: 'old' }] });
+    const headers = { 'X-Confirm-Environment': 'production' };
+    expect((await browser.call('DELETE', `${flag}?archive=true`, { headers })).status).toBe(200);
   });
 
   test('a state that came up meanwhile, and an environment that is gone, are left alone by a restore', async () => {
@@ -165,7 +198,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
       const { flags } = await statesOf(path, 'production');
       const isServed = flags.some((one: { key: string }) => one.key === key);
       expect([restored.status, deleted.status, isServed]).toEqual(
-        restored.status === 200 ? [200, 409, true] : [404, 204, false],
+        restored.status === 200 ? [200, 409, true] : [404, 200, false],
       );
     }
   });

@@ -4,10 +4,11 @@ import type { StateText, StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
-import { created, isoTime, isoTimeOr, noContent, ok } from '../api/answers.ts';
+import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import {
+  DoneSchema,
   FlagKeySchema,
   FlagRecordSchema,
   FlagStateSchema,
@@ -107,14 +108,17 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'delete', path: `${path}/{key}`, id: 'deleteFlag', tag },
       role: 'admin',
-      summary: 'Remove an archived flag for good',
-      answer: { status: 204, description: 'It is gone.' },
-      errors: ['project_not_found', 'flag_not_found', 'flag_not_archived'],
+      summary: 'Remove an archived flag for good; with `archive=true` also one that is in use',
+      query: z.strictObject({
+        archive: z.enum(['true', 'false']).default('false').openapi({
+          description: '`true`: also a flag in use, whose states are removed in the same change.',
+        }),
+      }),
+      answer: { status: 200, schema: DoneSchema, description: 'It is gone.' },
+      errors: ['project_not_found', 'flag_not_found', 'flag_not_archived', 'confirmation_required'],
     },
-    async ({ params, actor }) => {
-      await deleteFlag(context, actor, params);
-      return noContent();
-    },
+    async ({ params, query, actor }) =>
+      done(await deleteFlag(context, actor, { ...params, inUse: query.archive === 'true' })),
   );
 }
 

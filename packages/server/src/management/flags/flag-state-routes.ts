@@ -2,10 +2,11 @@ import { memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
-import { noContent, ok } from '../api/answers.ts';
+import { done, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import {
+  DoneSchema,
   EnvironmentRecordSchema,
   FlagStateSchema,
   KeyedStateSchema,
@@ -73,12 +74,10 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
       role: 'editor',
       summary: 'Remove the state from this environment; the flag stays',
       conditions: ['If-Match'],
-      answer: { status: 204, description: 'It is gone.' },
+      answer: { status: 200, schema: DoneSchema, description: 'It is gone.' },
     },
-    async ({ params, actor, request }) => {
-      await deleteState(context, actor, { ...params, expected: expectedRevision(request.headers) });
-      return noContent();
-    },
+    async ({ params, actor, request }) =>
+      done(await deleteState(context, actor, { ...params, expected: expectedRevision(request.headers) })),
   );
 }
 

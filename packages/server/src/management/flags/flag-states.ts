@@ -4,7 +4,7 @@ import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
 import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { findEnvironment, flagArchived, flagNotFound, lockPlace, type Place } from '../lookup.ts';
 import { checkFlagKey } from '../rules.ts';
@@ -89,8 +89,8 @@ export function deleteState(
   context: ManagementContext,
   actor: Actor,
   input: StatePlace & { readonly expected: ExpectedRevision },
-): Promise<void> {
-  return commit(context, actor, async (transaction) => {
+): Promise<Written<object>> {
+  return commitDone(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, input);
     const current = await transaction.state(environment.id, input.key);
     checkRevision(input.expected, current?.revision);

@@ -4,7 +4,7 @@ import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentNotFound, findFlag, findProject, lockProject } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
@@ -114,18 +114,30 @@ export function updateFlag(
   });
 }
 
-/** Removes an archived flag for good. `flag_not_found`, `flag_not_archived`. */
-export function deleteFlag(context: ManagementContext, actor: Actor, place: FlagPlace): Promise<void> {
-  return commit(context, actor, async (transaction) => {
+/**
+ * Removes a flag for good: an archived one, or with `inUse` also one that is served, with its states. It is all done or
+ * nothing. `flag_not_found`, `flag_not_archived`, `forbidden`, `confirmation_required`.
+ */
+export function deleteFlag(
+  context: ManagementContext,
+  actor: Actor,
+  place: FlagPlace & { readonly inUse: boolean },
+): Promise<Written<object>> {
+  return commitDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
     // Whoever restores it or writes a state of it meanwhile waits here, and then finds it gone.
-    await lockProject(transaction, project.id);
+    const environments = await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, place.key);
-    if (flag.archivedAt === undefined) {
+    if (flag.archivedAt === undefined && !place.inUse) {
       throw new ServiceError(
         'flag_not_archived',
-        `The flag "${flag.key}" is not archived, and only archived flags can be deleted: archive it first.`,
+        `The flag "${flag.key}" is not archived, and only archived flags can be deleted: archive it first, or send ?archive=true.`,
       );
+    }
+    for (const environment of environments) {
+      if ((await transaction.state(environment.id, flag.key)) === undefined) continue;
+      requireChangeOf(actor, environment);
+      await transaction.changeStates(environment, [[flag.key, null]]);
     }
     await transaction.deleteFlag(flag);
   });

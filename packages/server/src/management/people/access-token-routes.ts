@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { AccessToken } from '../../domain/access-token.ts';
-import { created, isoTime, isoTimeOr, noContent, ok } from '../api/answers.ts';
+import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
-import { seqMember, TimeSchema } from '../api/schemas.ts';
+import { DoneSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
 import { permissionMembers, TokenRecordSchema } from './people-schemas.ts';
@@ -77,12 +77,9 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       ...{ method: 'delete', path: '/api/tokens/{id}', id: 'revokeAccessToken', tag, errors: ['not_found'] },
       role: 'admin',
       summary: 'Revoke an access token for good',
-      answer: { status: 204, description: 'It opens nothing any more.' },
+      answer: { status: 200, schema: DoneSchema, description: 'It opens nothing any more.' },
     },
-    async ({ params, actor }) => {
-      await revokeAccessToken(context, actor, params.id);
-      return noContent();
-    },
+    async ({ params, actor }) => done(await revokeAccessToken(context, actor, params.id)),
   );
 }
 

@@ -5,7 +5,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { type Permissions, type Role, UNLIMITED } from '../../domain/operator.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { quote } from '../../domain/strict-members.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 
@@ -86,8 +86,12 @@ export async function createAccessToken(
 }
 
 /** Revokes an access token for good; revoking again changes nothing. `not_found`. */
-export function revokeAccessToken(context: ManagementContext, actor: Actor, id: string): Promise<void> {
-  return commit(context, actor, async (transaction) => {
+export function revokeAccessToken(
+  context: ManagementContext,
+  actor: Actor,
+  id: string,
+): Promise<Written<object>> {
+  return commitDone(context, actor, async (transaction) => {
     const token = (await transaction.accessTokens()).find((candidate) => candidate.id === id);
     if (token === undefined) {
       throw new ServiceError('not_found', `There is no access token with the id ${quote(id)}: list them.`);

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Invitation } from '../../domain/invitation.ts';
-import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
+import { DoneSchema } from '../api/schemas.ts';
 import type { Written } from '../commit.ts';
 import { invite, listInvitations, offerReset, revokeInvitation } from './invitations.ts';
 import type { OfferedLink } from './one-time-links.ts';
@@ -67,12 +68,9 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
       },
       role: 'admin',
       summary: 'Take a one-time link back',
-      answer: { status: 204, description: 'It opens nothing any more.' },
+      answer: { status: 200, schema: DoneSchema, description: 'It opens nothing any more.' },
     },
-    async ({ params, actor }) => {
-      await revokeInvitation(context, actor, params.id);
-      return noContent();
-    },
+    async ({ params, actor }) => done(await revokeInvitation(context, actor, params.id)),
   );
   mount(
     app,

@@ -4,7 +4,7 @@ import type { Role } from '../../domain/operator.ts';
 import type { PeopleTransaction } from '../../domain/people-store.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { quote } from '../../domain/strict-members.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import { digestOf, newLink, type OfferedLink } from './one-time-links.ts';
 import { findOperator } from './operators.ts';
 import { checkEmail, type PeopleContext } from './people.ts';
@@ -69,8 +69,8 @@ export function offerReset(
 }
 
 /** Takes a link back. `not_found` for one that opens nothing any more. */
-export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<void> {
-  return commit(context, actor, async ({ people }) => {
+export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<Written<object>> {
+  return commitDone(context, actor, async ({ people }) => {
     // Whoever uses the link meanwhile is waited for: it must not be said to open nothing while it has let somebody in.
     await people.lock();
     const now = context.now();

@@ -1,7 +1,7 @@
 import type { Invitation } from '../../domain/invitation.ts';
 import type { Operator } from '../../domain/operator.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commit } from '../commit.ts';
+import { commitWritten, type Written } from '../commit.ts';
 import { checkLabel } from '../rules.ts';
 import { inspectInvitation, invitationInvalid, openInvitation } from './one-time-links.ts';
 import { checkPassword } from './passwords.ts';
@@ -25,7 +25,11 @@ export interface Acceptance {
 }
 
 /** Makes the first administrator and signs them in. `invitation_invalid`, `invalid_argument`, `rate_limited`. */
-export async function setUp(context: PeopleContext, input: Setup, caller: Caller): Promise<StartedSession> {
+export async function setUp(
+  context: PeopleContext,
+  input: Setup,
+  caller: Caller,
+): Promise<Written<StartedSession>> {
   const email = checkEmail(input.email);
   const name = checkLabel(input.name);
   checkPassword(input.password, email);
@@ -46,7 +50,7 @@ export async function acceptInvitation(
   context: PeopleContext,
   input: Acceptance,
   caller: Caller,
-): Promise<StartedSession> {
+): Promise<Written<StartedSession>> {
   const invitation = await inspectInvitation(context, input.token);
   const { kind, email } = invitation;
   if (kind === 'setup' || email === undefined) throw invitationInvalid();
@@ -65,10 +69,10 @@ interface LinkUse {
   readonly operator: Operator;
 }
 
-async function useLink(context: PeopleContext, use: LinkUse): Promise<StartedSession> {
+async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<StartedSession>> {
   const { input, caller, operator } = use;
   const hash = await context.passwords.hash(input.password);
-  return commit(context, operatorActor(operator, caller), async (transaction) => {
+  return commitWritten(context, operatorActor(operator, caller), async (transaction) => {
     const { people } = transaction;
     await people.lock();
     // Once more: the hash took a while, and others may have come first.

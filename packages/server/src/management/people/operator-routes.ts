@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Operator } from '../../domain/operator.ts';
-import { isoTime, isoTimeOr, noContent, ok } from '../api/answers.ts';
+import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
-import { seqMember } from '../api/schemas.ts';
+import { DoneSchema, seqMember } from '../api/schemas.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
 import type { PeopleContext } from './people.ts';
 import { OperatorRecordSchema, permissionMembers } from './people-schemas.ts';
@@ -58,12 +58,9 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       ...{ method: 'delete', path: '/api/operators/{id}', id: 'removeOperator', tag, errors: ['not_found'] },
       role: 'admin',
       summary: 'Remove an operator, with every session and open link of theirs',
-      answer: { status: 204, description: 'Nobody of that e-mail can sign in any more.' },
+      answer: { status: 200, schema: DoneSchema, description: 'Nobody of that e-mail can sign in any more.' },
     },
-    async ({ params, actor }) => {
-      await removeOperator(context, actor, params.id);
-      return noContent();
-    },
+    async ({ params, actor }) => done(await removeOperator(context, actor, params.id)),
   );
 }
 

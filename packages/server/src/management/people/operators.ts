@@ -3,7 +3,7 @@ import type { Operator, Role } from '../../domain/operator.ts';
 import type { PeopleReader } from '../../domain/people-store.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkLabel } from '../rules.ts';
 
@@ -51,8 +51,12 @@ export function changeOperator(
  * Removes an operator with every session and open link; access tokens stay, as pipelines live by them. `not_found`,
  * `invalid_argument` for the last administrator.
  */
-export function removeOperator(context: ManagementContext, actor: Actor, id: string): Promise<void> {
-  return commit(context, actor, async ({ people }) => {
+export function removeOperator(
+  context: ManagementContext,
+  actor: Actor,
+  id: string,
+): Promise<Written<object>> {
+  return commitDone(context, actor, async ({ people }) => {
     await people.lock();
     const operator = await findOperator(people, id);
     if (operator.role === 'admin') await requireAnotherAdmin(people, operator);

@@ -47,6 +47,7 @@ export const SessionSchema = z
     evaluationUrl: z.string().optional().openapi({
       description: 'Where programs read flags, when management listens on an address of its own.',
     }),
+    ...seqMember,
   })
   .openapi('Session');
 

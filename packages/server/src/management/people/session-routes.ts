@@ -3,10 +3,12 @@ import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/service-error.ts';
 import { sessionEnd } from '../../domain/session.ts';
 import { invalid } from '../../domain/strict-members.ts';
-import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { mountPublic } from '../api/public-operation.ts';
+import { DoneSchema } from '../api/schemas.ts';
+import type { Written } from '../commit.ts';
 import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';
@@ -60,12 +62,15 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
     {
       ...{ method: 'delete', path, id: 'signOut', tag },
       summary: 'Sign out; also for a session that has ended already',
-      answer: { status: 204, description: 'The session opens nothing any more, and the cookie is gone.' },
+      answer: {
+        status: 200,
+        schema: DoneSchema,
+        description: 'The session opens nothing any more, and the cookie is gone.',
+      },
     },
     async ({ request, caller }) => {
       const active = await sessionOf(context, request);
-      if (active !== undefined) await signOut(context, active, caller);
-      const answer = noContent();
+      const answer = done(active === undefined ? {} : await signOut(context, active, caller));
       for (const cookie of endCookies()) answer.headers.append('Set-Cookie', cookie);
       return answer;
     },
@@ -81,19 +86,18 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
       role: 'viewer',
       summary: 'Choose another password; every other session of yours ends',
       body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },
-      answer: { status: 204, description: 'The new password is in force.' },
+      answer: { status: 200, schema: DoneSchema, description: 'The new password is in force.' },
       errors: ['sign_in_failed', 'rate_limited'],
     },
     async ({ body, actor, session }) => {
       if (session === undefined) throw invalid('An access token has no password: sign in to change yours.');
-      await changePassword(context, actor, session, body);
-      return noContent();
+      return done(await changePassword(context, actor, session, body));
     },
   );
 }
 
 /** The answer to whoever has just followed a link: 201, and signed in. */
-export function joined(context: PeopleContext, request: Request, started: StartedSession): Response {
+export function joined(context: PeopleContext, request: Request, started: Written<StartedSession>): Response {
   return created(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
 }
 
@@ -102,7 +106,7 @@ async function sessionOf(context: PeopleContext, request: Request): Promise<Acti
   return id === undefined ? undefined : verifySession(context, id);
 }
 
-function sessionRecord(context: PeopleContext, { session, operator }: ActiveSession) {
+function sessionRecord(context: PeopleContext, { session, operator, seq }: Written<ActiveSession>) {
   const evaluationUrl = context.evaluationUrl();
   const { createdAt: _, lastSeenAt: __, ...record } = operatorRecord(operator);
   return {
@@ -111,5 +115,6 @@ function sessionRecord(context: PeopleContext, { session, operator }: ActiveSess
     operator: record,
     expiresAt: isoTime(sessionEnd(session)),
     ...(evaluationUrl === undefined ? {} : { evaluationUrl }),
+    seq,
   };
 }

@@ -5,7 +5,7 @@ import type { Credentials } from '../../domain/people-store.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type Session, sessionEnd } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commit } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import { checkPassword } from './passwords.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
 import { accountBucket, attempt } from './sign-in-limit.ts';
@@ -37,11 +37,15 @@ export interface SignIn {
  * Signs an operator in: a new session with a new id. `sign_in_failed` for a wrong password and an unknown account
  * alike, in about the same time; `rate_limited` after too many failures.
  */
-export function signIn(context: PeopleContext, input: SignIn, caller: Caller): Promise<StartedSession> {
+export function signIn(
+  context: PeopleContext,
+  input: SignIn,
+  caller: Caller,
+): Promise<Written<StartedSession>> {
   const email = normalizeEmail(input.email);
   return attempt(context, { email, ...caller }, async () => {
     const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
-    return commit(context, operatorActor(operator, caller), async (transaction) => {
+    return commitWritten(context, operatorActor(operator, caller), async (transaction) => {
       const known = await lockCredentials(transaction, { operator, passwordHash });
       return startSession(context, transaction, known);
     });
@@ -107,8 +111,8 @@ export function signOut(
   context: PeopleContext,
   { session, operator }: ActiveSession,
   caller: Caller,
-): Promise<void> {
-  return commit(context, operatorActor(operator, caller), ({ people }) =>
+): Promise<Written<object>> {
+  return commitDone(context, operatorActor(operator, caller), ({ people }) =>
     people.deleteSession(session.digest, operator),
   );
 }
@@ -122,12 +126,12 @@ export async function changePassword(
   actor: Actor,
   { session, operator: { email } }: ActiveSession,
   { current, next }: { readonly current: string; readonly next: string },
-): Promise<void> {
+): Promise<Written<object>> {
   checkPassword(next, email);
-  await attempt(context, { email }, async () => {
+  return attempt(context, { email }, async () => {
     const checked = await verifyPassword(context, { email, password: current });
     const hash = await context.passwords.hash(next);
-    await commit(context, actor, async (transaction) => {
+    return commitDone(context, actor, async (transaction) => {
       const operator = await lockCredentials(transaction, checked);
       await transaction.people.setPassword(operator, hash);
       await transaction.people.deleteSessionsOf(operator, session.digest);

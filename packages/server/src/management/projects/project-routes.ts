@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
-import { created, isoTime, noContent, ok } from '../api/answers.ts';
+import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
-import { NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentRecord } from '../environments/environment-routes.ts';
@@ -63,13 +63,10 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       ...{ method: 'delete', path: '/api/projects/{project}', id: 'deleteProject', tag },
       role: 'admin',
       summary: 'Remove a project with its environments, flags and keys',
-      answer: { status: 204, description: 'It is gone.' },
+      answer: { status: 200, schema: DoneSchema, description: 'It is gone.' },
       errors: ['project_not_found', 'confirmation_required'],
     },
-    async ({ params, actor }) => {
-      await deleteProject(context, actor, params.project);
-      return noContent();
-    },
+    async ({ params, actor }) => done(await deleteProject(context, actor, params.project)),
   );
 }
 

@@ -2,7 +2,7 @@ import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { Project } from '../../domain/project.ts';
-import { commit, commitWritten, type Written } from '../commit.ts';
+import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { looksOf } from '../environments/environments.ts';
 import { findProject, lockProject } from '../lookup.ts';
@@ -47,8 +47,12 @@ export function createProject(
 }
 
 /** Removes a project and all that is in it. `project_not_found`. */
-export function deleteProject(context: ManagementContext, actor: Actor, name: string): Promise<void> {
-  return commit(context, actor, async (transaction) => {
+export function deleteProject(
+  context: ManagementContext,
+  actor: Actor,
+  name: string,
+): Promise<Written<object>> {
+  return commitDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, name);
     const environments = await lockProject(transaction, project.id);
     for (const environment of environments) requireChangeOf(actor, environment);

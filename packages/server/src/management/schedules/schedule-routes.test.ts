@@ -158,7 +158,8 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     const cancelled = await app.call('DELETE', `${made.path}/schedules/${made.id}`);
     expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
     const again = await app.call('DELETE', `${made.path}/schedules/${made.id}`);
-    expect([again.status, again.json]).toEqual([200, cancelled.json]);
+    const { seq, ...record } = cancelled.json;
+    expect([again.status, again.json, typeof seq]).toEqual([200, record, 'number']);
     pass();
     expect((await runDueSchedules(app.context)).settled).toEqual([]);
     expect((await flagsOf(made.path)).flags).toEqual([]);

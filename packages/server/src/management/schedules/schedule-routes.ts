@@ -42,7 +42,10 @@ const ScheduleSchema = z
     createdAt: TimeSchema,
     status: z.enum(SCHEDULE_STATUSES),
     settledAt: TimeSchema.optional(),
-    seq: z.number().int().optional().openapi({ description: 'Of the change, once it is made.' }),
+    seq: z.number().int().optional().openapi({
+      description:
+        'In a list that of the change, once it is made; in the answer of a write that of the write.',
+    }),
     error: z.string().optional().openapi({ description: 'Why it failed.' }),
   })
   .openapi('Schedule');
@@ -122,13 +125,13 @@ function noteOf(note: string | undefined) {
   return note === undefined ? {} : { note };
 }
 
-/** `seq` is of the change the schedule made; of its own making or cancelling nobody needs it. */
+/** In a list `seq` is that of the change which the schedule made; in the answer of a write, that of the write. */
 function scheduleRecord(schedule: Written<NamedSchedule>) {
   const { id, environment, dueAt, changes, note, createdBy, createdAt, status, settledAt } = schedule;
   return {
     ...{ id, environment, dueAt: isoTime(dueAt), changes: new RawJson(changes), note, createdBy },
     ...{ createdAt: isoTime(createdAt), status, settledAt: isoTimeOr(settledAt) },
-    seq: status === 'done' ? schedule.seq : undefined,
+    seq: schedule.seq,
     error: schedule.outcome,
   };
 }
