@@ -147,6 +147,7 @@ class Node implements RunningNode {
         live: () => this.#onLive(),
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
+        room: () => this.#hub.room(),
         applied: (row) => this.#activity.applied(row),
       },
     });

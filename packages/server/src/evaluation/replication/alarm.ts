@@ -19,9 +19,14 @@ export class Alarm {
     this.#waiting?.reject(cause);
   }
 
+  /** Throws what it failed with, if it did. */
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
   /** Waits until it rings (`true`) or until `deadline`, a `performance.now()` time (`false`). */
   async wait(deadline: number): Promise<boolean> {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.throwIfFailed();
     const delayMs = deadline - performance.now();
     if (delayMs <= 0) return false;
     if (!this.#rung) await this.#sleep(delayMs);

@@ -98,9 +98,11 @@ async function setUp() {
     keyGone: () => undefined,
     malformed: () => undefined,
   });
+  const room: { wait?: () => Promise<void> } = {};
   const listener = {
     live: () => hear('live'),
     lost: () => hear('lost'),
+    room: () => room.wait?.(),
     stillLost: () => hear('still lost'),
   };
   const follower = new Follower({ source, catalog, listener, heartbeatMs: 50, pollMs: 20, random: () => 0 });
@@ -125,7 +127,7 @@ async function setUp() {
     return seq ?? 0;
   };
   await until('live');
-  return { database, source, follower, heard, until, write };
+  return { database, source, follower, heard, until, write, room };
 }
 
 function seen(n: number): string {
@@ -217,6 +219,47 @@ describe('Follower', () => {
     expect([failures, source.snapshots]).toEqual([2, 2]);
     expect(heard.filter((event) => event.startsWith('revision'))).toEqual([seen(3)]);
   });
+
+  test('a row waits until there is room for its frames', async () => {
+    const { room, heard, until, write } = await setUp();
+    const gate = Promise.withResolvers<void>();
+    const asked = new Promise<void>((resolve) => {
+      room.wait = () => {
+        resolve();
+        return gate.promise;
+      };
+    });
+    await write(1);
+    await asked;
+    expect(heard).toEqual(['live']);
+    delete room.wait;
+    gate.resolve();
+    await until(seen(1));
+  });
+
+  test.each(['lost', 'closed'] as const)(
+    'when the session is %s while a row waits for room, nothing more is applied',
+    async (end) => {
+      const { source, follower, room, heard, until, write } = await setUp();
+      const gate = Promise.withResolvers<void>();
+      const asked = new Promise<void>((resolve) => {
+        room.wait = () => {
+          resolve();
+          return gate.promise;
+        };
+      });
+      await write(1);
+      await asked;
+      delete room.wait;
+      source.refuses = true;
+      if (end === 'lost') source.lose();
+      else follower.close();
+      gate.resolve();
+      if (end === 'lost') await until('still lost', 2);
+      else await Bun.sleep(0);
+      expect(heard.filter((event) => event.startsWith('revision'))).toEqual([]);
+    },
+  );
 
   test('another history of the database is noticed, and the node begins from a snapshot', async () => {
     const { database, source, until } = await setUp();

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Cursor, LogRow } from '../../domain/change.ts';
 import type { LogPage, LogSession, LogSource } from '../../domain/log-source.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -11,6 +11,11 @@ export interface FollowerListener {
   live(): void;
   /** The listener failed: no stream may get another byte. Called in the turn in which it is known. */
   lost(cause: Error): void;
+  /**
+   * Asked before each row: a promise while too many frames of earlier rows are on their way, which resolves when the
+   * next row may be applied.
+   */
+  room?(): Promise<void> | undefined;
   /** A row has been applied, and its frames are out. Must not throw. */
   applied?(row: LogRow): void;
   /** Another attempt to reach the log has failed, this many in a row. */
@@ -164,17 +169,25 @@ export class Follower {
       throw this.#broken(`the log ends at ${head.seq} of another history than row ${cursor?.seq}`);
     }
     if (head.seq > cursor.seq) await this.#drain(session);
+    this.#alarm?.throwIfFailed();
     this.#provenAt = askedAt;
     this.#becomeLive();
     return head.pushed;
   }
 
-  /** Applies every row after the cursor, in order. */
+  /** Applies every row after the cursor, in order, and lets the event loop turn where there are many. */
   async #drain(session: LogSession): Promise<void> {
     for (;;) {
       const { rows, isLast } = await this.#read(session);
-      for (const row of rows) this.#apply(row);
+      for (const row of rows) {
+        const room = this.#options.listener.room?.();
+        if (room !== undefined) await room;
+        // A follower that was closed, or whose session was lost meanwhile, must not send another byte. [spec Events 5]
+        this.#alarm?.throwIfFailed();
+        this.#apply(row);
+      }
       if (isLast) return;
+      await setImmediate();
     }
   }
 
@@ -192,8 +205,7 @@ export class Follower {
 
   #apply(row: LogRow): void {
     const cursor = this.#cursor;
-    // A closed follower, or one whose session was lost during the read, must not send another byte. [spec Events 5]
-    if (this.#state === 'closed' || cursor === undefined) throw new Error('the follower has stopped');
+    if (cursor === undefined) throw new Error('a row was applied before any snapshot');
     if (row.seq !== cursor.seq + 1) throw this.#broken(`row ${row.seq} follows row ${cursor.seq}`);
     try {
       this.#options.catalog.apply(row);

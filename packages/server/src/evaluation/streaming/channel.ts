@@ -4,10 +4,16 @@ import type { Subscriber } from './subscriber.ts';
 /** Subscribers written to in one turn of the event loop; between turns reads are answered. */
 const SLICE = 400;
 
-interface Delivery {
+/** A frame for everybody who is subscribed. */
+export interface Round {
   readonly bytes: Uint8Array;
-  readonly subscribers: readonly Subscriber[];
   readonly change: SentChange | undefined;
+  /** Called once, when the frame has been handed to all of them or was abandoned. */
+  readonly onOver: () => void;
+}
+
+interface Delivery extends Round {
+  readonly subscribers: readonly Subscriber[];
   next: number;
 }
 
@@ -29,10 +35,12 @@ export class Channel {
     this.#watch = watch;
   }
 
-  /** Sends the bytes to everybody who is subscribed at this moment. */
-  broadcast(bytes: Uint8Array, change?: SentChange): void {
-    if (this.subscribers.size === 0) return;
-    this.#deliveries.push({ bytes, subscribers: [...this.subscribers], change, next: 0 });
+  /**
+   * Sends the frame to everybody who is subscribed at this moment. What waits here has no limit of its own: the hub's
+   * `room` keeps it small.
+   */
+  broadcast(round: Round): void {
+    this.#deliveries.push({ ...round, subscribers: [...this.subscribers], next: 0 });
     if (!this.#scheduled) this.#deliverSlice();
   }
 
@@ -63,8 +71,9 @@ export class Channel {
     setImmediate(() => this.#deliverSlice());
   }
 
-  #isOver({ bytes, subscribers, change }: Delivery): void {
+  #isOver({ bytes, subscribers, change, onOver }: Delivery): void {
     this.#watch?.sent(bytes.length, subscribers, change);
+    onOver();
   }
 
   #deliver(subscriber: Subscriber | undefined, bytes: Uint8Array): void {

@@ -14,7 +14,7 @@ afterEach(() => {
 /** A subscriber over a real stream, whose reader takes a chunk only when it is told to. */
 class Reader {
   readonly subscriber = new Subscriber({
-    ...{ keyId: undefined, environmentId: 'e', beat: 0, maxQueuedBytes: 2 ** 30 },
+    ...{ keyId: undefined, environmentId: 'e', beatSecond: 0, maxQueuedBytes: 2 ** 30 },
   });
   readonly #reader;
 

@@ -106,24 +106,70 @@ describe('Hub', () => {
     const stuck = hub.open(environment);
     const healthy = hub.open(environment).getReader();
     await healthy.read();
-    const text = 'x'.repeat(4000);
-    for (let n = 1; n <= 6; n++) {
+    const text = 'x'.repeat(900);
+    for (let n = 1; n <= 12; n++) {
       change(`${n}${text}`);
       expect(new TextDecoder().decode((await healthy.read()).value)).toBe(frame(`${n}${text}`));
+      expect(closed).toEqual(n * frame(`1${text}`).length < 9900 ? [] : ['slow']);
     }
-    expect(closed).toEqual(['slow']);
     await expect(read(stuck)).rejects.toThrow('stream cut');
   });
 
-  test('a map larger than the queue limit still reaches a reader that keeps up', async () => {
+  test('however large the map is, eight frames may wait for a reader, and the ninth cuts it', async () => {
     const { hub, environment, change, closed } = setUp(1000);
-    const reader = hub.open(environment).getReader();
-    await reader.read();
-    for (let n = 1; n <= 3; n++) {
-      change(`${n}${'x'.repeat(5000)}`);
-      await reader.read();
-    }
+    const text = 'x'.repeat(5000);
+    change(`1${text}`);
+    const stream = hub.open(environment);
+    for (let n = 2; n <= 8; n++) change(`${n}${text}`);
+    expect(await read(stream, 8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => frame(`${n}${text}`)));
+    for (let n = 1; n <= 8; n++) change(`${n}${text}`);
     expect(closed).toEqual([]);
+    change(`9${text}`);
+    expect(closed).toEqual(['slow']);
+  });
+
+  test('a map that has become small does not cut a reader who is still taking the large one', async () => {
+    const { hub, environment, change, closed } = setUp(1000);
+    const text = 'x'.repeat(5000);
+    change(text);
+    const stream = hub.open(environment);
+    for (const n of [1, 2, 3]) change(n);
+    expect(closed).toEqual([]);
+    expect(await read(stream, 4)).toEqual([frame(text), frame(1), frame(2), frame(3)]);
+  });
+
+  test('while frames of megabytes are on their way the next change waits, and the event loop turns', async () => {
+    const { hub, environment, change, closed } = setUp();
+    const streams = Array.from({ length: 1000 }, () => hub.open(environment));
+    const taking = Promise.all(
+      streams.map(async (stream) => {
+        const reader = stream.getReader();
+        for (let frames = 0; frames < 41; frames++) await reader.read();
+      }),
+    );
+    const text = 'x'.repeat(1024 * 1024);
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 0);
+    for (let n = 1; n <= 40; n++) {
+      await hub.room();
+      change(`${n}${text}`);
+    }
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(3);
+    await taking;
+    expect(closed).toEqual([]);
+    while (hub.room() !== undefined) await hub.room();
+  });
+
+  test('frames that are abandoned no longer keep the next change waiting', async () => {
+    const { hub, environment, change } = setUp();
+    for (let opened = 0; opened < 1000; opened++) hub.open(environment);
+    for (let n = 1; n <= 7; n++) change(`${n}${'x'.repeat(2 * 1024 * 1024)}`);
+    const room = hub.room();
+    expect(room).toBeDefined();
+    hub.closeAll('listener');
+    await room;
+    expect(hub.room()).toBeUndefined();
   });
 
   test('closing a key ends its streams and no others, at once', async () => {
@@ -168,6 +214,17 @@ describe('keep-alive', () => {
     const stream = hub.open(environment);
     jest.advanceTimersByTime(30_000);
     expect(await read(stream, 3)).toEqual(['data: {}\n\n', ':\n\n', ':\n\n']);
+  });
+
+  test('a reader who is still taking a large map is not cut by one', async () => {
+    const { hub, environment, change, closed } = setUp(1000);
+    change('x'.repeat(5000));
+    const stream = hub.open(environment);
+    jest.advanceTimersByTime(30_000);
+    expect(closed).toEqual([]);
+    expect(await read(stream, 1)).toEqual([frame('x'.repeat(5000))]);
+    jest.advanceTimersByTime(15_000);
+    expect(await read(stream, 1)).toEqual([':\n\n']);
   });
 
   test('with each one it is asked whether a reader without a key is still let in', async () => {

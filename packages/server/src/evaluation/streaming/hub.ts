@@ -7,9 +7,15 @@ import { type CloseCause, Subscriber } from './subscriber.ts';
 /** A comment line and a blank one: dispatches nothing at the reader, keeps proxies from closing. */
 const BEAT = new TextEncoder().encode(':\n\n');
 
+/** What frames on their way to the subscribers may hold before the next change waits, in bytes. */
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
+
+/** One entry of a list. */
+const REFERENCE_BYTES = 8;
+
 /** Settings and ears of a {@link Hub}. */
 export interface HubOptions {
-  /** Bytes a reader may leave unread before it is cut. */
+  /** Bytes a reader may leave unread before it is cut; more where a few frames need more. */
   readonly maxQueuedBytes: number;
   /** Hears of every stream that ends. */
   readonly onClosed?: (cause: CloseCause) => void;
@@ -26,6 +32,9 @@ export class Hub {
   readonly #channels = new Map<string, Channel>();
   readonly #streamsPerKey = new Map<string, number>();
   readonly #beatTimer: Timer;
+  /** Held by the rounds that have not ended, and by those that ended in this turn of the event loop. */
+  #heldBytes = 0;
+  #room: PromiseWithResolvers<void> | undefined;
   #size = 0;
   #turnover = 0;
   #second = 0;
@@ -85,7 +94,7 @@ export class Hub {
     const subscriber = new Subscriber({
       keyId,
       environmentId: environment.id,
-      beat: Math.floor(Math.random() * HEARTBEAT_SECONDS),
+      beatSecond: Math.floor(Math.random() * HEARTBEAT_SECONDS),
       maxQueuedBytes: this.#options.maxQueuedBytes,
       ...(stillValid === undefined ? {} : { stillValid }),
     });
@@ -94,7 +103,7 @@ export class Hub {
         start: (controller) => {
           subscriber.attach(controller);
           this.#register(subscriber);
-          controller.enqueue(environment.frame());
+          subscriber.send(environment.frame());
         },
         cancel: () => {
           subscriber.detach();
@@ -113,7 +122,33 @@ export class Hub {
    */
   broadcast(environment: LiveEnvironment, change?: SentChange): void {
     const channel = this.#channels.get(environment.id);
-    if (channel !== undefined) channel.broadcast(environment.frame(), change);
+    if (channel === undefined) return;
+    const frame = environment.frame();
+    // What the round holds in memory until its end: the bytes, and a list of those who get them.
+    const held = frame.length + channel.subscribers.size * REFERENCE_BYTES;
+    this.#heldBytes += held;
+    channel.broadcast({ bytes: frame, change, onOver: () => this.#release(held) });
+  }
+
+  /**
+   * Asked before each change: `undefined` while few enough frames are on their way to the subscribers, otherwise a
+   * promise that resolves when they are. Between two changes that are far apart the event loop so has its turn, and
+   * frames that no subscriber has been handed yet never fill the memory.
+   */
+  room(): Promise<void> | undefined {
+    if (this.#heldBytes <= MAX_HELD_BYTES) return undefined;
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
+  }
+
+  /** In a later turn, so that what one turn hands out is counted as well. */
+  #release(held: number): void {
+    setImmediate(() => {
+      this.#heldBytes -= held;
+      if (this.#heldBytes > MAX_HELD_BYTES) return;
+      this.#room?.resolve();
+      this.#room = undefined;
+    });
   }
 
   /** Ends every stream of an environment. */
@@ -204,19 +239,15 @@ export class Hub {
     this.#second = (this.#second + 1) % HEARTBEAT_SECONDS;
     for (const channel of [...this.#channels.values()]) {
       for (const subscriber of channel.subscribers) {
-        if (subscriber.beat !== this.#second) continue;
+        if (subscriber.beatSecond !== this.#second) continue;
         if (subscriber.mustBeAsked) void this.#beatIfLetIn(subscriber);
-        else this.#beat(subscriber);
+        else subscriber.beat(BEAT);
       }
     }
   }
 
-  #beat(subscriber: Subscriber): void {
-    if (!subscriber.send(BEAT)) this.#close(subscriber, 'slow');
-  }
-
   async #beatIfLetIn(subscriber: Subscriber): Promise<void> {
-    if (await subscriber.isLetIn()) this.#beat(subscriber);
+    if (await subscriber.isLetIn()) subscriber.beat(BEAT);
     else this.#close(subscriber, 'key');
   }
 }

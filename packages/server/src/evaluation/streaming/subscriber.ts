@@ -1,3 +1,6 @@
+/** Frames that may wait for a reader whatever their size. They are kept by reference, so all readers share them. */
+export const FRAMES_HELD = 8;
+
 /** Why a stream ended; a label of `halyard_streams_closed_total`. */
 export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' | 'drain';
 
@@ -10,22 +13,24 @@ export class Subscriber {
   readonly keyId: string | undefined;
   readonly environmentId: string;
   /** The second of the keep-alive round in which this one is due; spreads the beats. */
-  readonly beat: number;
+  readonly beatSecond: number;
   readonly #stillValid: (() => Promise<boolean>) | undefined;
   readonly #maxQueuedBytes: number;
+  /** The largest frame since the reader last had everything. */
+  #largestFrame = 0;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   constructor(options: {
     keyId: string | undefined;
     environmentId: string;
-    beat: number;
+    beatSecond: number;
     maxQueuedBytes: number;
     /** Absent for readers that are ended by their key. */
     stillValid?: () => Promise<boolean>;
   }) {
     this.keyId = options.keyId;
     this.environmentId = options.environmentId;
-    this.beat = options.beat;
+    this.beatSecond = options.beatSecond;
     this.#maxQueuedBytes = options.maxQueuedBytes;
     this.#stillValid = options.stillValid;
   }
@@ -45,16 +50,24 @@ export class Subscriber {
   }
 
   /**
-   * Queues bytes. Gives `false` when the reader is too slow to take them, which the hub answers by cutting it. A
-   * single frame larger than the limit is still sent to a reader that keeps up.
+   * Queues a frame. Gives `false` when the reader is too slow to take it, which the hub answers by cutting it. However
+   * large the frames are, {@link FRAMES_HELD} of them may wait.
    */
-  send(bytes: Uint8Array): boolean {
+  send(frame: Uint8Array): boolean {
     const controller = this.#controller;
     if (controller === undefined) return true;
     const queued = this.#queuedBytes(controller);
-    if (queued > Math.max(this.#maxQueuedBytes, 2 * bytes.length)) return false;
-    controller.enqueue(bytes);
+    this.#largestFrame = Math.max(queued === 0 ? 0 : this.#largestFrame, frame.length);
+    if (queued + frame.length > Math.max(this.#maxQueuedBytes, FRAMES_HELD * this.#largestFrame))
+      return false;
+    controller.enqueue(frame);
     return true;
+  }
+
+  /** Queues a keep-alive, unless so much waits for the reader that there is nothing to keep alive. */
+  beat(bytes: Uint8Array): void {
+    const { queuedBytes } = this;
+    if (queuedBytes !== undefined && queuedBytes < this.#maxQueuedBytes) this.#controller?.enqueue(bytes);
   }
 
   /** Whether it must be asked now and then if the reader is still let in; a key's readers are ended with the key. */
