@@ -7,9 +7,10 @@ const SOURCE = import.meta.dir;
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   storage: ['domain'],
+  // The two planes know nothing of each other.
   evaluation: ['http', 'domain'],
-  management: ['http', 'evaluation', 'storage', 'domain'],
-  http: ['evaluation', 'management', 'domain'],
+  management: ['http', 'domain'],
+  http: ['domain'],
   observability: ['evaluation', 'domain'],
   config: [],
   cli: ['config', 'observability', 'domain'],

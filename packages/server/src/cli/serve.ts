@@ -3,7 +3,7 @@ import { type Config, ConfigError, parseConfig } from '../config/config.ts';
 import { formatSettings, redactSettings } from '../config/describe-settings.ts';
 import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
-import type { RunningNode } from '../nodes/full.ts';
+import type { RunningNode } from '../nodes/running-node.ts';
 import { VERSION } from '../version.ts';
 import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';

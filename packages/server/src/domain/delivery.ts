@@ -92,3 +92,19 @@ export function totalOf(
   }
   return { streams, seen, slowestMs, nodes };
 }
+
+/** How far a change has got on this node. Of `streams`, those neither `seen` nor `closed` have not taken it yet. */
+export interface DeliveryProgress {
+  readonly seq: number;
+  readonly environmentId: string;
+  /** Streams that were open when the frame went out. */
+  readonly streams: number;
+  /** Streams that have taken the frame. */
+  readonly seen: number;
+  /** Streams that ended before anybody saw them take it. */
+  readonly closed: number;
+  /** Milliseconds from the commit until the slowest of the seen had it; 0 while there is none. */
+  readonly slowestMs: number;
+  /** Nothing more will be counted. */
+  readonly isSettled: boolean;
+}

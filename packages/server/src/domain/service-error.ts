@@ -21,3 +21,8 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
+
+/** This node cannot answer now, and may soon: `internal_error` with `Retry-After`. */
+export function unavailable(message: string): ServiceError {
+  return new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
+}

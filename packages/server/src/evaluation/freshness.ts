@@ -1,5 +1,5 @@
+import type { Freshness } from '../domain/read-side.ts';
 import type { Follower } from './replication/follower.ts';
-import type { Freshness } from './v1/context.ts';
 
 /** A catalog whose last proof is older than this may be behind: two heartbeats, and one that was not answered. */
 const PROOF_MS = 3000;

@@ -1,4 +1,4 @@
-import type { Freshness } from '../evaluation/v1/context.ts';
+import type { Freshness } from '../domain/read-side.ts';
 
 /** Whether the process works at all. Never asks the database, so losing it restarts nobody. */
 export function healthAnswer(): Response {

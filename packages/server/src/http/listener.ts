@@ -1,6 +1,6 @@
 import type { BunRequest, Server } from 'bun';
-import type { EvaluationContext } from '../evaluation/v1/context.ts';
-import { evaluationRoutes } from '../evaluation/v1/routes.ts';
+import type { Logger } from 'pino';
+import type { Freshness } from '../domain/read-side.ts';
 import { errorResponse, hostInvalid, notFound } from './errors.ts';
 import { healthAnswer, readinessAnswer } from './health.ts';
 import type { LastAnswers } from './last-answers.ts';
@@ -26,13 +26,19 @@ export interface ListenOptions {
   readonly reusePort: boolean;
 }
 
-/** What the listeners of a node serve. */
+/** What the listeners of a node serve. A node that only serves reads has no management plane. */
 export interface ListenerParts {
-  readonly evaluation: EvaluationContext;
-  readonly scrape: (request: Request) => Response | Promise<Response>;
+  /** The routes of the evaluation interface. */
+  readonly evaluation: Routes;
+  readonly freshness: Freshness;
+  /** The metrics. */
+  readonly scrape: RouteAnswer;
   readonly docs: Fallback;
-  readonly management: Fallback;
-  readonly dashboard: Fallback;
+  /** The management interface and the dashboard. */
+  readonly management?: readonly Fallback[];
+  /** Base of the documentation links, without a trailing slash. */
+  readonly docsUrl: string;
+  readonly log: Logger;
 }
 
 /** Listens, and answers everything with 500 until {@link serve} has given it something to serve. */
@@ -54,25 +60,27 @@ export interface Served {
   readonly fetch: ReturnType<typeof serveFallbacks>;
 }
 
-type RouteAnswer = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
+/** Answers one route. */
+export type RouteAnswer = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
 
-type Routes = Record<string, RouteAnswer>;
+/** Answers by path, as `Bun.serve` takes them. */
+export type Routes = Record<string, RouteAnswer>;
 
 /** Everything, for one listener. */
 export function everything(parts: ListenerParts): Served {
   return {
-    routes: { ...flagRoutes(parts), '/metrics': parts.scrape },
+    routes: { ...parts.evaluation, '/metrics': parts.scrape },
     health: healthRoutes(parts),
-    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
+    fetch: serveFallbacks(parts, [parts.docs, ...(parts.management ?? [])]),
   };
 }
 
 /** What programs that read flags need: the evaluation interface, health and documentation. */
 export function evaluationOnly(parts: ListenerParts): Served {
   return {
-    routes: flagRoutes(parts),
+    routes: parts.evaluation,
     health: healthRoutes(parts),
-    fetch: serveFallbacks(parts.evaluation, [parts.docs]),
+    fetch: serveFallbacks(parts, [parts.docs]),
   };
 }
 
@@ -81,7 +89,7 @@ export function managementOnly(parts: ListenerParts): Served {
   return {
     routes: { '/metrics': parts.scrape },
     health: healthRoutes(parts),
-    fetch: serveFallbacks(parts.evaluation, [parts.docs, parts.management, parts.dashboard]),
+    fetch: serveFallbacks(parts, [parts.docs, ...(parts.management ?? [])]),
   };
 }
 
@@ -122,18 +130,13 @@ function withClose(response: Response): Response {
   return response;
 }
 
-function flagRoutes({ evaluation }: ListenerParts): Routes {
-  // `Routes`: a route is given requests of its own path only.
-  return evaluationRoutes(evaluation) as Routes;
+function healthRoutes({ freshness }: ListenerParts) {
+  return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(freshness) };
 }
 
-function healthRoutes({ evaluation }: ListenerParts) {
-  return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(evaluation.freshness) };
-}
-
-function serveFallbacks(evaluation: EvaluationContext, fallbacks: readonly Fallback[]) {
+function serveFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fallback[]) {
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
-    const context = { docsUrl: evaluation.docsUrl, log: evaluation.log, requestId: requestIdOf(request) };
+    const context = { docsUrl, log, requestId: requestIdOf(request) };
     try {
       if (!URL.canParse(request.url)) throw hostInvalid();
       for (const fallback of fallbacks) {

@@ -1,4 +1,4 @@
-import { isSameSecret } from '../management/people/access-tokens.ts';
+import { isSameSecret } from '../domain/secret.ts';
 
 /** Answers who asks for the metrics. With a token, only whoever sends it as a bearer token. */
 export function guardMetrics(

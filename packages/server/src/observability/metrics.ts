@@ -1,21 +1,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { LogRow } from '../domain/change.ts';
+import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
-import type { DeliveryProgress } from '../evaluation/streaming/delivery-watch.ts';
-import type { Hub } from '../evaluation/streaming/hub.ts';
+import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { CloseCause } from '../evaluation/streaming/subscriber.ts';
 import type { EvaluationCounters } from '../evaluation/v1/counters.ts';
 
 /** What is read when the metrics are scraped; nothing of it costs the read path anything. */
 export interface MetricsSources {
-  readonly catalog: Catalog;
-  readonly hub: Hub;
-  readonly evaluation: EvaluationCounters;
-  readonly activity: { readonly watchers: number };
-  readonly follower: { readonly isLive: boolean; readonly seq: number; sinceProofMs(): number };
+  readonly plane: ReadPlane;
+  /** The event streams of dashboards; absent on a node without management. */
+  readonly screens?: { readonly watchers: number };
 }
 
 /** The node's metrics in Prometheus' text format; names begin with `halyard_`. Labels never hold a secret. */
-export class Metrics {
+export class Metrics implements ReadPlaneObserver {
   readonly #registry = new Registry();
   readonly #streamsClosed = this.#add(
     new Counter({
@@ -32,7 +31,7 @@ export class Metrics {
       registers: [],
     }),
   );
-  readonly #malformed = this.#add(
+  readonly #malformedRecords = this.#add(
     new Counter({
       name: 'halyard_malformed_records_total',
       help: 'Stored records that could not be read, by kind.',
@@ -72,33 +71,30 @@ export class Metrics {
     }),
   );
 
-  constructor(sources: () => MetricsSources) {
+  constructor({ plane, screens }: MetricsSources) {
+    const { hub, follower, catalog, counters } = plane;
     collectDefaultMetrics({ register: this.#registry, prefix: 'halyard_' });
-    this.#gauge('halyard_streams_open', 'Streams that are open.', () => sources().hub.size);
-    this.#gauge('halyard_event_streams_open', 'Screens that watch.', () => sources().activity.watchers);
+    this.#gauge('halyard_streams_open', 'Streams that are open.', () => hub.size);
+    if (screens !== undefined) {
+      this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
+    }
     this.#gauge('halyard_listener_up', '1 while every change of the log will be seen.', () =>
-      Number(sources().follower.isLive),
+      Number(follower.isLive),
     );
-    this.#gauge(
-      'halyard_log_seq',
-      'The last row of the change log applied here.',
-      () => sources().follower.seq,
-    );
+    this.#gauge('halyard_log_seq', 'The last row of the change log applied here.', () => follower.seq);
     this.#gauge(
       'halyard_seconds_since_proof',
       'Since the change log last proved this node current.',
-      () => sources().follower.sinceProofMs() / 1000,
+      () => follower.sinceProofMs() / 1000,
     );
-    this.#gauge('halyard_project_keys', 'Live project keys.', () => sources().catalog.keys.size);
+    this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size);
     this.#gauge(
       'halyard_environments',
       'Environments served by this node.',
-      () => [...sources().catalog.environments()].length,
+      () => [...catalog.environments()].length,
     );
-    this.#gauge('halyard_flag_states', 'Flag states served by this node.', () =>
-      countStates(sources().catalog),
-    );
-    this.#answers(() => sources().evaluation);
+    this.#gauge('halyard_flag_states', 'Flag states served by this node.', () => countStates(catalog));
+    this.#answers(counters);
   }
 
   /** A stream ended. */
@@ -107,22 +103,23 @@ export class Metrics {
   }
 
   /** The change log was lost. */
-  listenerLost(): void {
+  lost(): void {
     this.#listenerLost.inc();
   }
 
   /** A stored record could not be read. */
-  malformedRecord(kind: 'flag' | 'key'): void {
-    this.#malformed.inc({ kind });
+  malformed({ kind }: { readonly kind: 'flag' | 'key' }): void {
+    this.#malformedRecords.inc({ kind });
   }
 
-  /** A change's frames were handed out, `seconds` after its commit. */
-  propagated(seconds: number): void {
-    this.#propagation.observe(Math.max(0, seconds));
+  /** A row was applied; the frames of a change have been handed out. */
+  applied({ kind, at }: LogRow): void {
+    if (kind === 'flags.changed') this.#propagation.observe(Math.max(0, (Date.now() - at) / 1000));
   }
 
-  /** It is settled how far a change has got. */
-  delivered({ streams, seen, closed, slowestMs }: DeliveryProgress): void {
+  /** More streams have taken a change; it is counted once, when it is settled. */
+  progressed({ streams, seen, closed, slowestMs, isSettled }: DeliveryProgress): void {
+    if (!isSettled) return;
     if (seen > 0) this.#delivery.observe(slowestMs / 1000);
     this.#deliveryStreams.inc({ outcome: 'seen' }, seen);
     this.#deliveryStreams.inc({ outcome: 'closed' }, closed);
@@ -155,7 +152,7 @@ export class Metrics {
     });
   }
 
-  #answers(evaluation: () => EvaluationCounters): void {
+  #answers(counters: EvaluationCounters): void {
     const answers: Counter = new Counter({
       name: 'halyard_evaluation_answers_total',
       help: 'Answers of the evaluation interface, by operation and status.',
@@ -163,7 +160,7 @@ export class Metrics {
       registers: [this.#registry],
       collect: (): void => {
         answers.reset();
-        for (const { operation, status, count } of evaluation().entries())
+        for (const { operation, status, count } of counters.entries())
           answers.inc({ operation, status }, count);
       },
     });

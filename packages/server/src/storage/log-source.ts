@@ -1,5 +1,6 @@
 import type { LogSource } from '../domain/log-source.ts';
 import type { Database } from './database.ts';
+import type { DatabaseOpener } from './database-opener.ts';
 import { changeIdAt, readLogPage } from './log.ts';
 import { loadSnapshot } from './snapshot.ts';
 
@@ -18,5 +19,14 @@ export function logSourceOf(database: Database): LogSource {
         close: () => feed.close(),
       };
     },
+  };
+}
+
+/** The log of a database that is opened when it is first needed, and again when that failed. */
+export function databaseLog(opener: DatabaseOpener): LogSource {
+  const source = async () => logSourceOf((await opener.get()).database);
+  return {
+    open: async () => (await source()).open(),
+    loadSnapshot: async () => (await source()).loadSnapshot(),
   };
 }

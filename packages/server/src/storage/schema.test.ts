@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { StorageError } from '../domain/storage-error.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { beginEpoch, migrate, SCHEMA_VERSION } from './schema.ts';
 import { loadSnapshot } from './snapshot.ts';
-import { StorageError } from './storage-error.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { seed } from './test-records.ts';
 

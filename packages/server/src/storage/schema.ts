@@ -1,6 +1,6 @@
+import { StorageError } from '../domain/storage-error.ts';
 import { type Database, type Queryable, ReadOnlyDatabaseError, type WriteTransaction } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { StorageError } from './storage-error.ts';
 
 /** The schema this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,8 +1,8 @@
 import type { Cursor } from '../domain/change.ts';
 import type { Snapshot } from '../domain/log-source.ts';
+import { StorageError } from '../domain/storage-error.ts';
 import type { Database, Queryable } from './database.ts';
 import { changeIdAt } from './log.ts';
-import { StorageError } from './storage-error.ts';
 
 /**
  * Reads everything that reads are served from in one snapshot of the database, so that `cursor` and the rows belong

@@ -1,9 +1,9 @@
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
 import type { StateOperation } from '../../domain/flag.ts';
 import type { Snapshot, StoredKey } from '../../domain/log-source.ts';
+import { checkStoredState } from '../../domain/stored-state.ts';
 import { KeyIndex } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
-import { checkStoredState } from './stored-state.ts';
 
 /** What a catalog is filled from: a {@link Snapshot} without its place in the log. */
 export type CatalogContents = Omit<Snapshot, 'cursor'>;

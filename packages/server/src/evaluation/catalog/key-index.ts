@@ -1,4 +1,5 @@
 import type { StoredKey } from '../../domain/log-source.ts';
+import { digestOf } from '../../domain/secret.ts';
 /** What a request needs to know of its key. */
 export interface KeyEntry {
   /** Public id; safe in logs. */
@@ -39,7 +40,7 @@ export class KeyIndex {
    */
   authenticate(header: string | null): KeyEntry | undefined {
     if (header === null || header.length > MAX_KEY_LENGTH) return undefined;
-    const entry = this.#byDigest.get(Bun.SHA256.hash(header, 'hex'));
+    const entry = this.#byDigest.get(digestOf(header));
     if (entry === undefined || entry.expiresAt <= this.#now()) return undefined;
     entry.used = true;
     return entry;

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test';
 import fc from 'fast-check';
+import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
-import { type DeliveryProgress, DeliveryWatch } from './delivery-watch.ts';
+import { DeliveryWatch } from './delivery-watch.ts';
 import { Hub } from './hub.ts';
 import { Subscriber } from './subscriber.ts';
 

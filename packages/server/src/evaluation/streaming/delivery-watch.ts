@@ -1,3 +1,4 @@
+import type { DeliveryProgress } from '../../domain/delivery.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** The change that a frame carries. */
@@ -5,22 +6,6 @@ export interface SentChange {
   readonly seq: number;
   /** Epoch milliseconds of the commit, by the writer's clock. */
   readonly at: number;
-}
-
-/** How far a change has got on this node. Of `streams`, those neither `seen` nor `closed` have not taken it yet. */
-export interface DeliveryProgress {
-  readonly seq: number;
-  readonly environmentId: string;
-  /** Streams that were open when the frame went out. */
-  readonly streams: number;
-  /** Streams that have taken the frame. */
-  readonly seen: number;
-  /** Streams that ended before anybody saw them take it. */
-  readonly closed: number;
-  /** Milliseconds from the commit until the slowest of the seen had it; 0 while there is none. */
-  readonly slowestMs: number;
-  /** Nothing more will be counted. */
-  readonly isSettled: boolean;
 }
 
 /** Milliseconds between one look at the streams and the next; the last one repeats. */

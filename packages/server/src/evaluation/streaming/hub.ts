@@ -1,7 +1,8 @@
 import { HEARTBEAT_SECONDS } from '@halyard/protocol';
+import type { DeliveryProgress } from '../../domain/delivery.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { Channel } from './channel.ts';
-import { type DeliveryProgress, DeliveryWatch, type SentChange } from './delivery-watch.ts';
+import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
 import { type CloseCause, Subscriber } from './subscriber.ts';
 
 /** A comment line and a blank one: dispatches nothing at the reader, keeps proxies from closing. */

@@ -1,11 +1,8 @@
 import { type Parsed, parseEnvQuery, SERVICE_KEY_HEADER } from '@halyard/protocol';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError, unavailable } from '../../domain/service-error.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { EvaluationContext } from './context.ts';
-
-/** Seconds a caller is asked to wait while this node cannot answer. */
-const RETRY_SECONDS = 1;
 
 /** Finds the key of a request that begins, and counts it towards the key's limit. Refuses as {@link findKey}. */
 export function authenticate(context: EvaluationContext, request: Request): KeyEntry {
@@ -68,9 +65,4 @@ export function openEnvironment(context: EvaluationContext, key: KeyEntry, name:
 export function accept<T>(parsed: Parsed<T>): T {
   if (!parsed.ok) throw new ServiceError('invalid_argument', parsed.problem);
   return parsed.value;
-}
-
-/** This node cannot answer now, and may soon. */
-export function unavailable(message: string): ServiceError {
-  return new ServiceError('internal_error', message, { retryAfterSeconds: RETRY_SECONDS });
 }

@@ -1,8 +1,9 @@
 import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
 import type { Server } from 'bun';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError, unavailable } from '../../domain/service-error.ts';
 import { readBody } from '../../http/body.ts';
-import { accept, authenticate, environmentName, findKey, openEnvironment, unavailable } from './access.ts';
+import type { Routes } from '../../http/listener.ts';
+import { accept, authenticate, environmentName, findKey, openEnvironment } from './access.ts';
 import {
   type AnswerFacts,
   jsonAnswer,
@@ -14,8 +15,8 @@ import type { EvaluationContext } from './context.ts';
 import { endpoint } from './endpoint.ts';
 
 /** The four endpoints of the evaluation interface, as routes of `Bun.serve`. (Spec: Endpoints) */
-export function evaluationRoutes(context: EvaluationContext) {
-  return {
+export function evaluationRoutes(context: EvaluationContext): Routes {
+  const routes = {
     '/v1/flags': endpoint<'/v1/flags'>(context, { GET: { operation: 'all', handler: readAll } }),
     // A POST to this path is the batch read; a GET reads the flag that happens to be called `batch`.
     '/v1/flags/batch': endpoint<'/v1/flags/batch'>(context, {
@@ -27,6 +28,8 @@ export function evaluationRoutes(context: EvaluationContext) {
     }),
     '/v1/stream': endpoint<'/v1/stream'>(context, { GET: { operation: 'stream', handler: openStream } }),
   };
+  // `Routes`: `Bun.serve` gives each route the requests of its own path only.
+  return routes as Routes;
 
   function readAll(request: Request, requestId: string): Response {
     const key = authenticate(context, request);
@@ -95,7 +98,7 @@ function checkEscapes(request: Request, flagKey: string): void {
 
 function refuseTooManyStreams(context: EvaluationContext, keyId: string): void {
   const limit = context.maxStreamsPerKey;
-  if (limit !== undefined && context.hub.streamsOfKey(keyId) >= limit) {
+  if (context.hub.streamsOfKey(keyId) >= limit) {
     throw new ServiceError(
       'rate_limited',
       `This key already holds ${limit} streams open: share one per process.`,

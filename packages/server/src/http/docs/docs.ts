@@ -15,8 +15,8 @@ export interface DocsOptions {
   /** Where the documentation is reached from outside, without a slash at its end; goes into error bodies. */
   readonly docsUrl: string;
   readonly log: Logger;
-  /** The OpenAPI document of this server, for the reference page; asked for when the page first is. */
-  readonly openApi: () => Promise<OpenApiDocument>;
+  /** The OpenAPI document, for the reference page; absent on a node without management. */
+  readonly openApi?: () => Promise<OpenApiDocument>;
 }
 
 /** Answers a request for a page; `undefined` when the path is not the documentation's. */
@@ -58,7 +58,8 @@ export function createDocs(options: DocsOptions): DocsHandler {
     if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, options);
     if (path === '/docs/docs.css') return answer(200, 'text/css; charset=utf-8', stylesheet);
-    if (path === '/docs/api') return referencePage(options).then((page) => show(request, page));
+    if (path === '/docs/api' && options.openApi !== undefined)
+      return referencePage(options.openApi).then((page) => show(request, page));
     if (path.endsWith('/') && (path === '/docs/api/' || findPage(path.slice(0, -1))))
       return withoutSlash(path);
     return show(request, findPage(path));
@@ -80,7 +81,7 @@ export function createDocs(options: DocsOptions): DocsHandler {
   }
 }
 
-async function referencePage({ openApi }: DocsOptions): Promise<Page> {
+async function referencePage(openApi: () => Promise<OpenApiDocument>): Promise<Page> {
   const document = await openApi();
   return { html: (root) => renderApiReference(document, root), data: document };
 }

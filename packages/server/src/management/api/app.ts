@@ -3,6 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { DeliveryReader } from '../../domain/delivery.ts';
+import type { OpenStream } from '../../domain/read-side.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { errorResponse, methodNotAllowed, notFound } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request-id.ts';
@@ -36,7 +37,7 @@ import { noteCaller } from './caller.ts';
 import type { ManagementApp, ManagementEnv } from './environment.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 import { guardAgainstOtherPages } from './own-page.ts';
-import { mountStream, type OpenStream } from './stream.ts';
+import { mountStream } from './stream.ts';
 
 /** What the management interface is made of. */
 export interface ManagementAppOptions {

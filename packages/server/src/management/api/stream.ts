@@ -1,16 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import type { OpenStream } from '../../domain/read-side.ts';
 import type { ManagementApp } from './environment.ts';
 import { mount } from './operation.ts';
-
-/** Who opens a stream. */
-export interface StreamReader {
-  readonly request: Request;
-  /** Whether what the request was let in with is still good; the stream ends soon after it is not. */
-  readonly stillValid: () => Promise<boolean>;
-}
-
-/** Answers a request with the stream of an environment, or throws what it is refused with. */
-export type OpenStream = (projectName: string, environmentName: string, reader: StreamReader) => Response;
 
 /** Mounts the route of the stream: the frames of `/v1/stream`, for whoever manages the project. */
 export function mountStream(app: ManagementApp, openStream: OpenStream): void {

@@ -1,15 +1,14 @@
 import type { LogRow } from '../../domain/change.ts';
 import type {
   Delivery,
+  DeliveryProgress,
   DeliveryReader,
   DeliveryStore,
   DeliveryTotals,
   StreamPresence,
 } from '../../domain/delivery.ts';
+import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Catalog } from '../../evaluation/catalog/catalog.ts';
-import type { DeliveryProgress } from '../../evaluation/streaming/delivery-watch.ts';
-import type { Hub } from '../../evaluation/streaming/hub.ts';
 import { DeliveryBoard } from './delivery-board.ts';
 import { EventFeed } from './event-feed.ts';
 import { Names } from './names.ts';
@@ -25,8 +24,8 @@ const TICK_MS = 1000;
 export interface ActivityParts {
   /** This node's name among its peers. */
   readonly node: string;
-  readonly catalog: Catalog;
-  readonly hub: Pick<Hub, 'turnover' | 'streamsByKey'>;
+  readonly catalog: ServedPlaces;
+  readonly hub: OpenStreams;
   readonly store: DeliveryStore;
   /** Hears how many receipts could not be written down. */
   readonly onDropped: (count: number, cause?: unknown) => void;

@@ -1,5 +1,5 @@
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
-import type { Catalog } from '../../evaluation/catalog/catalog.ts';
+import type { ServedPlaces } from '../../domain/read-side.ts';
 
 /** Where something takes place, by name; what belongs to no project has neither. */
 export interface Place {
@@ -16,7 +16,7 @@ export class Names {
   readonly #environments = new Map<string, { readonly projectId: string; readonly name: string }>();
 
   /** Begins again with what the catalog holds. */
-  load(catalog: Catalog): void {
+  load(catalog: ServedPlaces): void {
     this.#projects.clear();
     this.#environments.clear();
     for (const [name, id] of catalog.projects()) this.#projects.set(id, name);

@@ -1,5 +1,5 @@
 import type { StreamPresence } from '../../domain/delivery.ts';
-import type { Catalog } from '../../evaluation/catalog/catalog.ts';
+import type { ServedPlaces } from '../../domain/read-side.ts';
 import type { ScreenEvent } from './screen-event.ts';
 
 interface EnvironmentCount {
@@ -10,10 +10,10 @@ interface EnvironmentCount {
 
 /** What screens have been told of the connected clients, so that they are told again only when it is something else. */
 export class PresenceBoard {
-  readonly #catalog: Pick<Catalog, 'projects' | 'environments'>;
+  readonly #catalog: Pick<ServedPlaces, 'projects' | 'environments'>;
   readonly #told = new Map<string, string>();
 
-  constructor(catalog: Pick<Catalog, 'projects' | 'environments'>) {
+  constructor(catalog: Pick<ServedPlaces, 'projects' | 'environments'>) {
     this.#catalog = catalog;
   }
 

@@ -4,7 +4,7 @@ import {
   type StreamCount,
   type StreamPresence,
 } from '../../domain/delivery.ts';
-import type { Hub } from '../../evaluation/streaming/hub.ts';
+import type { OpenStreams } from '../../domain/read-side.ts';
 
 /** Least time between two writes of changed counts, and longest between two of unchanged ones, in milliseconds. */
 const CHANGED_MS = 2000;
@@ -13,7 +13,7 @@ const UNCHANGED_MS = 10_000;
 /** Parts of a {@link Presence}. */
 export interface PresenceOptions {
   readonly node: string;
-  readonly hub: Pick<Hub, 'turnover' | 'streamsByKey'>;
+  readonly hub: OpenStreams;
   readonly store: Pick<DeliveryStore, 'savePresence' | 'presence' | 'removePresence'>;
   readonly now: () => number;
 }

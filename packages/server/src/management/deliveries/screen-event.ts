@@ -1,7 +1,7 @@
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
-import { checkStoredState } from '../../evaluation/catalog/stored-state.ts';
+import { checkStoredState } from '../../domain/stored-state.ts';
 import type { Place } from './names.ts';
 
 /** What screens are told. */

@@ -1,6 +1,7 @@
 import { formatProjectKey } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { ProjectKey } from '../../domain/project-key.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';
@@ -64,7 +65,7 @@ export async function createProjectKey(
       createdAt,
       ...expiry,
     };
-    await transaction.insertKey(made, Bun.SHA256.hash(key, 'hex'));
+    await transaction.insertKey(made, digestOf(key));
     return made;
   });
   return { record, key };

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { formatSecret } from '@halyard/protocol';
 import type { AccessToken } from '../../domain/access-token.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { type Permissions, type Role, UNLIMITED } from '../../domain/operator.ts';
+import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
@@ -121,13 +121,4 @@ export async function verifyAccessToken(
 /** Whether a token opens anything at `now`, epoch milliseconds. */
 export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
-}
-
-function digestOf(token: string): string {
-  return Bun.SHA256.hash(token, 'hex');
-}
-
-/** Whether two secrets are the same. Digests have one length, so it takes the same time whatever the texts. */
-export function isSameSecret(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(digestOf(a), 'hex'), Buffer.from(digestOf(b), 'hex'));
 }

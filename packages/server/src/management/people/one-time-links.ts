@@ -1,6 +1,7 @@
 import { formatSecret } from '@halyard/protocol';
 import { INVITATION_LIFETIME, type Invitation, isOpen } from '../../domain/invitation.ts';
 import type { PeopleReader } from '../../domain/people-store.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { PeopleContext } from './people.ts';
 
@@ -57,9 +58,4 @@ export function invitationInvalid(): ServiceError {
     'invitation_invalid',
     'This link was used, was withdrawn or has expired: ask an administrator for a new one.',
   );
-}
-
-/** What is kept of a token. */
-export function digestOf(token: string): string {
-  return Bun.SHA256.hash(token, 'hex');
 }

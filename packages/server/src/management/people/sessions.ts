@@ -2,6 +2,7 @@ import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { Operator } from '../../domain/operator.ts';
 import type { Credentials } from '../../domain/people-store.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type Session, sessionEnd } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
@@ -144,8 +145,4 @@ function signInFailed(): ServiceError {
     'sign_in_failed',
     'The e-mail address and the password do not belong together: check both and try again.',
   );
-}
-
-function digestOf(id: string): string {
-  return Bun.SHA256.hash(id, 'hex');
 }

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { AttemptBucket } from '../../domain/people-store.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type Caller, normalizeEmail, type PeopleContext } from './people.ts';
 
@@ -90,7 +91,7 @@ function tooManyFailures(waitMs: number): ServiceError {
 
 /** The bucket of an account. A digest: people type their password where the e-mail goes. */
 export function accountBucket(email: string): string {
-  return `account:${Bun.SHA256.hash(normalizeEmail(email), 'hex')}`;
+  return `account:${digestOf(normalizeEmail(email))}`;
 }
 
 /** The network of an address: of IPv6 64 bits, as one customer has them all; of IPv4 the address itself. */

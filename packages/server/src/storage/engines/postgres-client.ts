@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import { StorageError } from '../../domain/storage-error.ts';
 import type { Parameter } from '../database.ts';
 import { checkTexts } from '../parameters.ts';
-import { StorageError } from '../storage-error.ts';
 import { isRefusal, toOutage } from './postgres-errors.ts';
 
 /** The oldest server that is supported, as PostgreSQL numbers its versions. */

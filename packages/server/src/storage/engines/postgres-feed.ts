@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { StorageError } from '../../domain/storage-error.ts';
 import type { FeedConnection, Parameter } from '../database.ts';
-import { StorageError } from '../storage-error.ts';
 import { checkServerVersion, clientConfig, destroy, runQuery, type TimeLimits } from './postgres-client.ts';
 import { isRefusal, toStorageError } from './postgres-errors.ts';
 import { Turnstile } from './turnstile.ts';

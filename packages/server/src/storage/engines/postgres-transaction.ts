@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { StorageError } from '../../domain/storage-error.ts';
 import {
   CommitUncertainError,
   type Parameter,
@@ -6,7 +7,6 @@ import {
   type ReadExtent,
   type WriteTransaction,
 } from '../database.ts';
-import { StorageError } from '../storage-error.ts';
 import { isDestroyed, runQuery, runScript, type TimeLimits } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { FEED_CHANNEL } from './postgres-feed.ts';

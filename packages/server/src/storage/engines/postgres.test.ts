@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type PostgresServer, sharedPostgres, startPostgres, startTcpProxy } from '@halyard/testing';
 import type pg from 'pg';
+import { StorageError } from '../../domain/storage-error.ts';
 import { StoreBusy } from '../../domain/store-busy.ts';
 import { StoreOutage } from '../../domain/store-outage.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
 import { logSourceOf } from '../log-source.ts';
 import { migrate } from '../schema.ts';
 import { loadSnapshot } from '../snapshot.ts';
-import { StorageError } from '../storage-error.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { StorageError } from '../../domain/storage-error.ts';
 import { StoreBusy } from '../../domain/store-busy.ts';
 import {
   type Database,
@@ -10,7 +11,6 @@ import {
   ReadOnlyDatabaseError,
   type WriteTransaction,
 } from '../database.ts';
-import { StorageError } from '../storage-error.ts';
 import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
 import { isBusy, isPassing, isReadOnly, toOutage, toStorageError } from './postgres-errors.ts';
 import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';

@@ -1,5 +1,5 @@
+import { StorageError } from '../../domain/storage-error.ts';
 import type { FeedConnection, Parameter, Queryable } from '../database.ts';
-import { StorageError } from '../storage-error.ts';
 import { isBusy } from './sqlite-busy.ts';
 
 /** How often the file is looked at for commits of other processes. One look costs 2 microseconds. */

@@ -1,5 +1,5 @@
+import { StorageError } from '../../domain/storage-error.ts';
 import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from '../database.ts';
-import { StorageError } from '../storage-error.ts';
 import { retryWhileBusy, waitWhileBusy } from './sqlite-busy.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';

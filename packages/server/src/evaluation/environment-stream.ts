@@ -1,11 +1,9 @@
-import { ServiceError } from '../../domain/service-error.ts';
-import type { Catalog } from '../../evaluation/catalog/catalog.ts';
-import type { Hub } from '../../evaluation/streaming/hub.ts';
-import { unavailable } from '../../evaluation/v1/access.ts';
-import { streamAnswer } from '../../evaluation/v1/answers.ts';
-import type { Freshness } from '../../evaluation/v1/context.ts';
-import { requestIdOf } from '../../http/request-id.ts';
-import type { OpenStream } from './stream.ts';
+import type { Freshness, OpenStream } from '../domain/read-side.ts';
+import { ServiceError, unavailable } from '../domain/service-error.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { Hub } from './streaming/hub.ts';
+import { streamAnswer } from './v1/answers.ts';
 
 /** What streams are opened from. */
 export interface StreamParts {

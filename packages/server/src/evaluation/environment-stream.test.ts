@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test';
-import { Catalog } from '../../evaluation/catalog/catalog.ts';
-import { Hub } from '../../evaluation/streaming/hub.ts';
+import { Catalog } from './catalog/catalog.ts';
 import { environmentStreams } from './environment-stream.ts';
+import { Hub } from './streaming/hub.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();

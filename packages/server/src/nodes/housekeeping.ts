@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { DeliveryStore } from '../../domain/delivery.ts';
-import type { Store } from '../../domain/store.ts';
-import { StoreOutage } from '../../domain/store-outage.ts';
-import type { Catalog } from '../../evaluation/catalog/catalog.ts';
-import type { Database } from '../../storage/database.ts';
-import { LOG_RETENTION, pruneLog } from '../../storage/log.ts';
-import { SIGN_IN_LIMIT } from '../people/sign-in-limit.ts';
+import type { DeliveryStore } from '../domain/delivery.ts';
+import type { Store } from '../domain/store.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
+import type { ReadPlane } from '../evaluation/read-plane.ts';
+import { SIGN_IN_LIMIT } from '../management/people/sign-in-limit.ts';
+import type { Database } from '../storage/database.ts';
+import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
 
 /** How often the uses of keys are written down, and how often old log rows are looked for, in milliseconds. */
 const TOUCH_MS = 30_000;
@@ -14,12 +14,11 @@ const DAY_MS = 86_400_000;
 
 /** What the housekeeping works on. */
 export interface HousekeepingParts {
-  readonly catalog: Catalog;
+  /** Its keys are used by requests, and by each open stream. */
+  readonly plane: Pick<ReadPlane, 'catalog' | 'hub'>;
   readonly store: Store;
   readonly database: () => Promise<Database>;
   readonly deliveries: Pick<DeliveryStore, 'prune'>;
-  /** Public ids of the keys that hold streams open: each open stream is a use. */
-  readonly openKeys: () => Iterable<string>;
   readonly log: Logger;
 }
 
@@ -40,8 +39,8 @@ export class Housekeeping {
   /** Writes down which keys have been used since the last time. A failure costs only these dates. */
   async noteUses(): Promise<void> {
     const now = Date.now();
-    const { catalog, openKeys } = this.#parts;
-    const uses = new Map([...catalog.keys.takeUsed(), ...openKeys()].map((id) => [id, now]));
+    const { catalog, hub } = this.#parts.plane;
+    const uses = new Map([...catalog.keys.takeUsed(), ...hub.openKeys()].map((id) => [id, now]));
     if (uses.size === 0) return;
     try {
       await this.#parts.store.touchKeys(uses);

@@ -1,0 +1,36 @@
+/** The projects and environments that a node serves now. */
+export interface ServedPlaces {
+  /** The id of the project of that name. */
+  projectId(name: string): string | undefined;
+  /** Every project: its name and its id. */
+  projects(): Iterable<readonly [name: string, id: string]>;
+  environments(): Iterable<{ readonly id: string; readonly projectId: string; readonly name: string }>;
+}
+
+/** The streams that are open on a node. */
+export interface OpenStreams {
+  /** How many streams have been opened and closed; while it stays the same, so do the counts. */
+  readonly turnover: number;
+  /** How many streams are open by environment id and by the key's public id, which is empty where there is no key. */
+  streamsByKey(): ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/** A person or program that opens a stream without a project key. */
+export interface StreamReader {
+  readonly request: Request;
+  /** Whether the session or token of the request is still valid; the stream ends soon after it is not. */
+  readonly stillValid: () => Promise<boolean>;
+}
+
+/** Answers a request with the stream of an environment. Throws `project_not_found`, `environment_not_found`, `internal_error`. */
+export type OpenStream = (projectName: string, environmentName: string, reader: StreamReader) => Response;
+
+/** How current this node's catalog is. */
+export interface Freshness {
+  /** Whether reads may be answered: a snapshot is there and not older than the configured limit. */
+  canRead(): boolean;
+  /** Whether streams may be opened: every change will be seen, and the node is not on its way out. */
+  canStream(): boolean;
+  /** Whole seconds since the catalog was last known to be current; `undefined` while it is. */
+  staleSeconds(): number | undefined;
+}

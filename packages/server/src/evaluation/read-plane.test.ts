@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import type { LogRow } from '../domain/change.ts';
+import type { LogSession, LogSource } from '../domain/log-source.ts';
+import { createLogger } from '../observability/log.ts';
+import { ReadPlane } from './read-plane.ts';
+
+const KEY_DIGEST = 'd'.repeat(64);
+
+/** A log in memory: the second source that a read plane can follow, beside a database. */
+class MemoryLog implements LogSource {
+  readonly #rows: LogRow[] = [];
+  #wake: () => void = () => undefined;
+  #lost: (cause: Error) => void = () => undefined;
+  isAway = false;
+
+  append(row: Pick<LogRow, 'kind'> & Partial<LogRow>): LogRow {
+    const seq = this.#rows.length + 1;
+    const full = { changeId: `c${seq}`, projectId: 'p', payload: '{}', actor: 'system', at: Date.now() };
+    const appended = { ...full, ...row, seq };
+    this.#rows.push(appended);
+    this.#wake();
+    return appended;
+  }
+
+  /** Makes the next revision of the environment, in which the counter is `value`. */
+  count(value: number, state = `{"enabled":true,"value":${value}}`): LogRow {
+    const revision = this.#rows.filter(({ kind }) => kind === 'flags.changed').length + 1;
+    const payload = JSON.stringify([['counter', state]]);
+    return this.append({ kind: 'flags.changed', environmentId: 'e', revision, payload });
+  }
+
+  lose(): void {
+    this.isAway = true;
+    this.#lost(new Error('the log is gone'));
+  }
+
+  async open(): Promise<LogSession> {
+    if (this.isAway) throw new Error('the log is away');
+    return {
+      head: async () => ({ epoch: 'memory', seq: this.#rows.length, pushed: true }),
+      read: async (after) => ({ rows: this.#rows.slice(after), isLast: true }),
+      changeIdAt: async (seq) => this.#rows[seq - 1]?.changeId,
+      onWake: (listener) => {
+        this.#wake = listener;
+      },
+      onLost: (listener) => {
+        this.#lost = listener;
+      },
+      close: () => undefined,
+    };
+  }
+
+  async loadSnapshot() {
+    return {
+      cursor: { epoch: 'memory', seq: 0, changeId: '' },
+      projects: [{ id: 'p', name: 'demo' }],
+      environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 0 }],
+      states: [],
+      keys: [
+        { id: 'k', projectId: 'p', digest: KEY_DIGEST, environments: '["production"]', expiresAt: null },
+      ],
+    };
+  }
+}
+
+const planes: ReadPlane[] = [];
+
+afterEach(() => {
+  for (const plane of planes.splice(0)) plane.close();
+});
+
+/** A plane that follows a log in memory, one stream of its environment, and what happens, in order. */
+async function setUp() {
+  const source = new MemoryLog();
+  const heard: string[] = [];
+  const waiting = new Map<string, () => void>();
+  const hear = (event: string) => {
+    heard.push(event);
+    waiting.get(event)?.();
+  };
+  const until = (event: string) =>
+    heard.includes(event)
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => {
+          waiting.set(event, resolve);
+        });
+  const plane = new ReadPlane({
+    source,
+    log: createLogger({ level: 'silent', format: 'json' }),
+    maxQueuedBytes: 1024 * 1024,
+  });
+  plane.observe({
+    live: (seq) => hear(`live ${seq}`),
+    lost: () => hear(`lost, ${plane.hub.size} streams open`),
+    applied: ({ seq }) => hear(`applied ${seq}`),
+    streamClosed: (cause) => hear(`closed: ${cause}`),
+    malformed: ({ kind, id }) => hear(`malformed ${kind} ${id}`),
+  });
+  plane.observe({ applied: ({ seq }) => hear(`second observer: applied ${seq}`) });
+  planes.push(plane);
+  plane.start();
+  expect(await plane.firstAttempt).toBe(true);
+  const environment = plane.catalog.environment('p', 'production');
+  if (environment === undefined) throw new Error('the environment was not loaded');
+  const frames = plane.hub.open(environment, 'k').getReader();
+  const next = async () => {
+    const { value, done } = await frames.read();
+    return done ? 'end' : new TextDecoder().decode(value);
+  };
+  expect(await next()).toBe('data: {}\n\n');
+  return { source, plane, heard, until, next };
+}
+
+describe('the read plane', () => {
+  test('hands each row of the log to the streams as one frame, in order, and then tells its observers', async () => {
+    const { source, heard, until, next } = await setUp();
+    for (const n of [1, 2, 3]) source.count(n);
+    await until('second observer: applied 3');
+    for (const n of [1, 2, 3]) {
+      expect(await next()).toBe(`data: {"counter":{"enabled":true,"value":${n}}}\n\n`);
+    }
+    expect(heard).toEqual([
+      'live 0',
+      ...[1, 2, 3].flatMap((seq) => [`applied ${seq}`, `second observer: applied ${seq}`]),
+    ]);
+  });
+
+  test('closes every stream before an observer hears that the log is lost', async () => {
+    const { source, plane, heard, next } = await setUp();
+    source.lose();
+    expect(heard).toEqual(['live 0', 'closed: listener', 'lost, 0 streams open']);
+    expect(await next()).toBe('end');
+    expect(plane.freshness.canStream()).toBe(false);
+    expect(plane.freshness.canRead()).toBe(true);
+  });
+
+  test('ends the streams of a key in the turn in which its revocation is applied', async () => {
+    const { source, heard, until, next } = await setUp();
+    source.append({ kind: 'key.revoked', payload: JSON.stringify({ id: 'k', digest: KEY_DIGEST }) });
+    await until('applied 1');
+    expect(heard).toEqual(['live 0', 'closed: key', 'applied 1', 'second observer: applied 1']);
+    expect(await next()).toBe('end');
+  });
+
+  test('reports a damaged record and serves the rest', async () => {
+    const { source, heard, until, next } = await setUp();
+    source.count(1, '{"enabled":"perhaps"}');
+    await until('applied 1');
+    expect(heard).toContain('malformed flag e/counter');
+    expect(await next()).toBe('data: {}\n\n');
+  });
+
+  test('says when the first attempt to follow the log fails, and follows it once it can be reached', async () => {
+    const source = new MemoryLog();
+    source.isAway = true;
+    const log = createLogger({ level: 'silent', format: 'json' });
+    const plane = new ReadPlane({ source, log, maxQueuedBytes: 1024 });
+    planes.push(plane);
+    plane.start();
+    expect(await plane.firstAttempt).toBe(false);
+    expect(plane.freshness.canRead()).toBe(false);
+    source.isAway = false;
+    await plane.firstLive;
+    expect(plane.freshness.canStream()).toBe(true);
+  });
+});

@@ -1,0 +1,160 @@
+import type { Logger } from 'pino';
+import type { LogRow } from '../domain/change.ts';
+import type { DeliveryProgress } from '../domain/delivery.ts';
+import type { LogSource } from '../domain/log-source.ts';
+import { StorageError } from '../domain/storage-error.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
+import { Catalog } from './catalog/catalog.ts';
+import { NodeFreshness } from './freshness.ts';
+import { Follower } from './replication/follower.ts';
+import { Hub } from './streaming/hub.ts';
+import type { CloseCause } from './streaming/subscriber.ts';
+import { EvaluationCounters } from './v1/counters.ts';
+
+/**
+ * Hears what happens on a read plane: metrics, receipts, dashboards. Each method is called after readers have been
+ * served, in the same turn of the event loop, and must not throw.
+ */
+export interface ReadPlaneObserver {
+  /** The catalog is whole and current up to log row `seq`; streams may be opened. */
+  live?(seq: number): void;
+  /** The log was lost, and every stream has been closed. */
+  lost?(): void;
+  /** A row was applied, and its frames are on their way. */
+  applied?(row: LogRow): void;
+  /** More streams have taken a change. */
+  progressed?(progress: DeliveryProgress): void;
+  streamClosed?(cause: CloseCause): void;
+  /** A stored record could not be read and counts as absent. */
+  malformed?(record: { readonly kind: 'flag' | 'key'; readonly id: string }): void;
+}
+
+/** Settings of a {@link ReadPlane}. */
+export interface ReadPlaneSettings {
+  /** Bytes a reader may leave unread before its stream is cut. */
+  readonly maxQueuedBytes: number;
+  /** Age from which reads are refused while the log is lost; absent for no limit. */
+  readonly maxStaleSeconds?: number;
+}
+
+/** What a {@link ReadPlane} is made of. */
+export interface ReadPlaneOptions extends ReadPlaneSettings {
+  readonly source: LogSource;
+  readonly log: Logger;
+}
+
+/** While the log stays out of reach, every so many failed attempts are worth a warning: about one in half a minute. */
+const WARN_EVERY = 16;
+
+/**
+ * The read plane of a node: everything between the log and a reader. One row takes this way: the follower reads it,
+ * the catalog applies it, the hub hands its frame to every stream of the environment, and only then do the observers
+ * hear of it. It needs a log and nothing else: no database, no management.
+ */
+export class ReadPlane {
+  readonly catalog: Catalog;
+  readonly hub: Hub;
+  readonly follower: Follower;
+  readonly freshness: NodeFreshness;
+  /** The answers of the evaluation interface, counted. */
+  readonly counters = new EvaluationCounters();
+  /** Whether the first attempt to follow the log succeeded. Rejects with a {@link StorageError}, which no retry mends. */
+  readonly firstAttempt: Promise<boolean>;
+  /** Resolves when the log is followed for the first time. */
+  readonly firstLive: Promise<void>;
+  readonly #log: Logger;
+  readonly #observers: ReadPlaneObserver[] = [];
+  readonly #firstAttempt = Promise.withResolvers<boolean>();
+  readonly #firstLive = Promise.withResolvers<void>();
+
+  constructor(options: ReadPlaneOptions) {
+    this.#log = options.log;
+    this.firstAttempt = this.#firstAttempt.promise;
+    this.firstAttempt.catch(() => {
+      // Callers of `firstAttempt` get the error; here it must not count as unhandled.
+    });
+    this.firstLive = this.#firstLive.promise;
+    this.hub = new Hub({
+      maxQueuedBytes: options.maxQueuedBytes,
+      onClosed: (cause) => this.#tell((observer) => observer.streamClosed?.(cause)),
+      onProgress: (progress) => this.#tell((observer) => observer.progressed?.(progress)),
+    });
+    this.catalog = new Catalog({
+      changed: (environment, row) => this.hub.broadcast(environment, row),
+      environmentGone: (id) => this.hub.closeEnvironment(id),
+      keyGone: (id) => this.hub.closeKey(id),
+      malformed: (record) => {
+        this.#log.error(record, 'a stored record cannot be read and counts as absent');
+        this.#tell((observer) => observer.malformed?.(record));
+      },
+    });
+    this.follower = new Follower({
+      source: options.source,
+      catalog: this.catalog,
+      listener: {
+        live: () => this.#onLive(),
+        lost: (cause) => this.#onLost(cause),
+        stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
+        room: () => this.hub.room(),
+        applied: (row) => this.#tell((observer) => observer.applied?.(row)),
+      },
+    });
+    this.freshness = new NodeFreshness(this.follower, options.maxStaleSeconds);
+  }
+
+  /** From now on the observer hears what happens, after those that came before it. */
+  observe(observer: ReadPlaneObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** Follows the log until {@link close}. */
+  start(): void {
+    void this.follower.run();
+  }
+
+  /** Ends the streams spread over a window, so that their clients do not all return at once. */
+  drain(windowMs: number): Promise<void> {
+    this.freshness.drain();
+    return this.hub.drain(windowMs);
+  }
+
+  /** Stops following and ends every stream. Safe to call twice. */
+  close(): void {
+    this.follower.close();
+    this.catalog.close();
+    this.hub.close();
+  }
+
+  #onLive(): void {
+    const { seq } = this.follower;
+    this.#tell((observer) => observer.live?.(seq));
+    this.#log.info({ seq }, 'following the change log');
+    this.#firstAttempt.resolve(true);
+    this.#firstLive.resolve();
+  }
+
+  /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
+  #onLost(cause: Error): void {
+    this.hub.closeAll('listener');
+    this.#tell((observer) => observer.lost?.());
+    if (cause instanceof StorageError && !this.follower.hasSnapshot) {
+      this.#log.error({ reason: cause.message }, 'the database cannot be used');
+      this.#firstAttempt.reject(cause);
+      return;
+    }
+    // An expected failure is told in its own words; of any other the stack may help.
+    const isExpected = cause instanceof StorageError || cause instanceof StoreOutage;
+    const details = isExpected ? { reason: cause.message } : { err: cause };
+    this.#log.warn(details, 'the change log is out of reach; streams are closed and it is tried again');
+    this.#firstAttempt.resolve(false);
+  }
+
+  #onStillLost(cause: Error, attempts: number): void {
+    const level = attempts % WARN_EVERY === 0 ? 'warn' : 'debug';
+    this.#log[level]({ reason: cause.message, attempts }, 'the change log is still out of reach');
+  }
+
+  #tell(of: (observer: ReadPlaneObserver) => void): void {
+    for (const observer of this.#observers) of(observer);
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { formatProjectKey } from '@halyard/protocol';
+import { openSse } from '@halyard/testing';
+import { digestOf } from '../domain/secret.ts';
+import { createLogger } from '../observability/log.ts';
+import { logSourceOf } from '../storage/log-source.ts';
+import { ENGINES, openTestStore, type TestEngine } from '../storage/test-engines.ts';
+import { ADA, changing, makeKey, seed } from '../storage/test-records.ts';
+import { startEvaluationNode } from './evaluation.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+const OFF = '{"enabled":false}';
+
+describe.each(ENGINES)('a node that only serves reads, on the log of $name', (engine: TestEngine) => {
+  test('answers reads, streams every change and has nothing to manage', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const key = formatProjectKey(crypto.getRandomValues(new Uint8Array(32)));
+    const record = makeKey(project);
+    await home.store.commit(ADA, (transaction) => transaction.insertKey(record, digestOf(key)));
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+
+    const config = { host: '127.0.0.1', port: 0, reusePort: false, drainSeconds: 0, maxQueuedBytes: 1 << 20 };
+    const source = logSourceOf(await home.connect());
+    const node = await startEvaluationNode(source, config, createLogger({ level: 'silent', format: 'json' }));
+    try {
+      const headers = { 'X-Service-Key': key };
+      const read = await fetch(`${node.url}/v1/flags/checkout?env=production`, { headers });
+      expect(await read.json()).toEqual({ environment: 'production', key: 'checkout', enabled: true });
+
+      const stream = await openSse(`${node.url}/v1/stream?env=production`, { headers });
+      expect((await stream.nextFrame()).data).toBe(`{"checkout":${ON}}`);
+      await home.store.commit(ADA, changing(environment, ['checkout', OFF]));
+      expect((await stream.nextFrame()).data).toBe(`{"checkout":${OFF}}`);
+
+      expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
+      expect(await (await fetch(`${node.url}/metrics`)).text()).toContain('halyard_streams_open 1');
+      for (const path of ['/', '/api/projects', '/docs/api']) {
+        expect([path, (await fetch(`${node.url}${path}`)).status]).toEqual([path, 404]);
+      }
+      await home.store.commit(ADA, (transaction) => transaction.revokeKey(record, Date.now()));
+      expect((await stream.ended).how).toBe('closed');
+      expect((await fetch(read.url, { headers })).status).toBe(401);
+    } finally {
+      await node.stop();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { StoreOutage } from '../domain/store-outage.ts';
+import { createDemo, type FirstStart } from '../management/first-start/demo.ts';
+import { prepareFirstOperator } from '../management/first-start/first-operator.ts';
+import { offerSetup } from '../management/people/invitations.ts';
+import type { PeopleContext } from '../management/people/people.ts';
+
+/** What {@link prepareFirstStart} needs to know. */
+export interface FirstStartParts {
+  readonly config: Config;
+  readonly people: PeopleContext;
+  readonly log: Logger;
+  /** The port of the evaluation interface; names this node among those that offer set-up links. */
+  readonly port: number | undefined;
+  /** Whether the node can take changes now. */
+  readonly isLive: () => boolean;
+}
+
+/** What a first start found and created. */
+export interface PreparedStart {
+  /** Whether nobody can sign in to the dashboard yet. */
+  needsOperator?: boolean;
+  /** The one-time link for the first administrator. */
+  setupLink?: string;
+  /** The demo project of an empty database. */
+  firstStart?: FirstStart;
+}
+
+/**
+ * Creates what an empty database needs: the first administrator or the link to become one, and the demo. A database
+ * that is lost in between, or a standby, is no reason not to serve: that is logged, and the next start tries again.
+ */
+export async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart> {
+  const { config, people, log, isLive } = parts;
+  // Output for programs is a log, and secrets have no place in it: there, the first steps are commands.
+  const canShowSecrets = config.logFormat === 'pretty';
+  const prepared: PreparedStart = {};
+  try {
+    prepared.needsOperator = await prepareFirstOperator(people, config);
+    if (prepared.needsOperator && canShowSecrets)
+      prepared.setupLink = (await offerSetup(people, makerName(parts))).link;
+    const firstStart = config.bare ? undefined : await createDemo(people, { withKey: canShowSecrets });
+    if (firstStart !== undefined) prepared.firstStart = firstStart;
+  } catch (error) {
+    if (isLive() && !(error instanceof StoreOutage)) throw error;
+    warnUnprepared(log, error);
+  }
+  return prepared;
+}
+
+/** Says in the log that the first start could not be prepared. */
+export function warnUnprepared(log: Logger, err: unknown): void {
+  log.warn({ err }, 'the first administrator could not be set up; the next start tries again');
+}
+
+/** The set-up links of earlier starts under this name end with the next one. */
+function makerName({ config, port }: FirstStartParts): string {
+  // Processes that share a port are told apart by their number, which no later start has.
+  return `node:${hostname()}:${port}${config.reusePort ? `:${process.pid}` : ''}`;
+}
