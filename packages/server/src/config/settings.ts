@@ -134,7 +134,8 @@ export const SETTINGS: { readonly [Name in SettingName]-?: SettingOf<Name> } = {
     reader: byteCount(1024),
     default: '1MiB',
     unit: 'bytes',
-    sentence: 'How much may wait for a slow reader of a stream before it is cut off; eight frames always may.',
+    sentence:
+      'How much may wait for a slow reader of a stream before it is cut off; eight frames always may.',
   },
   maxStaleSeconds: {
     reader: wholeNumber(1, 604_800, '<seconds>'),
