@@ -64,8 +64,10 @@ export interface AttemptWindow {
   readonly windowMs: number;
 }
 
-/** What counting an attempt gave: the failures of each bucket by name, or until when one of them is full. */
-export type Reservation = { readonly failures: ReadonlyMap<string, number> } | { readonly fullUntil: number };
+/** What counting an attempt gave: the failures of each bucket by name, or which of them is full and until when. */
+export type Reservation =
+  | { readonly failures: ReadonlyMap<string, number> }
+  | { readonly full: string; readonly fullUntil: number };
 
 /** Writes about people that are no changes: no log row, no audit row. */
 export interface PeopleStore {
@@ -74,8 +76,8 @@ export interface PeopleStore {
    * limit together. When a bucket is full nothing is counted, and the time from which it counts anew is given.
    */
   reserveAttempt(buckets: readonly AttemptBucket[], window: AttemptWindow): Promise<Reservation>;
-  /** Takes one failure back: the attempt was none. */
-  refundAttempt(bucket: string): Promise<void>;
+  /** Takes one failure of each bucket back, in one transaction: the attempt was none. */
+  refundAttempt(buckets: readonly string[]): Promise<void>;
   /** Notes that the session, and so its operator, was active at `at`. */
   touchSession(session: Session, at: number): Promise<void>;
   /** Keeps a link for the first administrator; earlier ones of the same maker are revoked. */

@@ -80,7 +80,7 @@ export function storeOf(opener: DatabaseOpener): Store {
   return {
     people: {
       reserveAttempt: async (buckets, limit) => (await people()).reserveAttempt(buckets, limit),
-      refundAttempt: async (bucket) => (await people()).refundAttempt(bucket),
+      refundAttempt: async (buckets) => (await people()).refundAttempt(buckets),
       touchSession: async (session, at) => (await people()).touchSession(session, at),
       offerSetup: async (invitation, digest) => (await people()).offerSetup(invitation, digest),
       prune: async (now, windowMs) => (await people()).prune(now, windowMs),

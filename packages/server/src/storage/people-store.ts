@@ -9,9 +9,11 @@ const ENDED_LINKS_MS = 30 * 86_400_000;
 
 /** Thrown through a transaction to undo it: a bucket takes no more. */
 class Full {
+  readonly bucket: string;
   readonly until: number;
 
-  constructor(until: number) {
+  constructor(bucket: string, until: number) {
+    this.bucket = bucket;
     this.until = until;
   }
 }
@@ -36,18 +38,21 @@ export class SqlPeopleStore implements PeopleStore {
       });
       return { failures };
     } catch (error) {
-      if (error instanceof Full) return { fullUntil: error.until };
+      if (error instanceof Full) return { full: error.bucket, fullUntil: error.until };
       throw error;
     }
   }
 
-  async refundAttempt(bucket: string): Promise<void> {
-    await this.#database.transaction((transaction) =>
-      transaction.query(
-        'UPDATE sign_in_failures SET failures = failures - 1 WHERE bucket = $1 AND failures > 0',
-        [bucket],
-      ),
-    );
+  async refundAttempt(buckets: readonly string[]): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      // In order, as they are reserved.
+      for (const bucket of buckets.toSorted()) {
+        await transaction.query(
+          'UPDATE sign_in_failures SET failures = failures - 1 WHERE bucket = $1 AND failures > 0',
+          [bucket],
+        );
+      }
+    });
   }
 
   async touchSession({ digest, operatorId }: Session, at: number): Promise<void> {
@@ -107,5 +112,5 @@ async function reserve(
     'SELECT since FROM sign_in_failures WHERE bucket = $1',
     [name],
   );
-  throw new Full((full?.since ?? now) + windowMs);
+  throw new Full(name, (full?.since ?? now) + windowMs);
 }

@@ -35,7 +35,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const counts = answers.flatMap((one) => ('failures' in one ? [[...one.failures.values()]] : []));
     expect(counts.sort()).toEqual([1, 2, 3, 4, 5].map((count) => [count, count]));
     const refused = answers.filter((one) => 'fullUntil' in one);
-    expect(refused).toEqual(Array(15).fill({ fullUntil: NOW + 900_000 }));
+    expect(refused).toEqual(Array(15).fill({ full: 'account:x@here', fullUntil: NOW + 900_000 }));
   });
 
   test('a full bucket leaves the others alone, and counts anew after its window', async () => {
@@ -43,8 +43,11 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const full = { name: 'network:full', limit: 5 };
     const free = { name: 'account:free', limit: 5 };
     for (let count = 0; count < 5; count++) await people.reserveAttempt([full], WINDOW);
-    expect(await people.reserveAttempt([free, full], WINDOW)).toEqual({ fullUntil: NOW + 900_000 });
-    await people.refundAttempt(full.name);
+    expect(await people.reserveAttempt([free, full], WINDOW)).toEqual({
+      full: full.name,
+      fullUntil: NOW + 900_000,
+    });
+    await people.refundAttempt([full.name]);
     expect(await people.reserveAttempt([full], WINDOW)).toEqual({ failures: new Map([[full.name, 5]]) });
     const later = { ...WINDOW, now: NOW + 900_000 };
     for (let count = 1; count <= 5; count++) {

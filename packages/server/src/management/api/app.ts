@@ -29,6 +29,7 @@ import { PasswordHashes } from '../people/passwords.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountSetup } from '../people/setup-routes.ts';
+import { SignInMemory } from '../people/sign-in-limit.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { allowedMethods } from './allowed-methods.ts';
@@ -63,7 +64,13 @@ export interface ManagementAppOptions {
 /** The whole management interface: everything under `/api`. */
 export function createManagementApp(options: ManagementAppOptions): ManagementApp {
   const { context, docsUrl, log, publicUrl, evaluationUrl } = options;
-  const people: PeopleContext = { ...context, passwords: new PasswordHashes(), publicUrl, evaluationUrl };
+  const people: PeopleContext = {
+    ...context,
+    passwords: new PasswordHashes(),
+    signIns: new SignInMemory(),
+    publicUrl,
+    evaluationUrl,
+  };
   const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
   const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
   app.onError((error, c) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { offerSetup } from '../people/invitations.ts';
 import { PasswordHashes } from '../people/passwords.ts';
+import { SignInMemory } from '../people/sign-in-limit.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { PASSWORD, TestBrowser } from './test-browser.ts';
 

@@ -14,9 +14,13 @@ const NOBODY =
 /** Hashes at once, and how many may wait: more would take memory and processors away from the readers of flags. */
 const LIMITS = { running: 2, waiting: 30 } as const;
 
+/** Attempts at once: as many as there are places for their hashes. */
+const MAX_ATTEMPTS = LIMITS.running + LIMITS.waiting;
+
 /** Hashes and checks passwords, a few at a time. When too many wait, `rate_limited`. */
 export class PasswordHashes {
   #running = 0;
+  #attempts = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** The hash to keep of a password. */
@@ -28,6 +32,20 @@ export class PasswordHashes {
   async verify(password: string, hash: string | undefined): Promise<boolean> {
     const isRight = await this.#inTurn(() => Bun.password.verify(prepare(password), hash ?? NOBODY));
     return isRight && hash !== undefined;
+  }
+
+  /**
+   * Does work that checks a password, while there is a place for its hash; `rate_limited` at once when there is none, so
+   * that the work does not write to the database for an attempt that cannot be made.
+   */
+  async admit<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#attempts >= MAX_ATTEMPTS || this.#waiting.length >= LIMITS.waiting) throw tooMany();
+    this.#attempts++;
+    try {
+      return await work();
+    } finally {
+      this.#attempts--;
+    }
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -47,13 +65,15 @@ export class PasswordHashes {
       this.#running++;
       return;
     }
-    if (this.#waiting.length >= LIMITS.waiting) {
-      throw new ServiceError('rate_limited', 'Too many people sign in at this moment: try again shortly.', {
-        retryAfterSeconds: 5,
-      });
-    }
+    if (this.#waiting.length >= LIMITS.waiting) throw tooMany();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError('rate_limited', 'Too many people sign in at this moment: try again shortly.', {
+    retryAfterSeconds: 5,
+  });
 }
 
 /** Refuses a password that is too short, too long, or the e-mail. `invalid_argument`; the text is never repeated. */

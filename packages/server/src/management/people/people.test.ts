@@ -4,6 +4,7 @@ import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { join, ORIGIN, PASSWORD, TestBrowser } from '../api/test-browser.ts';
 import { offerSetup } from './invitations.ts';
 import { PasswordHashes } from './passwords.ts';
+import { SignInMemory } from './sign-in-limit.ts';
 
 setDefaultTimeout(60_000);
 
@@ -25,6 +26,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const context = {
       ...app.context,
       passwords: new PasswordHashes(),
+      signIns: new SignInMemory(),
       publicUrl: () => ORIGIN,
       evaluationUrl: () => undefined,
     };

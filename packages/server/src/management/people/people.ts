@@ -3,10 +3,12 @@ import type { Operator } from '../../domain/operator.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import type { PasswordHashes } from './passwords.ts';
+import type { SignInMemory } from './sign-in-limit.ts';
 
 /** What the commands about people need besides the rest. */
 export interface PeopleContext extends ManagementContext {
   readonly passwords: PasswordHashes;
+  readonly signIns: SignInMemory;
   /** Where people reach this server with a browser, without a slash at the end. */
   publicUrl(): string;
   /** Where programs read flags, when that is another address. */

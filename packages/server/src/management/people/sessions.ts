@@ -85,7 +85,9 @@ export async function startSession(
   const now = context.now();
   const session = { digest: digestOf(id), operatorId: operator.id, createdAt: now, lastUsedAt: now };
   await transaction.people.insertSession(session, operator);
-  await transaction.people.forgetFailures(accountBucket(operator.email));
+  const account = accountBucket(operator.email);
+  await transaction.people.forgetFailures(account);
+  context.signIns.forget(account);
   return { id, session, operator: { ...operator, lastSeenAt: now } };
 }
 

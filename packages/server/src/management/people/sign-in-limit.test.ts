@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { join, PASSWORD, TestBrowser } from '../api/test-browser.ts';
@@ -104,6 +104,49 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
       return { status, text, headers: [...headers].filter(([name]) => name !== 'x-request-id') };
     };
     expect(await refuse('unknown@example.com')).toEqual(await refuse('ada@example.com'));
+  });
+
+  test('a full account or network is refused from memory, and the database is asked again after a second', async () => {
+    const { people } = app.context.store;
+    const there = () => new TestBrowser(app, '192.0.2.55').signIn('hal@example.com', 'a wrong password');
+    for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) expect((await there()).status).toBe(401);
+    using asked = spyOn(people, 'reserveAttempt');
+    for (let count = 0; count < 10; count++) {
+      const { status, headers } = await there();
+      expect([status, headers.get('Retry-After')]).toEqual([429, String(SIGN_IN_LIMIT.windowMs / 1000)]);
+    }
+    expect(asked).toHaveBeenCalledTimes(1);
+    app.node.now += 1000;
+    expect((await there()).headers.get('Retry-After')).toBe(String(SIGN_IN_LIMIT.windowMs / 1000 - 1));
+    expect((await there()).status).toBe(429);
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  test('an attempt without a place for its hash writes nothing', async () => {
+    const { people } = app.context.store;
+    using asked = spyOn(people, 'reserveAttempt');
+    using refunded = spyOn(people, 'refundAttempt');
+    const gate = Promise.withResolvers<void>();
+    using verify = spyOn(Bun.password, 'verify');
+    verify.mockImplementation(() => gate.promise.then(() => false));
+    let answered = 0;
+    const all = Array.from({ length: 50 }, async (_, index) => {
+      const { status } = await new TestBrowser(app, `100.64.${index}.1`).signIn(
+        `${index}@example.com`,
+        'wrong',
+      );
+      if (++answered === 18) gate.resolve();
+      return status;
+    });
+    expect((await Promise.all(all)).toSorted()).toEqual([...Array(32).fill(401), ...Array(18).fill(429)]);
+    expect(asked).toHaveBeenCalledTimes(32);
+    expect(refunded).not.toHaveBeenCalled();
+  });
+
+  test('an attempt that succeeds is taken back in one transaction', async () => {
+    using refunded = spyOn(app.context.store.people, 'refundAttempt');
+    expect((await new TestBrowser(app, '192.0.2.56').signIn('ada@example.com')).status).toBe(200);
+    expect(refunded).toHaveBeenCalledTimes(1);
   });
 
   test('a log out of reach is no failure of whoever signs in', async () => {

@@ -21,8 +21,39 @@ export const SIGN_IN_LIMIT = {
   slowedAtOnce: 5,
 } as const;
 
-/** How many attempts on each account wait on this node, by its bucket. */
-const waiting = new Map<string, number>();
+/** How long a full bucket is refused from memory, in milliseconds: another node may have opened it meanwhile. */
+const REMEMBERED_MS = 1000;
+
+/** Most full buckets that are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** What a node remembers about sign-ins, so that a flood of them does not reach the database. */
+export class SignInMemory {
+  /** How many attempts on each account wait on this node, by its bucket. */
+  readonly waiting = new Map<string, number>();
+  /** Full buckets: until when each is full, and until when that is believed. */
+  readonly #full = new Map<string, { readonly until: number; readonly believedUntil: number }>();
+
+  /** Remembers that a bucket is full. */
+  noteFull(bucket: string, until: number, now: number): void {
+    if (this.#full.size >= MAX_REMEMBERED) this.#full.clear();
+    this.#full.set(bucket, { until, believedUntil: Math.min(until, now + REMEMBERED_MS) });
+  }
+
+  /** Until when the bucket is full, as far as this node knows without asking; `undefined` when it must ask. */
+  fullUntil(bucket: string, now: number): number | undefined {
+    const known = this.#full.get(bucket);
+    if (known === undefined) return undefined;
+    if (now < known.believedUntil) return known.until;
+    this.#full.delete(bucket);
+    return undefined;
+  }
+
+  /** Forgets what is known of an account, whose failures have been forgotten. */
+  forget(account: string): void {
+    for (const bucket of this.#full.keys()) if (bucket.startsWith(account)) this.#full.delete(bucket);
+  }
+}
 
 /**
  * Makes an attempt that may end with `sign_in_failed`. It is counted before it is made, so that attempts at the same
@@ -42,14 +73,11 @@ export async function attempt<T>(
     { name: `${account}@${network ?? ''}`, limit: SIGN_IN_LIMIT.failures },
     ...(network === undefined ? [] : [{ name: `network:${network}`, limit: SIGN_IN_LIMIT.networkFailures }]),
   ];
-  const now = context.now();
-  const { windowMs } = SIGN_IN_LIMIT;
-  const reserved = await context.store.people.reserveAttempt(buckets, { now, windowMs });
-  if ('fullUntil' in reserved) throw tooManyFailures(reserved.fullUntil - now);
+  const failures = await context.passwords.admit(() => reserve(context, buckets));
   let hasFailed = false;
   try {
-    if ((reserved.failures.get(account) ?? 0) > SIGN_IN_LIMIT.slowedFrom) await slow(context, account);
-    return await work();
+    if ((failures.get(account) ?? 0) > SIGN_IN_LIMIT.slowedFrom) await slow(context, account);
+    return await context.passwords.admit(work);
   } catch (error) {
     hasFailed = error instanceof ServiceError && error.code === 'sign_in_failed';
     throw error;
@@ -58,9 +86,26 @@ export async function attempt<T>(
   }
 }
 
+/** Counts a failure in each bucket. What this node knows to be full is refused without asking the database. */
+async function reserve(
+  { signIns, store, now: clock }: PeopleContext,
+  buckets: readonly AttemptBucket[],
+): Promise<ReadonlyMap<string, number>> {
+  const now = clock();
+  for (const { name } of buckets) {
+    const until = signIns.fullUntil(name, now);
+    if (until !== undefined) throw tooManyFailures(until - now);
+  }
+  const reserved = await store.people.reserveAttempt(buckets, { now, windowMs: SIGN_IN_LIMIT.windowMs });
+  if ('failures' in reserved) return reserved.failures;
+  signIns.noteFull(reserved.full, reserved.fullUntil, now);
+  throw tooManyFailures(reserved.fullUntil - now);
+}
+
 /** Lets an attempt on an account wait that fails often. */
 async function slow(context: PeopleContext, account: string): Promise<void> {
   const { slowedMs, slowedAtOnce } = SIGN_IN_LIMIT;
+  const { waiting } = context.signIns;
   const before = waiting.get(account) ?? 0;
   if (before >= slowedAtOnce) throw tooManyFailures(slowedMs);
   waiting.set(account, before + 1);
@@ -75,7 +120,7 @@ async function slow(context: PeopleContext, account: string): Promise<void> {
 
 async function takeBack(context: PeopleContext, buckets: readonly AttemptBucket[]): Promise<void> {
   try {
-    for (const { name } of buckets) await context.store.people.refundAttempt(name);
+    await context.store.people.refundAttempt(buckets.map(({ name }) => name));
   } catch {
     // The database went away, and what came of the attempt matters more: the count stays one too high for a while.
   }
