@@ -187,7 +187,7 @@ test(
     const dialog = page.getByRole('dialog', { name: 'Delete old-banner for good?' });
     const remove = dialog.getByRole('button', { name: 'Delete' });
     expect(await remove.isDisabled()).toBe(true);
-    await dialog.getByLabel('Type old-banner to go on').fill('old-banner');
+    await dialog.getByLabel('Type old-banner to confirm').fill('old-banner');
     await remove.click();
     await page.waitForURL('**/projects/shop/flags');
     // Of a flag that is gone the API says 404, which the console repeats.

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import { createQuestionSlot } from '../components/question-slot.ts';
 import { type Conflict, ConflictDialog, type Resolution } from './conflict-dialog.tsx';
 import { type GuardedChange, ProductionGuard } from './production-guard.tsx';
-import { createQuestionSlot } from './question-slot.ts';
 import { isQuiet, keepQuiet } from './quiet-time.ts';
 
 interface Guards {

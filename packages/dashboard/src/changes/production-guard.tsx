@@ -44,7 +44,7 @@ export function ProductionGuard({
     ? steps.filter(({ before, after }) => differingFields(before, after).length === 0)
     : [];
   return (
-    <Dialog title={title} onClose={() => onAnswer('no')}>
+    <Dialog title={title} onClose={() => onAnswer('no')} isQuestion>
       <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
         <TriangleAlert size={16} className="shrink-0" aria-hidden />
         <span className="flex flex-wrap items-center gap-x-1.5">

@@ -2,6 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useState } from
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { Field } from './field.tsx';
+import { createQuestionSlot } from './question-slot.ts';
 
 /** What a person is asked. */
 export interface Question {
@@ -12,6 +13,12 @@ export interface Question {
   readonly isDangerous?: boolean;
   /** Must be typed before it goes on. */
   readonly typed?: string;
+}
+
+interface Open {
+  readonly id: number;
+  readonly question: Question;
+  readonly answer: (yes: boolean) => void;
 }
 
 type Ask = (question: Question) => Promise<boolean>;
@@ -25,20 +32,16 @@ export function useConfirm(): Ask {
 
 /** Shows the questions of what is inside. */
 export function ConfirmProvider({ children }: { children: ReactNode }) {
-  const [open, setOpen] = useState<{ question: Question; answer: (yes: boolean) => void }>();
-  const ask = useCallback<Ask>((question) => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    setOpen({ question, answer: resolve });
-    return promise;
-  }, []);
-  function answer(yes: boolean): void {
-    open?.answer(yes);
-    setOpen(undefined);
-  }
+  const [open, setOpen] = useState<Open>();
+  const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
+  const ask = useCallback<Ask>(
+    (question) => slot.ask<boolean>((answer, id) => ({ id, question, answer }), false),
+    [slot],
+  );
   return (
     <ConfirmContext value={ask}>
       {children}
-      {open && <ConfirmDialog question={open.question} onAnswer={answer} />}
+      {open && <ConfirmDialog key={open.id} question={open.question} onAnswer={open.answer} />}
     </ConfirmContext>
   );
 }
@@ -47,7 +50,7 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
   const [typed, setTyped] = useState('');
   const isReady = question.typed === undefined || typed === question.typed;
   return (
-    <Dialog title={question.title} onClose={() => onAnswer(false)}>
+    <Dialog title={question.title} onClose={() => onAnswer(false)} isQuestion>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -57,7 +60,7 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
         <div className="text-ink-2">{question.body}</div>
         {question.typed !== undefined && (
           <div className="mt-4">
-            <Field label={`Type ${question.typed} to go on`}>
+            <Field label={`Type ${question.typed} to confirm`}>
               {(props) => (
                 <input
                   {...props}

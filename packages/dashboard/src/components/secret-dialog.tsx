@@ -39,7 +39,7 @@ export function SecretDialog({
     if (dialog?.open === false) dialog.showModal();
   }
   return (
-    <Dialog title={title} onClose={keep} className="w-[min(42rem,calc(100vw-2rem))]">
+    <Dialog title={title} onClose={keep} isQuestion className="w-[min(42rem,calc(100vw-2rem))]">
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
         <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
         <span>Copy the {what} now: it is shown this once, and nobody can look it up later.</span>
