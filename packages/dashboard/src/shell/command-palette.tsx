@@ -2,7 +2,7 @@ import { lazy, Suspense, useCallback, useState } from 'react';
 import { Dialog } from '../components/dialog.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { PALETTE_FIELD, PALETTE_FRAME, PALETTE_HINT } from './palette-looks.ts';
-import { MissingPart, PartBoundary } from './part-boundary.tsx';
+import { PartBoundary } from './part-boundary.tsx';
 import { useNavigationKeys } from './use-navigation-keys.ts';
 
 const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
@@ -29,20 +29,19 @@ export function CommandPalette() {
   useShortcut('?', showHelp);
   useNavigationKeys();
   return (
-    <PartBoundary place={open ?? 'closed'} fallback={<Missing onClose={close} />}>
+    <PartBoundary
+      place={open ?? 'closed'}
+      frame={(title, content) => (
+        <Dialog title={title} onClose={close}>
+          {content}
+        </Dialog>
+      )}
+    >
       <Suspense fallback={open === 'palette' && <Loading text={text} onType={setText} onClose={close} />}>
         {open === 'palette' && <Palette text={text} onType={setText} onClose={close} onHelp={showHelp} />}
         {open === 'help' && <KeyboardHelp onClose={close} />}
       </Suspense>
     </PartBoundary>
-  );
-}
-
-function Missing({ onClose }: { onClose: () => void }) {
-  return (
-    <Dialog title="Commands" onClose={onClose}>
-      <MissingPart />
-    </Dialog>
   );
 }
 

@@ -1,54 +1,99 @@
 import { Component, type ReactNode } from 'react';
 import { Button } from '../components/button.tsx';
+import { CodeBlock } from '../components/code-block.tsx';
 import { Page } from '../components/page.tsx';
 
 interface Properties {
   /** What is shown: a part that has failed is tried again when it is another. */
   readonly place: string;
-  /** Stands where the part would be; by default a screen with {@link MissingPart}. */
-  readonly fallback?: ReactNode;
+  /** Frames what stands where the part would be; by default a screen. */
+  readonly frame?: (title: string, content: ReactNode) => ReactNode;
   readonly children: ReactNode;
 }
 
-/**
- * Says so where a part of the dashboard cannot be shown: after an upgrade of the server its file has another name, and
- * without this the whole page would be taken away with it.
- */
-export class PartBoundary extends Component<Properties, { readonly hasFailed: boolean }> {
-  override readonly state = { hasFailed: false };
+interface Failed {
+  readonly error: unknown;
+}
 
-  static getDerivedStateFromError() {
-    return { hasFailed: true };
+/**
+ * Says so where a part of the dashboard cannot be shown, instead of losing the whole page: its file could not be loaded,
+ * as after an upgrade of the server, or it has a bug.
+ */
+export class PartBoundary extends Component<Properties, { readonly failed: Failed | undefined }> {
+  override readonly state: { readonly failed: Failed | undefined } = { failed: undefined };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { failed: { error } };
   }
 
   override componentDidUpdate({ place }: Properties): void {
-    if (this.state.hasFailed && place !== this.props.place) this.setState({ hasFailed: false });
+    if (this.state.failed !== undefined && place !== this.props.place) this.setState({ failed: undefined });
   }
 
   override render(): ReactNode {
-    const { fallback = <MissingScreen />, children } = this.props;
-    return this.state.hasFailed ? fallback : children;
+    const { frame = screenOf, children } = this.props;
+    const { failed } = this.state;
+    if (failed === undefined) return children;
+    return isMissingFile(failed.error)
+      ? frame('This screen could not be loaded', <MissingPart />)
+      : frame('Something went wrong', <BrokenPart error={failed.error} />);
   }
 }
 
-function MissingScreen() {
+function screenOf(title: string, content: ReactNode): ReactNode {
+  return <Page title={title}>{content}</Page>;
+}
+
+/** Whether the file of a part could not be loaded: so say Chromium, Firefox and Safari, in this order. */
+function isMissingFile(error: unknown): boolean {
   return (
-    <Page title="This screen could not be loaded">
-      <MissingPart />
-    </Page>
+    error instanceof TypeError &&
+    /Failed to fetch dynamically|error loading dynamically|Importing a module script failed/.test(
+      error.message,
+    )
   );
 }
 
-/** What to do about a part that is not there. */
-export function MissingPart() {
+function MissingPart() {
   return (
     <div role="alert" className="flex flex-col items-start gap-4">
       <p className="text-ink-2">
         The server may have been upgraded since this page was opened, or cannot be reached at the moment.
       </p>
-      <Button kind="primary" onClick={() => location.reload()}>
-        Load the page anew
-      </Button>
+      <ReloadButton />
     </div>
   );
+}
+
+function BrokenPart({ error }: { error: unknown }) {
+  return (
+    <div role="alert" className="flex max-w-2xl flex-col items-start gap-4">
+      <p className="text-ink-2">
+        This is a bug in Halyard: nothing you did. Reload the page; if it happens again, please report this:
+      </p>
+      <div className="w-full">
+        <CodeBlock label="What to report" code={reportOf(error)} />
+      </div>
+      <ReloadButton />
+    </div>
+  );
+}
+
+function ReloadButton() {
+  return (
+    <Button kind="primary" onClick={() => location.reload()}>
+      Reload the page
+    </Button>
+  );
+}
+
+/** As many lines of the stack tell where it happened. */
+const MOST_LINES = 4;
+
+/** The error and where it happened; the names of the files tell the version. */
+function reportOf(error: unknown): string {
+  const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const places = stack.split('\n').filter((line) => line.includes('/assets/'));
+  const lines = places.slice(0, MOST_LINES).map((line) => line.trim().replaceAll(location.origin, ''));
+  return [`${name}: ${message}`, ...lines].join('\n');
 }
