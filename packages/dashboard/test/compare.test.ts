@@ -20,7 +20,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     }, 120_000);
     afterAll(() => world.close());
 
-    test('chosen flags are copied as one change, after a preview and the guard, and back with Undo', async () => {
+    test('chosen flags are copied as one change, after one preview that says what is protected, and back with Undo', async () => {
       const { page, check } = await world.open('/projects/shop/compare');
       await page.getByText('3 flags differ').waitFor();
       await page.getByText('staging lacks it: copying removes it from production').waitFor();
@@ -36,9 +36,9 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await check();
       await preview.getByLabel('Note').fill('Release 41');
       const before = (await world.management.states('shop', 'production')).revision;
+      await preview.getByText('is protected.').waitFor();
+      await preview.getByText('No client is connected.').waitFor();
       await preview.getByRole('button', { name: 'Copy 2 flags to production' }).click();
-      const guard = page.getByRole('dialog', { name: 'Change 2 flags in production?' });
-      await guard.getByRole('button', { name: 'Change production' }).click();
 
       await page.getByText('2 flags copied from staging to production').first().waitFor();
       await page.getByText('1 flag differs').waitFor();
@@ -125,7 +125,6 @@ describe('copying from the table of flags', () => {
     await dialog.getByRole('region', { name: 'What changes' }).getByText('checkout').waitFor();
     await check();
     await dialog.getByRole('button', { name: 'Copy 1 flag to production' }).click();
-    await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('1 flag copied from development to production').first().waitFor();
     const { flags } = await world.management.states('shop', 'production');
     expect(flags.map(({ key }) => key)).toEqual(['checkout']);

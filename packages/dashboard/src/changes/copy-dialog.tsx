@@ -11,15 +11,15 @@ import { EnvironmentBadge } from '../components/environment-badge.tsx';
 import { announce } from '../components/live-region.tsx';
 import { SkeletonRows } from '../components/skeleton.tsx';
 import { toast } from '../components/toasts.tsx';
-import { useChangeGuards } from './change-guards.tsx';
 import { DifferenceList } from './difference-list.tsx';
 import { NoteField } from './note-field.tsx';
+import { ProtectedNote } from './production-guard.tsx';
 import { RefusalNote } from './refusal-note.tsx';
 import { useUndoChange } from './use-undo-change.tsx';
 
 /**
- * Copies states from one environment to another as one change: shows beforehand what the server would do, asks where
- * the target is protected, and shows it again when one of the two has changed meanwhile.
+ * Copies states from one environment to another as one change: shows beforehand what the server would do, which for a
+ * protected target is the question as well, and shows it again when one of the two has changed since.
  */
 export function CopyDialog({
   project,
@@ -51,13 +51,10 @@ export function CopyDialog({
   const [note, setNote] = useState('');
   const [isCopying, setCopying] = useState(false);
   const [error, setError] = useState<unknown>();
-  const { askConsent } = useChangeGuards();
   const undo = useUndoChange();
   const catchUp = useCatchUp();
 
   async function copy(shown: Copied): Promise<void> {
-    const steps = shown.differences.map(({ key, before, after }) => ({ key, before, after: after ?? null }));
-    if (!(await askConsent({ project, environment: to, steps }))) return;
     setCopying(true);
     setError(undefined);
     try {
@@ -99,6 +96,7 @@ export function CopyDialog({
         </p>
       )}
       <div className="mt-3 space-y-3">
+        {to.protected && <ProtectedNote project={project} environment={to} />}
         {isConflict ? (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
             {from.name} or {to.name} has changed since you looked. Nothing was copied; below is what copying
@@ -111,16 +109,19 @@ export function CopyDialog({
         {shown && count > 0 && <DifferenceList differences={shown.differences} label="What changes" />}
         {shown && count === 0 && (
           <p className="rounded-md border border-line px-3 py-4 text-center text-ink-2">
-            There is nothing to copy: {to.name} has these states already.
+            Nothing to copy: {to.name} has these states already.
           </p>
         )}
         {count > 0 && <NoteField value={note} onChange={setNote} />}
       </div>
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        {/* The key that opened it, pressed once more, is no consent. */}
+        <Button onClick={onClose} {...(to.protected ? { 'data-autofocus': true } : {})}>
+          Cancel
+        </Button>
         <Button
           kind="primary"
-          data-autofocus
+          {...(to.protected ? {} : { 'data-autofocus': true })}
           disabled={shown === undefined || count === 0 || isCopying || preview.isFetching}
           onClick={() => shown && void copy(shown)}
         >

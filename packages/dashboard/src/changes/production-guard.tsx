@@ -45,13 +45,7 @@ export function ProductionGuard({
     : [];
   return (
     <Dialog title={title} onClose={() => onAnswer('no')} isQuestion>
-      <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
-        <TriangleAlert size={16} className="shrink-0" aria-hidden />
-        <span className="flex flex-wrap items-center gap-x-1.5">
-          <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
-          {!isLater && <ConnectedClients project={project} environment={environment.name} />}
-        </span>
-      </p>
+      <ProtectedNote project={project} environment={environment} isLater={isLater} />
       {idle.length > 0 && (
         <p className="mt-3 text-ink-2">
           {idle.length === steps.length
@@ -91,6 +85,28 @@ export function ProductionGuard({
         </Button>
       </DialogActions>
     </Dialog>
+  );
+}
+
+/** Says that an environment is protected, and how many clients would get a change at once. */
+export function ProtectedNote({
+  project,
+  environment,
+  isLater = false,
+}: {
+  project: string;
+  environment: EnvironmentRecord;
+  /** Who listens now says nothing of a change that waits. */
+  isLater?: boolean;
+}) {
+  return (
+    <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
+      <TriangleAlert size={16} className="shrink-0" aria-hidden />
+      <span className="flex flex-wrap items-center gap-x-1.5">
+        <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
+        {!isLater && <ConnectedClients project={project} environment={environment.name} />}
+      </span>
+    </p>
   );
 }
 
