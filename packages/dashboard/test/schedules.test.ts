@@ -25,21 +25,50 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await check();
       await dialog.getByLabel('Flag 1', { exact: true }).fill('checkout');
       await dialog.getByLabel('What happens to flag 1').selectOption('rollout');
-      await dialog.getByLabel('Percentage of flag 1').fill('25');
+      await dialog.getByLabel('Percentage of flag 1').fill('12.3456');
+      await dialog.getByText('at most three decimals').waitFor();
+      await dialog.getByLabel('Percentage of flag 1').fill('12,5');
       await dialog.getByLabel('Note').fill('After the announcement');
       await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
       const guard = page.getByRole('dialog', { name: /^Schedule checkout in production for .+\?$/ });
-      await guard.getByText('on, 25 %').waitFor();
+      await guard.getByText('on, 12.5 %').waitFor();
       await guard.getByRole('button', { name: 'Schedule for production' }).click();
 
       const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
-      await item.getByText('is rolled out to 25 %').waitFor();
+      await item.getByText('turns on, is rolled out to 12.5 %').waitFor();
       await item.getByText('pending').waitFor();
       await check();
       await item.getByRole('button', { name: /^Cancel/ }).click();
       await page.getByRole('button', { name: 'Cancel the schedule' }).click();
       await item.getByText('cancelled').first().waitFor();
       expect(await item.getByRole('button').count()).toBe(0);
+    }, 60_000);
+
+    test('every flag of a large project can be found, and a rollout can be set without turning the flag on', async () => {
+      const keys = Array.from({ length: 600 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);
+      await world.management.createProject('large');
+      await world.management.change(
+        'large',
+        'development',
+        keys.map((key) => ({ key, state: { enabled: false } })),
+      );
+      const { page } = await world.open('/projects/large/schedules');
+      await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+      await page.keyboard.press('n');
+      const dialog = page.getByRole('dialog', { name: 'New schedule' });
+      await dialog.getByLabel('Flag 1', { exact: true }).fill('599');
+      await dialog.locator('datalist option[value="flag-599"]').waitFor({ state: 'attached' });
+      await dialog.getByLabel('Flag 1', { exact: true }).fill('flag-599');
+      await dialog.getByLabel('Environment').selectOption('development');
+      await dialog.getByLabel('What happens to flag 1').selectOption('only set rollout to');
+      await dialog.getByLabel('Percentage of flag 1').fill('25');
+      await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
+      await page.getByText('is rolled out to 25 %', { exact: true }).waitFor();
+      const { schedules } = (await world.management.request('GET', '/api/projects/large/schedules')) as {
+        schedules: { changes: unknown }[];
+      };
+      expect(schedules[0]?.changes).toEqual([{ key: 'flag-599', patch: { rolloutPct: 25 } }]);
+      await page.close();
     }, 60_000);
 
     test('what was scheduled for an environment that is gone is cancelled, and told apart', async () => {

@@ -86,7 +86,7 @@ export function ScheduleDialog({
         <Field
           label={`When, in ${localZone()}`}
           hint={time === '' ? undefined : `Is ${dueText(time).utc}`}
-          error={isFuture ? undefined : time === '' ? 'Choose a day and a time' : 'This time is over'}
+          error={isFuture ? undefined : time === '' ? 'Choose a day and a time' : 'Pick a time in the future'}
         >
           {(control) => (
             <input

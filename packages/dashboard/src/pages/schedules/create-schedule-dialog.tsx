@@ -1,5 +1,5 @@
 import Plus from 'lucide-react/icons/plus';
-import { type FormEvent, useId, useMemo, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCreateSchedule } from '../../api/schedules.ts';
@@ -25,14 +25,12 @@ import { StepRow } from './step-row.tsx';
 
 const NO_FLAGS: readonly FlagRecord[] = [];
 
-/** As many keys are offered while typing; a browser's list is slow with thousands. */
-const MOST_OFFERED = 500;
-
 /** Asks for a new schedule: where, when, which flags and what they become, and why. */
 export function CreateScheduleDialog({ project, onClose }: { project: string; onClose: () => void }) {
   const environments = useEnvironments(project);
   const { data: flags = NO_FLAGS } = useFlags(project);
   const byKey = useMemo(() => new Map(flags.map((flag) => [flag.key, flag])), [flags]);
+  const keys = useMemo(() => [...byKey.keys()], [byKey]);
   const [draft, setDraft] = useState<Draft>(() => ({
     environment: environments[0]?.name ?? '',
     time: firstTime(new Date()),
@@ -42,9 +40,8 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
   const [isChecked, setChecked] = useState(false);
   const create = useCreateSchedule(project);
   const { askConsent } = useChangeGuards();
-  const listId = useId();
   const environment = environments.find(({ name }) => name === draft.environment) ?? environments[0];
-  const problems = findProblems(draft, { keys: new Set(byKey.keys()), now: Date.now() });
+  const problems = findProblems(draft, { keys: new Set(keys), now: Date.now() });
   const isSound = problems.time === undefined && problems.steps.size === 0;
 
   async function submit(event: FormEvent): Promise<void> {
@@ -130,7 +127,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
                 key={step.id}
                 step={step}
                 position={index + 1}
-                list={listId}
+                keys={keys}
                 problem={isChecked ? problems.steps.get(step.id) : undefined}
                 onChange={change}
                 onRemove={
@@ -141,11 +138,6 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
               />
             ))}
           </ul>
-          <datalist id={listId}>
-            {flags.slice(0, MOST_OFFERED).map(({ key }) => (
-              <option key={key} value={key} />
-            ))}
-          </datalist>
           <Button
             kind="quiet"
             className="mt-1 -ml-2 px-2"

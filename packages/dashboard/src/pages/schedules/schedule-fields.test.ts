@@ -15,7 +15,7 @@ const KEYS = new Set(['a', 'b']);
 describe('what is wrong with a new schedule', () => {
   test('a time that is over, and one that is not there', () => {
     expect(findProblems(draft([step('a')], '2020-01-01T00:00'), { keys: KEYS, now: NOW }).time).toBe(
-      'This time is over',
+      'Pick a time in the future',
     );
     expect(findProblems(draft([step('a')], ''), { keys: KEYS, now: NOW }).time).toBe(
       'Choose a day and a time',
@@ -24,8 +24,10 @@ describe('what is wrong with a new schedule', () => {
 
   const cases: readonly (readonly [what: string, step: DraftStep, problem: RegExp | undefined])[] = [
     ['no flag', step(''), /Choose/],
-    ['a flag that is not there', step('c'), /no such/],
+    ['a flag that is not there', step('c'), /does not exist/],
     ['a share that is none', { ...step('a'), kind: 'rollout', text: 'ten' }, /0 to 100/],
+    ['a share with more decimals than are kept', { ...step('a'), kind: 'rollout', text: '33.3333' }, /three/],
+    ['a share with a comma', { ...step('a'), kind: 'rollout', text: '12,5' }, undefined],
     ['no share', { ...step('a'), kind: 'rollout', text: ' ' }, /0 to 100/],
     ['text without quotes', { ...step('a'), kind: 'value', text: 'hello' }, /JSON/],
     ['a whole step', { ...step('a'), kind: 'value', text: '"hello"' }, undefined],
@@ -54,6 +56,13 @@ test('a draft becomes what the API takes, with its time in UTC', () => {
     changes: [{ key: 'a', patch: { enabled: true, rolloutPct: 25 } }],
     note: 'why',
   });
+});
+
+test('a rollout turns a flag on only where that was chosen', () => {
+  const patchOf = (kind: 'rollout' | 'share') =>
+    scheduleOf(draft([{ ...step('a'), kind, text: '12,5' }])).changes[0]?.patch;
+  expect(patchOf('rollout')).toEqual({ enabled: true, rolloutPct: 12.5 });
+  expect(patchOf('share')).toEqual({ rolloutPct: 12.5 });
 });
 
 test('a value is sent as it was typed: parsed, a long number would be another', () => {

@@ -1,16 +1,19 @@
+import { isRolloutPct } from '@halyard/protocol';
 import type { NewSchedule, ScheduledStep } from '../../api/schedules.ts';
 import type { Json } from '../../api/types.ts';
+import { shareOf } from '../flag/state-draft.ts';
 
 /** What can happen to a flag at its time. */
-export type StepKind = 'on' | 'off' | 'rollout' | 'value' | 'remove';
+export type StepKind = 'on' | 'off' | 'rollout' | 'share' | 'value' | 'remove';
 
 /** How each is called. */
 export const STEP_NAMES: Readonly<Record<StepKind, string>> = {
   on: 'turn on',
   off: 'turn off',
-  rollout: 'roll out to',
+  rollout: 'turn on, roll out to',
+  share: 'only set rollout to',
   value: 'set the value',
-  remove: 'remove it there',
+  remove: 'remove from there',
 };
 
 /** A step as it is being typed. */
@@ -42,7 +45,11 @@ export function findProblems(
   { keys, now }: { keys: ReadonlySet<string>; now: number },
 ): DraftProblems {
   const due = Date.parse(draft.time);
-  const time = Number.isNaN(due) ? 'Choose a day and a time' : due <= now ? 'This time is over' : undefined;
+  const time = Number.isNaN(due)
+    ? 'Choose a day and a time'
+    : due <= now
+      ? 'Pick a time in the future'
+      : undefined;
   const steps = new Map<number, string>();
   const seen = new Set<string>();
   for (const step of draft.steps) {
@@ -55,11 +62,11 @@ export function findProblems(
 
 function problemOf({ key, kind, text }: DraftStep, keys: ReadonlySet<string>): string | undefined {
   if (key === '') return 'Choose a flag';
-  if (!keys.has(key)) return 'There is no such flag';
-  if (kind === 'rollout') {
-    const share = Number(text);
-    return text.trim() === '' || !(share >= 0 && share <= 100) ? 'Give a number from 0 to 100' : undefined;
-  }
+  if (!keys.has(key)) return 'This flag does not exist';
+  if (kind === 'rollout' || kind === 'share')
+    return isRolloutPct(shareOf(text))
+      ? undefined
+      : 'Enter a number from 0 to 100 with at most three decimals';
   return kind === 'value' && parseValue(text) === undefined
     ? 'This is not JSON: put text in double quotes'
     : undefined;
@@ -94,7 +101,9 @@ function changeOf({ key, kind, text }: DraftStep): ScheduledStep {
     case 'off':
       return { key, patch: { enabled: false } };
     case 'rollout':
-      return { key, patch: { enabled: true, rolloutPct: Number(text) } };
+      return { key, patch: { enabled: true, rolloutPct: shareOf(text) } };
+    case 'share':
+      return { key, patch: { rolloutPct: shareOf(text) } };
     case 'value':
       return { key, patch: { value: parseValue(text)?.value ?? null } };
     case 'remove':

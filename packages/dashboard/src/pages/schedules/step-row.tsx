@@ -4,11 +4,14 @@ import { IconButton } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { type DraftStep, STEP_NAMES, type StepKind } from './schedule-fields.ts';
 
-/** One flag of a new schedule and what becomes of it. `list` is the id of the list of keys. */
+/** As many keys are offered: a browser's list is slow with thousands, and typing narrows it. */
+const MOST_OFFERED = 50;
+
+/** One flag of a new schedule and what becomes of it. `keys` are all that can be chosen. */
 export function StepRow({
   step,
   position,
-  list,
+  keys,
   problem,
   onChange,
   onRemove,
@@ -16,7 +19,7 @@ export function StepRow({
   step: DraftStep;
   /** From 1, to tell rows apart. */
   position: number;
-  list: string;
+  keys: readonly string[];
   problem: string | undefined;
   onChange: (step: DraftStep) => void;
   /** Absent for the only one. */
@@ -24,7 +27,8 @@ export function StepRow({
 }) {
   const id = useId();
   const wrong = problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': id };
-  const needsText = step.kind === 'rollout' || step.kind === 'value';
+  const isShare = step.kind === 'rollout' || step.kind === 'share';
+  const needsText = isShare || step.kind === 'value';
   return (
     <li>
       <div className="flex flex-wrap items-center gap-2">
@@ -32,13 +36,18 @@ export function StepRow({
           aria-label={`Flag ${position}`}
           className={`${INPUT} font-mono text-xs max-sm:basis-full sm:w-auto sm:flex-1`}
           placeholder="flag-key"
-          list={list}
+          list={`${id}-keys`}
           autoComplete="off"
           spellCheck={false}
           value={step.key}
           onChange={(event) => onChange({ ...step, key: event.target.value.trim() })}
           {...wrong}
         />
+        <datalist id={`${id}-keys`}>
+          {keysLike(step.key, keys).map((key) => (
+            <option key={key} value={key} />
+          ))}
+        </datalist>
         <select
           aria-label={`What happens to flag ${position}`}
           className={`${INPUT} w-auto flex-1 pr-1 sm:max-w-36`}
@@ -55,19 +64,17 @@ export function StepRow({
         {needsText && (
           <span className="flex w-40 items-center gap-1.5">
             <input
-              aria-label={
-                step.kind === 'rollout' ? `Percentage of flag ${position}` : `JSON value of flag ${position}`
-              }
+              aria-label={isShare ? `Percentage of flag ${position}` : `JSON value of flag ${position}`}
               className={`${INPUT} font-mono text-xs`}
-              inputMode={step.kind === 'rollout' ? 'decimal' : 'text'}
-              placeholder={step.kind === 'rollout' ? '25' : '"text", 42, true, {…}'}
+              inputMode={isShare ? 'decimal' : 'text'}
+              placeholder={isShare ? '25' : '"text", 42, true, {…}'}
               autoComplete="off"
               spellCheck={false}
               value={step.text}
               onChange={(event) => onChange({ ...step, text: event.target.value })}
               {...wrong}
             />
-            {step.kind === 'rollout' && <span className="text-ink-2">%</span>}
+            {isShare && <span className="text-ink-2">%</span>}
           </span>
         )}
         {onRemove && (
@@ -83,4 +90,14 @@ export function StepRow({
       )}
     </li>
   );
+}
+
+/** The first keys that have the text in them, those that begin with it before the others. */
+function keysLike(text: string, keys: readonly string[]): readonly string[] {
+  const wanted = text.toLowerCase();
+  const found = keys.filter((key) => key.toLowerCase().includes(wanted));
+  const { begin = [], other = [] } = Object.groupBy(found, (key) =>
+    key.toLowerCase().startsWith(wanted) ? 'begin' : 'other',
+  );
+  return [...begin, ...other].slice(0, MOST_OFFERED);
 }
