@@ -11,14 +11,6 @@ import { guardMetrics } from '../http/metrics-access.ts';
 import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import type { FirstStart } from '../management/first-start/demo.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
-<<<<<<< HEAD
-=======
-import { offerSetup } from '../management/people/invitations.ts';
-import { PasswordHashes } from '../management/people/passwords.ts';
-import type { PeopleContext } from '../management/people/people.ts';
-import { SignInMemory } from '../management/people/sign-in-limit.ts';
-import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
->>>>>>> 243cc00 (fix(server): keep a flood of sign-ins away from the database)
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { DatabaseOpener } from '../storage/database-opener.ts';
@@ -117,94 +109,6 @@ class FullNode implements RunningNode {
     return this.#stopping;
   }
 
-<<<<<<< HEAD
-=======
-  /** What a first start makes. A database that is lost meanwhile, or a standby, is no reason not to serve. */
-  async #prepare(): Promise<void> {
-    try {
-      // Output for programs is a log, and secrets have no place in it: there, the first steps are commands.
-      const canShowSecrets = this.#config.logFormat === 'pretty';
-      const people = this.#peopleContext();
-      this.needsOperator = await prepareFirstOperator(people, this.#config);
-      if (this.needsOperator && canShowSecrets)
-        this.setupLink = (await offerSetup(people, this.#nameAsMaker())).link;
-      if (this.#config.bare) return;
-      const firstStart = await createDemo(this.#management, { withKey: canShowSecrets });
-      if (firstStart !== undefined) this.firstStart = firstStart;
-    } catch (error) {
-      if (this.#follower.isLive && !(error instanceof StoreOutage)) throw error;
-      this.#warnUnprepared(error);
-    }
-  }
-
-  /** A database that is away for a moment at the first start makes it no other one. */
-  async #prepareLater(): Promise<void> {
-    await this.#firstLive.promise;
-    try {
-      await this.#prepare();
-    } catch (error) {
-      this.#warnUnprepared(error);
-    }
-    this.#options.onLateStart?.(this);
-  }
-
-  #warnUnprepared(err: unknown): void {
-    this.#log.warn({ err }, 'no way to set up the first administrator was made; the next start tries again');
-  }
-
-  #peopleContext(): PeopleContext {
-    return {
-      ...this.#management,
-      passwords: new PasswordHashes(),
-      signIns: new SignInMemory(),
-      publicUrl: () => this.dashboardUrl,
-      evaluationUrl: () => this.#evaluationUrl(),
-    };
-  }
-
-  /** Which links of earlier starts end with the next one of this node. */
-  #nameAsMaker(): string {
-    // Processes that share a port are told apart by their number, which no later start has.
-    const sharer = this.#config.reusePort ? `:${process.pid}` : '';
-    return `node:${hostname()}:${this.#listeners?.port}${sharer}`;
-  }
-
-  /** Follows the log until the node stops. What no retry can mend ends the node. */
-  async #follow(): Promise<void> {
-    await this.#follower.run();
-  }
-
-  #onLive(): void {
-    this.#firstAttempt.resolve(true);
-    this.#firstLive.resolve();
-    this.#activity.live(this.#follower.seq);
-    this.#log.info({ seq: this.#follower.seq }, 'following the change log');
-  }
-
-  /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
-  #onLost(cause: Error): void {
-    this.#hub.closeAll('listener');
-    this.#activity.lost();
-    this.#metrics.listenerLost();
-    if (cause instanceof StorageError && !this.#follower.hasSnapshot) {
-      this.#log.error({ reason: cause.message }, 'the database cannot be used');
-      this.#firstAttempt.reject(cause);
-      return;
-    }
-    // Its own words say what an expected failure is; of any other the stack may tell.
-    const isExpected = cause instanceof StorageError || cause instanceof StoreOutage;
-    const details = isExpected ? { reason: cause.message } : { err: cause };
-    this.#log.warn(details, 'the change log is out of reach; streams are closed and it is tried again');
-    this.#firstAttempt.resolve(false);
-  }
-
-  /** An outage is one story: after its first line, one every half a minute or so is enough. */
-  #onStillLost(cause: Error, attempts: number): void {
-    const level = attempts % 16 === 0 ? 'warn' : 'debug';
-    this.#log[level]({ reason: cause.message, attempts }, 'the change log is still out of reach');
-  }
-
->>>>>>> 243cc00 (fix(server): keep a flood of sign-ins away from the database)
   #serve(listeners: Listeners, adminToken: string): void {
     const [config, log, plane] = [this.#config, this.#log, this.#plane];
     const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;

@@ -9,6 +9,7 @@ import { Activity } from '../management/deliveries/activity.ts';
 import { newNodeName } from '../management/deliveries/node-name.ts';
 import { PasswordHashes } from '../management/people/passwords.ts';
 import type { PeopleContext } from '../management/people/people.ts';
+import { SignInMemory } from '../management/people/sign-in-limit.ts';
 import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
 import { type DatabaseOpener, storeOf } from '../storage/database-opener.ts';
 import { SqlDeliveryStore } from '../storage/delivery-store.ts';
@@ -64,6 +65,7 @@ export class ManagementPlane {
     this.people = {
       ...this.context,
       passwords: new PasswordHashes(),
+      signIns: new SignInMemory(),
       publicUrl: () => addresses().dashboardUrl,
       evaluationUrl: () => addresses().evaluationUrl,
     };
