@@ -36,7 +36,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
 
     // People first: the first administrator is made while there is nobody.
     const people = {
-      ...{ ...app.context, passwords: new PasswordHashes() },
+      ...{ ...app.context, passwords: new PasswordHashes(), signIns: new SignInMemory() },
       ...{ publicUrl: () => '', evaluationUrl: () => undefined },
     };
     const setup = { token: (await offerSetup(people, 'test')).token, password: PASSWORD };
