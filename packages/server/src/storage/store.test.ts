@@ -56,13 +56,30 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
   test('an operation whose statement failed cannot commit by hiding the failure', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
-    const attempt = home.database.transaction(async (transaction) => {
-      await transaction.query('INSERT INTO flags (key) VALUES ($1)', ['x']).catch(() => undefined);
-      await transaction.query('UPDATE environments SET revision = 7 WHERE id = $1', [environment.id]);
+    const raise = 'UPDATE environments SET revision = 7 WHERE id = $1';
+    const fail = 'INSERT INTO flags (key) VALUES ($1)';
+    const before = home.database.transaction(async (transaction) => {
+      await transaction.query(fail, ['x']).catch(() => undefined);
+      await transaction.query(raise, [environment.id]);
     });
-    // PostgreSQL refuses what follows a failed statement; SQLite undoes that statement alone and goes on.
-    if (engine.name === 'postgres') await expect(attempt).rejects.toThrow();
-    else await attempt;
+    await expect(before).rejects.toThrow(/aborted|had failed/);
+    const after = home.database.transaction(async (transaction) => {
+      await transaction.query(raise, [environment.id]);
+      await transaction.query(fail, ['x']).catch(() => undefined);
+    });
+    await expect(after).rejects.toThrow(/aborted|had failed/);
+    expect(await home.store.read((reader) => reader.environments(environment.projectId))).toEqual([
+      environment,
+    ]);
+  });
+
+  test('a text that is refused before it is sent does not fail its transaction', async () => {
+    await using home = await openTestStore(engine);
+    const rows = await home.database.transaction(async (transaction) => {
+      await expect(transaction.query('SELECT $1', ['\ud800'])).rejects.toThrow();
+      return transaction.query('SELECT 1 AS one');
+    });
+    expect(rows).toEqual([{ one: 1 }]);
   });
 
   test('a query that comes after its transaction has ended is refused', async () => {

@@ -6,6 +6,7 @@ import { temporaryFolder } from '@halyard/testing';
 import { StorageError } from '../../domain/storage-error.ts';
 import { StoreBusy } from '../../domain/store-busy.ts';
 import type { Database } from '../database.ts';
+import { SqlDeliveryStore } from '../delivery-store.ts';
 import { migrate } from '../schema.ts';
 import { loadSnapshot } from '../snapshot.ts';
 import { SqlStore } from '../store.ts';
@@ -165,6 +166,31 @@ describe('an SQLite database in use', () => {
     other.close(true);
     expect((await write).result.revision).toBe(1);
     expect(turns).toBeGreaterThan(10);
+  });
+
+  test('a statement outside a transaction waits for another process as well, and so no receipt is lost', async () => {
+    await using home = await openFile();
+    const script = `
+      const sqlite = new (require('bun:sqlite').Database)(process.argv[1]);
+      sqlite.run('BEGIN IMMEDIATE');
+      console.log('held');
+      await Bun.stdin.text();
+      sqlite.run('ROLLBACK');`;
+    const other = Bun.spawn([process.execPath, '-e', script, home.path], {
+      ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+    });
+    const { value } = await other.stdout.getReader().read();
+    expect(new TextDecoder().decode(value)).toBe('held\n');
+    const deliveries = new SqlDeliveryStore(async () => home.database);
+    const receipt = { seq: 2, node: 'n', environmentId: home.environment.id, streams: 1, seen: 1 };
+    const saving = deliveries.saveReceipts([{ ...receipt, slowestMs: 1, at: 1 }]);
+    // Long enough for the first attempt to have failed.
+    const isSettled = Promise.race([saving.then(() => true), Bun.sleep(200).then(() => false)]);
+    expect(await isSettled).toBe(false);
+    other.stdin.end();
+    await saving;
+    expect((await deliveries.receipts(1, 9)).length).toBe(1);
+    await other.exited;
   });
 
   test('a writer whose file is held for too long is told that it is busy, and writes nothing', async () => {

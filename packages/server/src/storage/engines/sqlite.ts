@@ -1,5 +1,6 @@
 import { StorageError } from '../../domain/storage-error.ts';
 import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from '../database.ts';
+import { checkTexts } from '../parameters.ts';
 import { retryWhileBusy, waitWhileBusy } from './sqlite-busy.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';
@@ -49,7 +50,10 @@ class SqliteDatabase implements Database {
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
-    return this.#pass(async () => this.#connection.run<Row>(text, parameters));
+    return this.#pass(async () => {
+      checkIdentities(this.#identities);
+      return waitWhileBusy(() => this.#connection.run<Row>(text, parameters));
+    });
   }
 
   async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
@@ -109,14 +113,23 @@ class SqliteDatabase implements Database {
     const connection = this.#connection;
     await waitWhileBusy(() => connection.run(begin));
     let isOpen = true;
-    const query = async <Row>(text: string, parameters?: readonly Parameter[]) => {
+    let failure: unknown;
+    const query = async <Row>(text: string, parameters: readonly Parameter[] = []) => {
       if (!isOpen)
         throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
-      return connection.run<Row>(text, parameters);
+      checkTexts(parameters);
+      refuseAfter(failure);
+      try {
+        return connection.run<Row>(text, parameters);
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
     };
     try {
       const result = await work({ query });
       isOpen = false;
+      refuseAfter(failure);
       connection.run('COMMIT');
       return result;
     } catch (error) {
@@ -157,4 +170,10 @@ class SqliteDatabase implements Database {
       close: () => connection.close(),
     };
   }
+}
+
+/** SQLite undoes a failed statement alone; here, as on PostgreSQL, it is the end of its transaction. */
+function refuseAfter(failure: unknown): void {
+  if (failure === undefined) return;
+  throw new Error('the transaction was rolled back: a statement in it had failed', { cause: failure });
 }
