@@ -1,3 +1,4 @@
+import type { Server } from 'bun';
 import type { OpenApiDocument } from '../../http/docs/openapi-document.ts';
 import type { Fallback } from '../../http/listener.ts';
 import type { ManagementAppOptions } from './app.ts';
@@ -10,6 +11,7 @@ import type { ManagementApp } from './environment.ts';
 export class LazyManagementApp {
   readonly #options: ManagementAppOptions;
   #loading: Promise<ManagementApp> | undefined;
+  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(options: ManagementAppOptions) {
     this.#options = options;
@@ -25,8 +27,20 @@ export class LazyManagementApp {
   readonly answer: Fallback = (request, server) => {
     const { pathname } = new URL(request.url);
     if (pathname !== '/api' && !pathname.startsWith('/api/')) return undefined;
-    return this.load().then((app) => app.fetch(request, { server }));
+    return this.#answerInTurn(request, server);
   };
+
+  /**
+   * Begins each request in a turn of the event loop of its own. The loop serves new connections first: without this,
+   * requests on fresh connections kept everybody on kept ones waiting for as long as they came
+   * (fairness.test.ts: 2 to 31 reads during 300 writes; with all requests of a turn begun at once 37, in turns 292).
+   */
+  async #answerInTurn(request: Request, server: Server<undefined>): Promise<Response> {
+    const turn = this.#lastTurn.then(() => new Promise<void>((resolve) => setImmediate(resolve)));
+    this.#lastTurn = turn;
+    const [app] = await Promise.all([this.load(), turn]);
+    return app.fetch(request, { server });
+  }
 
   /** The OpenAPI document of it and of `/v1`. */
   async openApi(): Promise<OpenApiDocument> {
