@@ -46,7 +46,7 @@ export function defineKey(program: Command, shell: Shell): void {
         item.text('name'),
         `...${item.text('lastFour')}`,
         item.texts('environments').join(', '),
-        item.text('status'),
+        item.any('damaged') === true ? 'damaged' : item.text('status'),
         shortTime(item.optionalText('createdAt')),
         shortTime(item.optionalText('expiresAt')),
         shortTime(item.optionalText('lastUsedAt')),

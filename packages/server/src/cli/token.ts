@@ -47,7 +47,7 @@ export function defineToken(program: Command, shell: Shell): void {
       row: (item) => [
         item.text('id'),
         item.text('name'),
-        roleOf(item),
+        item.any('damaged') === true ? 'damaged' : roleOf(item),
         ...['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'].map((name) =>
           shortTime(item.optionalText(name)),
         ),

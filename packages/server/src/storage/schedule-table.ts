@@ -1,3 +1,4 @@
+import { isoTime } from '../domain/iso-time.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import { type Schedule, type Settlement, scheduledKeys } from '../domain/schedule.ts';
 import type {
@@ -121,5 +122,5 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
 }
 
 function textOf({ dueAt, changes, note }: Schedule): string {
-  return writeJson({ dueAt: new Date(dueAt).toISOString(), changes: new RawJson(changes), note });
+  return writeJson({ dueAt: isoTime(dueAt), changes: new RawJson(changes), note });
 }

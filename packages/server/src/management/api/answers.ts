@@ -1,5 +1,9 @@
 import { type Writable, writeJson } from '../../domain/raw-json.ts';
+import type { AccessToken } from '../../domain/access-token.ts';
+import { isoTime, isTime } from '../../domain/iso-time.ts';
 import type { Written } from '../commit.ts';
+
+export { isoTime };
 
 /** Answers 200 with JSON. */
 export function ok(body: Writable, headers: Readonly<Record<string, string>> = {}): Response {
@@ -16,14 +20,16 @@ export function done({ seq }: Written<object>, headers: Readonly<Record<string, 
   return ok({ seq }, headers);
 }
 
-/** A time as the interface writes it: ISO 8601, UTC. Input in epoch milliseconds. */
-export function isoTime(at: number): string {
-  return new Date(at).toISOString();
+/** As {@link isoTime} for a time that may be absent; that of a damaged record is. */
+export function isoTimeOr(at: number | undefined): string | undefined {
+  return isTime(at) ? isoTime(at) : undefined;
 }
 
-/** As {@link isoTime} for a time that may be absent. */
-export function isoTimeOr(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : isoTime(at);
+/** What a record of a key or token says beside its members when its times cannot be read. */
+export function damageOf(record: Pick<AccessToken, 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'>) {
+  const { createdAt, expiresAt, revokedAt, lastUsedAt } = record;
+  const times = [createdAt, expiresAt, revokedAt, lastUsedAt];
+  return times.every((time) => time === undefined || isTime(time)) ? {} : ({ damaged: true } as const);
 }
 
 function jsonResponse(status: number, body: Writable, headers: Readonly<Record<string, string>>): Response {

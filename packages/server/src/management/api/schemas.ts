@@ -155,6 +155,9 @@ export const lifetimeMembers = {
   expiresAt: TimeSchema.optional(),
   revokedAt: TimeSchema.optional(),
   lastUsedAt: TimeSchema.optional(),
+  damaged: z.literal(true).optional().openapi({
+    description: 'The stored record cannot be read in full, so it opens nothing: revoke it.',
+  }),
 } as const;
 
 /** A project key without the key itself. */

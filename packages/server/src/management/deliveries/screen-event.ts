@@ -1,3 +1,4 @@
+import { isoTime } from '../../domain/iso-time.ts';
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
@@ -37,7 +38,7 @@ export function changeEvent(row: LogRow, place: Place): ScreenEvent {
   return {
     name: 'change',
     ...(place.project === undefined ? {} : { project: place.project }),
-    data: { seq, kind, ...place, revision, ...who, at: new Date(row.at).toISOString(), ...details(row) },
+    data: { seq, kind, ...place, revision, ...who, at: isoTime(row.at), ...details(row) },
   };
 }
 

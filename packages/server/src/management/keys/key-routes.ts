@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project-key.ts';
-import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
+import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { KeyRecordSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
@@ -96,6 +96,7 @@ function keyRecord(key: Written<ProjectKey>, now: number) {
     revokedAt: isoTimeOr(key.revokedAt),
     lastUsedAt: isoTimeOr(key.lastUsedAt),
     status: projectKeyStatus(key, now),
+    ...damageOf(key),
     seq: key.seq,
   };
 }

@@ -86,7 +86,8 @@ export function revokeProjectKey(
 /** Whether a key opens anything at `now`, epoch milliseconds. */
 export function projectKeyStatus(key: ProjectKey, now: number): 'active' | 'expired' | 'revoked' {
   if (key.revokedAt !== undefined) return 'revoked';
-  return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'active';
+  // Written so that a damaged time, which is after nothing, counts as over.
+  return key.expiresAt === undefined || key.expiresAt > now ? 'active' : 'expired';
 }
 
 function found(key: ProjectKey | undefined, id: string): ProjectKey {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AccessToken } from '../../domain/access-token.ts';
-import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
+import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, seqMember, TimeSchema } from '../api/schemas.ts';
@@ -93,5 +93,6 @@ function tokenRecord(token: AccessToken) {
     expiresAt: isoTimeOr(token.expiresAt),
     revokedAt: isoTimeOr(token.revokedAt),
     lastUsedAt: isoTimeOr(token.lastUsedAt),
+    ...damageOf(token),
   };
 }

@@ -8,6 +8,7 @@ import { quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
+import { endLinks } from './operators.ts';
 
 /** The prefix of every access token, for people and secret scanners. */
 export const ACCESS_TOKEN_PREFIX = 'hat_';
@@ -85,7 +86,7 @@ export async function createAccessToken(
   return { record: written, token };
 }
 
-/** Revokes an access token for good; revoking again changes nothing. `not_found`. */
+/** Revokes an access token for good, with the open links that were made with it; again changes nothing. `not_found`. */
 export function revokeAccessToken(
   context: ManagementContext,
   actor: Actor,
@@ -96,6 +97,9 @@ export function revokeAccessToken(
     if (token === undefined) {
       throw new ServiceError('not_found', `There is no access token with the id ${quote(id)}: list them.`);
     }
+    if (token.revokedAt !== undefined) return;
+    await transaction.people.lock();
+    await endLinks(context, transaction.people, (link) => link.createdBy === `token:${token.name}`);
     await transaction.revokeAccessToken(token, context.now());
   });
 }

@@ -7,7 +7,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import { newLink, type OfferedLink } from './one-time-links.ts';
-import { findOperator } from './operators.ts';
+import { endLinks, findOperator } from './operators.ts';
 import { checkEmail, type PeopleContext } from './people.ts';
 
 /** What an invited person will be. */
@@ -100,10 +100,7 @@ async function replaceLinks(
   people: PeopleTransaction,
   { kind, email }: Invitation,
 ): Promise<void> {
-  const now = context.now();
-  for (const earlier of await people.openInvitations(now)) {
-    if (earlier.kind === kind && earlier.email === email) await people.revokeInvitation(earlier, now);
-  }
+  await endLinks(context, people, (earlier) => earlier.kind === kind && earlier.email === email);
 }
 
 function alreadyOperator(email: string): ServiceError {

@@ -1,11 +1,13 @@
 import type { Actor } from '../../domain/audit.ts';
+import type { Invitation } from '../../domain/invitation.ts';
 import type { Operator, Role } from '../../domain/operator.ts';
-import type { PeopleReader } from '../../domain/people-store.ts';
+import type { PeopleReader, PeopleTransaction } from '../../domain/people-store.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkLabel } from '../rules.ts';
+import { operatorName } from './people.ts';
 
 /** What to change of an operator; what is absent stays. */
 export interface OperatorChange {
@@ -26,7 +28,7 @@ export async function isSetupNeeded(context: ManagementContext): Promise<boolean
 
 /**
  * Changes an operator. What the operator may do ends their sessions, save the one of digest `keep`, which is the
- * caller's own. `not_found`, `invalid_argument` for the last administrator.
+ * caller's own, and a demoted administrator's open links. `not_found`, `invalid_argument` for the last administrator.
  */
 export function changeOperator(
   context: ManagementContext,
@@ -41,6 +43,8 @@ export function changeOperator(
     const operator: Operator = { ...known, ...change, ...label };
     if (known.role === 'admin' && operator.role !== 'admin') await requireAnotherAdmin(people, known);
     await people.updateOperator(operator);
+    if (known.role === 'admin' && operator.role !== 'admin')
+      await endLinks(context, people, (link) => link.createdBy === operatorName(known));
     const isOther = known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected;
     if (isOther) await people.deleteSessionsOf(operator, keep);
     return operator;
@@ -48,7 +52,8 @@ export function changeOperator(
 }
 
 /**
- * Removes an operator with every session and open link; access tokens stay, as pipelines live by them. `not_found`,
+ * Removes an operator with every session and every open link to them or made by them: none must bring back what the
+ * operator had. Access tokens stay, as pipelines live by them. `not_found`,
  * `invalid_argument` for the last administrator.
  */
 export function removeOperator(
@@ -60,12 +65,22 @@ export function removeOperator(
     await people.lock();
     const operator = await findOperator(people, id);
     if (operator.role === 'admin') await requireAnotherAdmin(people, operator);
-    const now = context.now();
-    for (const invitation of await people.openInvitations(now)) {
-      if (invitation.email === operator.email) await people.revokeInvitation(invitation, now);
-    }
+    const maker = operatorName(operator);
+    await endLinks(context, people, (link) => link.email === operator.email || link.createdBy === maker);
     await people.deleteOperator(operator);
   });
+}
+
+/** Ends the open links that this holds for. */
+export async function endLinks(
+  context: ManagementContext,
+  people: PeopleTransaction,
+  holds: (link: Invitation) => boolean,
+): Promise<void> {
+  const now = context.now();
+  for (const link of await people.openInvitations(now)) {
+    if (holds(link)) await people.revokeInvitation(link, now);
+  }
 }
 
 /** The operator of that id, or `not_found`. */

@@ -205,6 +205,38 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     await ada.signIn('ada@example.com');
   });
 
+  test.each(['removed', 'demoted', 'revoked'] as const)(
+    'the open links of a maker who was %s end, and those of others stay',
+    async (how) => {
+      const maker = await join(app, { email: `maker-${how}@example.com`, role: 'admin' });
+      const colleague = await join(app, { email: `colleague-${how}@example.com`, role: 'viewer' });
+      const body = { name: `maker-${how}`, role: 'admin' };
+      const { id: tokenId, token } = (await app.call('POST', '/api/tokens', { body })).json;
+      const call = (method: string, path: string, request = {}) =>
+        how === 'revoked'
+          ? app.call(method, path, { token, ...request })
+          : maker.browser.call(method, path, request);
+      const invitation = (name: string) => ({ body: { email: `${name}-${how}@example.com`, role: 'admin' } });
+      const invited = (await call('POST', '/api/invitations', invitation('friend'))).json;
+      const reset = (await call('POST', `/api/operators/${colleague.id}/reset`)).json;
+      const others = (await app.call('POST', '/api/invitations', invitation('other'))).json;
+      if (how === 'removed') await app.call('DELETE', `/api/operators/${maker.id}`);
+      if (how === 'demoted') {
+        await app.call('PATCH', `/api/operators/${maker.id}`, { body: { role: 'editor' } });
+      }
+      if (how === 'revoked') await app.call('DELETE', `/api/tokens/${tokenId}`);
+      const accept = (link: { readonly token: string }) =>
+        new TestBrowser(app).call('POST', '/api/invitations/accept', {
+          body: { token: link.token, password: PASSWORD },
+        });
+      for (const link of [invited, reset]) {
+        const { status, json } = await accept(link);
+        expect([status, json.error]).toEqual([410, 'invitation_invalid']);
+      }
+      expect((await accept(others)).status).toBe(201);
+    },
+  );
+
   test('each sign-in has an id of its own, and a sign-out ends it for good', async () => {
     const browser = new TestBrowser(app);
     // What an attacker planted before the sign-in is not taken up.

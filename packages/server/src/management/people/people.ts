@@ -47,6 +47,6 @@ export function operatorActor(operator: Operator, { ip }: Caller): Actor {
 }
 
 /** How the audit log calls an operator. */
-function operatorName({ email }: Pick<Operator, 'email'>): string {
+export function operatorName({ email }: Pick<Operator, 'email'>): string {
   return `operator:${email}`;
 }

@@ -95,7 +95,8 @@ export async function startSession(
 export async function verifySession(context: PeopleContext, id: string): Promise<ActiveSession | undefined> {
   if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
   const found = await context.store.read(({ people }) => people.session(digestOf(id)));
-  return found === undefined || sessionEnd(found.session) <= context.now() ? undefined : found;
+  // Written so that a damaged time, which is after nothing, counts as over.
+  return found !== undefined && sessionEnd(found.session) > context.now() ? found : undefined;
 }
 
 /** Notes that a session is used now: in the background, once a minute. `onFailure` hears of what cannot be written. */

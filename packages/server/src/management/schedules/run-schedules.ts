@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
+import { isTime } from '../../domain/iso-time.ts';
 import { type Permissions, UNLIMITED } from '../../domain/operator.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -63,6 +64,8 @@ export async function runDueSchedules(
         nextDueAt = Math.min(nextDueAt, dueNow);
         continue;
       }
+      // A damaged time is neither before nor after: it never falls due.
+      if (!isTime(dueAt)) continue;
       context.assertWritable();
       const { status, error } = await runSchedule(context, schedule, attempts);
       if (status !== undefined) settled.push({ id, status });

@@ -125,11 +125,22 @@ function noteOf(note: string | undefined) {
   return note === undefined ? {} : { note };
 }
 
+/** The steps as they were sent; none where the record is damaged. */
+function stepsOf(changes: string): RawJson | readonly [] {
+  try {
+    JSON.parse(changes);
+    return new RawJson(changes);
+  } catch {
+    // It fails when it is due, and can be canceled until then.
+    return [];
+  }
+}
+
 /** In a list `seq` is that of the change which the schedule made; in the answer of a write, that of the write. */
 function scheduleRecord(schedule: Written<NamedSchedule>) {
   const { id, environment, dueAt, changes, note, createdBy, createdAt, status, settledAt } = schedule;
   return {
-    ...{ id, environment, dueAt: isoTime(dueAt), changes: new RawJson(changes), note, createdBy },
+    ...{ id, environment, dueAt: isoTime(dueAt), changes: stepsOf(changes), note, createdBy },
     ...{ createdAt: isoTime(createdAt), status, settledAt: isoTimeOr(settledAt) },
     seq: schedule.seq,
     error: schedule.outcome,
