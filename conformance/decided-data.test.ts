@@ -186,6 +186,25 @@ conformance('13. Decided: keys, names and values', (subject) => {
     expect(after.revision).toBeGreaterThanOrEqual(before.revision);
     expect(await world.put('flag', { enabled: true }, 'preview')).toBeGreaterThan(before.revision);
   });
+
+  test('S13.8 a key does not open an environment that was made again under the name of a deleted one', async () => {
+    const world = await World.make(subject());
+    const { project, management } = world;
+    await management.createEnvironment(project, 'preview');
+    const only = (await management.createKey(project, ['preview'])).key;
+    const both = (await management.createKey(project, ['preview', 'staging'])).key;
+    const read = (key: string, environment = 'preview') =>
+      world.fetch(`/v1/flags?env=${environment}`, { headers: { 'X-Service-Key': key } });
+    for (const key of [only, both]) expect((await read(key)).status).toBe(200);
+    await management.deleteEnvironment(project, 'preview');
+    await management.createEnvironment(project, 'preview');
+    for (const key of [only, both]) {
+      await expectError(await read(key), 'environment_not_found');
+    }
+    expect((await read(both, 'staging')).status).toBe(200);
+    const fresh = (await management.createKey(project, ['preview'])).key;
+    expect((await read(fresh)).status).toBe(200);
+  });
 });
 
 /** Two JSON texts mean the same when they differ in nothing but the escaping of characters in strings. */

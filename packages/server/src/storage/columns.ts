@@ -9,6 +9,9 @@ export function withoutNulls<T>(row: NullableColumns<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }
 
+/** What stands after the name of a deleted environment in the list of a key; no environment's name can end so. */
+export const DELETED_MARK = ' (deleted)';
+
 /**
  * Reads a list of texts from a column of JSON text. A damaged column gives an empty list: the list screens must work
  * for people to find and mend it.

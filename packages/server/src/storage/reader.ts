@@ -8,7 +8,7 @@ import type { SearchHit } from '../domain/search.ts';
 import type { ArchivedStates, AuditedOperation, AuditFilter, StoreReader } from '../domain/store.ts';
 import { parseArchivedStates } from './archived-states.ts';
 import { readAudit, readOperation } from './audit-reader.ts';
-import { type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
+import { DELETED_MARK, type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people-reader.ts';
 import { SqlScheduleReader } from './schedule-table.ts';
@@ -170,6 +170,6 @@ function toToken({ canChangeProtected, ...row }: TokenRow): AccessToken {
 function toKey({ environments, ...row }: KeyRow): ProjectKey {
   return {
     ...withoutNulls<Omit<ProjectKey, 'environments'>>(row),
-    environments: parseTextList(environments),
+    environments: parseTextList(environments).filter((name) => !name.endsWith(DELETED_MARK)),
   };
 }

@@ -53,6 +53,25 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     });
   });
 
+  test('a key does not open the environment that was made again under the name of a deleted one', async () => {
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const key = makeKey(project);
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.insertKey(key, 'd'.repeat(64));
+      await transaction.insertKey({ ...makeKey(project), environments: ['staging'] }, 'e'.repeat(64));
+      await transaction.deleteEnvironment(environment);
+      await transaction.insertEnvironment(environment);
+    });
+    const { keys } = await loadSnapshot(home.database);
+    // Still a key, of no environment that there can be: its readers get 404 rather than 401.
+    expect(keys.map(({ environments }) => environments).sort()).toEqual([
+      '["production (deleted)"]',
+      '["staging"]',
+    ]);
+    expect((await home.store.read((reader) => reader.key(key.id)))?.environments).toEqual([]);
+  });
+
   test('damaged columns are handed over as they are', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);

@@ -5,6 +5,7 @@ import type { Project } from '../domain/project.ts';
 import type { ProjectKey } from '../domain/project-key.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { ArchivedStates, StatesChanged, StoreTransaction } from '../domain/store.ts';
+import { DELETED_MARK, parseTextList } from './columns.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import { FlagWriter } from './flag-writer.ts';
 import type { Journal } from './journal.ts';
@@ -91,6 +92,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     );
     if (deleted === undefined) return;
     await this.#rows('DELETE FROM flag_states WHERE environment_id = $1', id);
+    await this.#takeOffKeys(projectId, name);
     this.#states.forget(id);
     const before = JSON.stringify({ name, revision: deleted.revision });
     const deed = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
@@ -211,6 +213,24 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     const text = 'UPDATE access_tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id';
     if ((await this.#rows(text, at, id)).length === 0) return;
     this.#journal.deed({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
+  }
+
+  /**
+   * Keys were issued for this environment, not for a later one of its name. The mark in the name's place is a name that no
+   * environment can have, so a key that opened nothing else stays a key: its readers get 404, as for any environment
+   * that is not there.
+   */
+  async #takeOffKeys(projectId: string, name: string): Promise<void> {
+    const keys = await this.#rows<{ id: string; environments: unknown }>(
+      'SELECT id, environments FROM project_keys WHERE project_id = $1',
+      projectId,
+    );
+    for (const { id, environments } of keys) {
+      const names = parseTextList(environments);
+      if (!names.includes(name)) continue;
+      const left = names.map((other) => (other === name ? `${name}${DELETED_MARK}` : other));
+      await this.#rows('UPDATE project_keys SET environments = $2 WHERE id = $1', id, JSON.stringify(left));
+    }
   }
 
   /** A revived environment is empty where it was not before: that is a new revision of it. */

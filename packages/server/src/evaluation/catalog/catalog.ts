@@ -177,6 +177,7 @@ export class Catalog {
     if (environment === undefined) return;
     this.#byId.delete(id);
     this.#byProject.get(environment.projectId)?.delete(environment.name);
+    this.keys.removeEnvironment(environment.projectId, environment.name);
     this.#listener.environmentGone(id);
   }
 

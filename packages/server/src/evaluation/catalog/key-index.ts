@@ -5,7 +5,7 @@ export interface KeyEntry {
   /** Public id; safe in logs. */
   readonly id: string;
   readonly projectId: string;
-  readonly environments: ReadonlySet<string>;
+  environments: ReadonlySet<string>;
   /** Epoch milliseconds; `Infinity` where the key does not expire. */
   readonly expiresAt: number;
   /** Set by each use, cleared when the use has been written down. */
@@ -71,6 +71,14 @@ export class KeyIndex {
       removed.push(entry.id);
     }
     return removed;
+  }
+
+  /** Takes a deleted environment off the keys of its project: a later one of its name is another one. */
+  removeEnvironment(projectId: string, name: string): void {
+    for (const entry of this.#byDigest.values()) {
+      if (entry.projectId !== projectId || !entry.environments.has(name)) continue;
+      entry.environments = new Set([...entry.environments].filter((other) => other !== name));
+    }
   }
 
   /**

@@ -1,6 +1,6 @@
-import { type Writable, writeJson } from '../../domain/raw-json.ts';
 import type { AccessToken } from '../../domain/access-token.ts';
 import { isoTime, isTime } from '../../domain/iso-time.ts';
+import { type Writable, writeJson } from '../../domain/raw-json.ts';
 import type { Written } from '../commit.ts';
 
 export { isoTime };

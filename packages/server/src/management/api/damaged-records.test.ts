@@ -22,29 +22,34 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     );
   }
 
-  test.each(DAMAGE[engine.name])('a key or token whose expiry is %j is listed as damaged and can be revoked', async (value) => {
-    const { path } = await app.project();
-    const key = { name: 'damaged', environments: ['staging'] };
-    const expiresAt = new Date(app.node.now + 3_600_000).toISOString();
-    const { id: keyId } = (await app.call('POST', `${path}/keys`, { body: { ...key, expiresAt } })).json;
-    const token = { name: `damaged ${value}`, role: 'admin', expiresAt };
-    const { id: tokenId, token: secret } = (await app.call('POST', '/api/tokens', { body: token })).json;
-    // Of a time that is far away nothing else is wrong: it is the creation's that cannot be read.
-    const column = typeof value === 'number' ? 'created_at' : 'expires_at';
-    await set('project_keys', column, keyId, value);
-    await set('access_tokens', column, tokenId, value);
-    const { keys } = (await app.call('GET', `${path}/keys`)).json;
-    expect(keys).toMatchObject([{ id: keyId, damaged: true, ...(column === 'expires_at' && { status: 'expired' }) }]);
-    const { tokens } = (await app.call('GET', '/api/tokens')).json;
-    expect(tokens.find(({ id }: { id: string }) => id === tokenId)).toMatchObject({ damaged: true });
-    if (column === 'expires_at') {
+  test.each(DAMAGE[engine.name])(
+    'a key or token whose expiry is %j is listed as damaged and can be revoked',
+    async (value) => {
+      const { path } = await app.project();
+      const key = { name: 'damaged', environments: ['staging'] };
+      const expiresAt = new Date(app.node.now + 3_600_000).toISOString();
+      const { id: keyId } = (await app.call('POST', `${path}/keys`, { body: { ...key, expiresAt } })).json;
+      const token = { name: `damaged ${value}`, role: 'admin', expiresAt };
+      const { id: tokenId, token: secret } = (await app.call('POST', '/api/tokens', { body: token })).json;
+      // Of a time that is far away nothing else is wrong: it is the creation's that cannot be read.
+      const column = typeof value === 'number' ? 'created_at' : 'expires_at';
+      await set('project_keys', column, keyId, value);
+      await set('access_tokens', column, tokenId, value);
+      const { keys } = (await app.call('GET', `${path}/keys`)).json;
+      expect(keys).toMatchObject([
+        { id: keyId, damaged: true, ...(column === 'expires_at' && { status: 'expired' }) },
+      ]);
+      const { tokens } = (await app.call('GET', '/api/tokens')).json;
+      expect(tokens.find(({ id }: { id: string }) => id === tokenId)).toMatchObject({ damaged: true });
+      if (column === 'expires_at') {
+        expect((await app.call('GET', '/api/whoami', { token: secret })).status).toBe(401);
+      }
+      const revoked = await app.call('DELETE', `/api/keys/${keyId}`);
+      expect([revoked.status, revoked.json.status]).toEqual([200, 'revoked']);
+      expect((await app.call('DELETE', `/api/tokens/${tokenId}`)).status).toBe(200);
       expect((await app.call('GET', '/api/whoami', { token: secret })).status).toBe(401);
-    }
-    const revoked = await app.call('DELETE', `/api/keys/${keyId}`);
-    expect([revoked.status, revoked.json.status]).toEqual([200, 'revoked']);
-    expect((await app.call('DELETE', `/api/tokens/${tokenId}`)).status).toBe(200);
-    expect((await app.call('GET', '/api/whoami', { token: secret })).status).toBe(401);
-  });
+    },
+  );
 
   test.each(DAMAGE[engine.name])('no list ends at a record whose time is %j', async (value) => {
     const { path } = await app.project();

@@ -1,6 +1,6 @@
-import { isoTime } from '../../domain/iso-time.ts';
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import { checkStoredState } from '../../domain/stored-state.ts';
 import type { Place } from './names.ts';

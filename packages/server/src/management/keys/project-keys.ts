@@ -6,7 +6,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findProject } from '../lookup.ts';
+import { environmentNotFound, findProject, lockAll } from '../lookup.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 
 /** What a new project key is made of. */
@@ -52,7 +52,11 @@ export async function createProjectKey(
   const key = formatProjectKey(context.randomBytes(32));
   const record = await commitWritten(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
-    const known = new Set((await transaction.environments(projectId)).map((environment) => environment.name));
+    const chosen = (await transaction.environments(projectId)).filter((one) =>
+      environments.includes(one.name),
+    );
+    // Locked, so that none is deleted before the key is there: it would open the next one of that name.
+    const known = new Set((await lockAll(transaction, chosen)).map((environment) => environment.name));
     for (const environment of environments)
       if (!known.has(environment)) throw environmentNotFound(environment);
     const expiry = input.expiresAt === undefined ? {} : { expiresAt: input.expiresAt };
