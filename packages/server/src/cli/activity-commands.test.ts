@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { Management, type NodeProcess, openSse, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, openSse, startNode, until } from '@halyard/testing';
 import { runCaptured } from './captured-shell.ts';
 
 setDefaultTimeout(60_000);
@@ -16,15 +16,13 @@ afterAll(async () => {
 
 /** Runs as on a terminal, again and again, until what it prints is as expected. */
 async function seen(line: string, expected: RegExp): Promise<string> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
+  return await until(`"halyard ${line}" prints ${expected}`, async () => {
     const { out } = await runCaptured(line.split(' '), {
       isTerminal: true,
       env: { HALYARD_URL: node.url, HALYARD_TOKEN: node.adminToken },
     });
-    if (expected.test(out) || performance.now() > deadline) return out;
-    await Bun.sleep(50);
-  }
+    return expected.test(out) && out;
+  });
 }
 
 test('clients shows who is connected, and delivery how far a change has got', async () => {

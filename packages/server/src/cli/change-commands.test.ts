@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type NodeProcess, startNode } from '@halyard/testing';
+import { type NodeProcess, startNode, until } from '@halyard/testing';
 import { type CliRun, runCaptured } from './captured-shell.ts';
 
 setDefaultTimeout(60_000);
@@ -144,14 +144,11 @@ describe('schedule', () => {
   test('the node makes the change when it is due', async () => {
     const at = new Date(Date.now() + 1200).toISOString();
     await json(['schedule', 'create', 'timed', '--project', 'sale', '--env', 'staging', '--at', at, '--on']);
-    for (;;) {
-      const [{ status, seq }] = (await json('schedule list --project sale --env staging --all')).schedules;
-      if (status !== 'pending') {
-        expect([status, typeof seq]).toEqual(['done', 'number']);
-        break;
-      }
-      await Bun.sleep(100);
-    }
+    const { status, seq } = await until('the schedule is no longer pending', async () => {
+      const [schedule] = (await json('schedule list --project sale --env staging --all')).schedules;
+      return schedule.status !== 'pending' && schedule;
+    });
+    expect([status, typeof seq]).toEqual(['done', 'number']);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(at));
     expect(await seen('flag get timed --project sale --env staging')).toContain('state     on');
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardProcess, temporaryFolder } from '@halyard/testing';
+import { guardProcess, temporaryFolder, within } from '@halyard/testing';
 
 const MAIN = join(import.meta.dir, '../main.ts');
 
@@ -44,13 +44,13 @@ test('a server goes on serving when the reader of its log is gone', async () => 
   let out = '';
   let url: string | undefined;
   while (url === undefined) {
-    const { value } = await reader.read();
+    const { value } = await within('the server writes where it runs', reader.read());
     out += new TextDecoder().decode(value);
     url = /"url":"([^"]+)"[^\n]*"Halyard is running"/.exec(out)?.[1];
   }
   await reader.cancel();
   expect((await fetch(`${url}/v1/flags?env=development`)).status).toBe(401);
   child.kill('SIGTERM');
-  expect(await child.exited).toBe(0);
+  expect(await within('the server ends', child.exited)).toBe(0);
   guard.release();
 }, 60_000);

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
-import { guardProcess, sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
+import {
+  guardProcess,
+  sharedPostgres,
+  startTcpProxy,
+  temporaryFolder,
+  until,
+  within,
+} from '@halyard/testing';
 
 const MAIN = join(import.meta.dir, '../main.ts');
 const running: Bun.Subprocess[] = [];
@@ -26,24 +33,21 @@ function serve(args: readonly string[], env: Readonly<Record<string, string>> = 
   const guard = guardProcess(child.pid);
   const out = collect(child.stdout);
   const err = collect(child.stderr);
-  const exited = child.exited.then(async (code) => {
+  const ended = child.exited.then(async (code) => {
     guard.release();
     await Promise.all([out.ended, err.ended]);
     return code;
   });
-  return { child, out, err, exited };
+  return { child, out, err, exited: () => within('the node ends', ended) };
 }
 
 /** The text of a stream so far, and a way to wait for more of it. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = '';
-  const listeners: (() => void)[] = [];
   const ended = (async () => {
     for await (const bytes of stream) {
       text += new TextDecoder().decode(bytes);
-      for (const listener of listeners.splice(0)) listener();
     }
-    for (const listener of listeners.splice(0)) listener();
   })();
   return {
     ended,
@@ -51,16 +55,15 @@ function collect(stream: ReadableStream<Uint8Array>) {
       return text;
     },
     async until(pattern: RegExp): Promise<RegExpExecArray> {
-      for (;;) {
+      let hasEnded = false;
+      void ended.then(() => {
+        hasEnded = true;
+      });
+      return await until(`the node writes ${pattern}`, () => {
         const match = pattern.exec(text);
-        if (match !== null) return match;
-        await Promise.race([
-          new Promise<void>((resolve) => listeners.push(resolve)),
-          ended.then(() => {
-            if (!pattern.test(text)) throw new Error(`${pattern} never came; there was:\n${text}`);
-          }),
-        ]);
-      }
+        if (match === null && hasEnded) throw new Error(`${pattern} never came; there was:\n${text}`);
+        return match;
+      });
     },
   };
 }
@@ -74,7 +77,7 @@ test('for a person the first start shows a key that works, and no later one does
   const answer = await fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
   expect(answer.status).toBe(200);
   first.child.kill('SIGTERM');
-  expect(await first.exited).toBe(0);
+  expect(await first.exited()).toBe(0);
   expect(first.err.text).toEndWith('stopped\n');
   // In itself, and in the two commands that are ready to copy.
   expect(first.out.text.split(key)).toHaveLength(4);
@@ -83,7 +86,7 @@ test('for a person the first start shows a key that works, and no later one does
   const second = serve(forPeople);
   await second.out.until(/is running at/);
   second.child.kill('SIGINT');
-  expect(await second.exited).toBe(0);
+  expect(await second.exited()).toBe(0);
   expect(second.out.text).not.toContain('proj_live_');
 }, 60_000);
 
@@ -106,7 +109,7 @@ test('for programs every line is a log entry without a secret, and names the com
     expect(String(child.stdout)).toMatch(run.includes('operator') ? /#hin_\w{43}\n$/ : PROJECT_KEY_PATTERN);
   }
   node.child.kill('SIGTERM');
-  expect(await node.exited).toBe(0);
+  expect(await node.exited()).toBe(0);
   for (const line of node.out.text.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
   expect(node.out.text).not.toMatch(/proj_live_|hin_|hat_/);
   expect(node.err.text).toBe('SIGTERM: stopping. Once more ends it at once.\n');
@@ -129,7 +132,7 @@ test('a first start whose database comes after the node shows the same', async (
   const answer = await fetch(`${url}/v1/flags?env=development`, { headers: { 'X-Service-Key': key } });
   expect(answer.status).toBe(200);
   node.child.kill('SIGTERM');
-  expect(await node.exited).toBe(0);
+  expect(await node.exited()).toBe(0);
   await proxy.close();
 }, 60_000);
 
@@ -141,7 +144,7 @@ test('nothing of a node that has stopped keeps its process, so that a restart do
   const node = serve(['--data', data.path, '--drain-seconds', '0'], {}, preload);
   await node.out.until(/"Halyard is running"/);
   node.child.kill('SIGTERM');
-  expect(await node.exited).toBe(0);
+  expect(await node.exited()).toBe(0);
   expect(node.out.text).toEndWith('nothing is left\n');
 }, 60_000);
 
@@ -150,7 +153,7 @@ test('a port that is taken is named, and ends the start with 1', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') });
   try {
     const node = serve(['--data', data.path, '--port', `${other.port}`]);
-    expect(await node.exited).toBe(1);
+    expect(await node.exited()).toBe(1);
     expect(node.err.text).toBe(
       `error: Port ${other.port} on 127.0.0.1 is taken. Stop the program that has it, or choose another with --port.\n`,
     );
@@ -165,7 +168,7 @@ test('a management port that is taken is named, with its own setting and address
   try {
     const management = ['--management-port', `${other.port}`, '--management-host', '127.0.0.2'];
     const node = serve(['--data', data.path, ...management]);
-    expect(await node.exited).toBe(1);
+    expect(await node.exited()).toBe(1);
     expect(node.err.text).toBe(
       `error: Port ${other.port} on 127.0.0.2 is taken. Stop the program that has it, or choose another with --management-port.\n`,
     );
@@ -179,7 +182,7 @@ test.each(['no-such-host.invalid', '203.0.113.1'])(
   async (host) => {
     using data = temporaryFolder();
     const node = serve(['--data', data.path, '--host', host]);
-    expect(await node.exited).toBe(1);
+    expect(await node.exited()).toBe(1);
     expect(node.err.text).toBe(
       `error: ${host} is no address that this machine can listen on: choose another with --host.\n`,
     );
@@ -189,13 +192,13 @@ test.each(['no-such-host.invalid', '203.0.113.1'])(
 
 test('a data folder that cannot be used ends the start with 1 and one sentence', async () => {
   const node = serve(['--data', '/dev/null/flags']);
-  expect(await node.exited).toBe(1);
+  expect(await node.exited()).toBe(1);
   expect(node.err.text).toMatch(/^error: Halyard cannot start: .+\/dev\/null\/flags.+\n$/);
 }, 60_000);
 
 test('bad settings end the start with 2, all of them named', async () => {
   const node = serve(['--drain-seconds', 'soon'], { HALYARD_LOG_LEVEL: 'loud' });
-  expect(await node.exited).toBe(2);
+  expect(await node.exited()).toBe(2);
   expect(node.out.text).toBe('');
   expect(node.err.text).toStartWith('error: 2 settings are wrong:\n  - --drain-seconds must be');
 }, 60_000);

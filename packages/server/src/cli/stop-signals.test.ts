@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { guardProcess } from '@halyard/testing';
+import { guardProcess, within } from '@halyard/testing';
 
 const MODULE = join(import.meta.dir, 'stop-signals.ts');
 
@@ -25,7 +25,7 @@ function runProgram(start: string) {
 
 async function firstText(stream: ReadableStream<Uint8Array>): Promise<string> {
   const reader = stream.getReader();
-  const { value } = await reader.read();
+  const { value } = await within('the program writes', reader.read());
   reader.releaseLock();
   return new TextDecoder().decode(value);
 }
@@ -37,7 +37,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     child.kill(signal);
     expect(await firstText(child.stderr)).toBe(`${signal}: stopping. Once more ends it at once.\n`);
     child.kill(signal);
-    expect(await child.exited).toBe(1);
+    expect(await within('the program ends', child.exited)).toBe(1);
   }, 30_000);
 }
 
@@ -48,7 +48,7 @@ test('one signal stops in order, and what was left running does not keep the pro
   }`);
   expect(await firstText(child.stdout)).toBe('ready\n');
   child.kill('SIGTERM');
-  expect(await child.exited).toBe(0);
+  expect(await within('the program ends', child.exited)).toBe(0);
   expect(await firstText(child.stdout)).toBe('stopped\n');
 }, 30_000);
 
@@ -59,6 +59,6 @@ test('a stop that fails is said, and ends the process with 1', async () => {
   })`);
   expect(await firstText(child.stdout)).toBe('ready\n');
   child.kill('SIGTERM');
-  expect(await child.exited).toBe(1);
+  expect(await within('the program ends', child.exited)).toBe(1);
   expect(await new Response(child.stderr).text()).toContain('error: Stopping failed: the disk is gone\n');
 }, 30_000);

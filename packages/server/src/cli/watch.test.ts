@@ -5,6 +5,7 @@ import {
   randomAdminToken,
   startNode,
   temporaryFolder,
+  within,
 } from '@halyard/testing';
 import { type CapturedShellOptions, runCaptured } from './captured-shell.ts';
 
@@ -112,12 +113,14 @@ test('watch connects again after the server was away, and shows what changed mea
     const between = await startNode(settings);
     await run(`flag set fresh --project shop --env staging --on --url ${between.url}`);
     await between.stop();
-    await watcherIsAlone;
+    await within('the watcher finds no server', watcherIsAlone);
     return await startNode({ ...settings, arguments: port });
   };
   const command = ['watch', '--project', 'shop', '--env', 'staging'];
   const asJson = runCaptured([...command, '--json'], { env, onOutput: (out) => see('program', out) });
-  const ended = bothSawIt.then(() => run('environment delete shop staging --yes'));
+  const ended = within('both watchers see the change', bothSawIt, 30_000).then(() =>
+    run('environment delete shop staging --yes'),
+  );
   const watched = await runCaptured(command, {
     env,
     isTerminal: true,

@@ -5,6 +5,7 @@ import {
   sharedPostgres,
   startNode,
   startTcpProxy,
+  until,
 } from '@halyard/testing';
 
 setDefaultTimeout(120_000);
@@ -24,7 +25,7 @@ afterAll(() => Promise.all(nodes.map((node) => node.stop())));
 /** Starts a node for people and waits until it has said all that it says at the start; it takes requests earlier. */
 async function start(options: StartNodeOptions): Promise<NodeProcess> {
   const node = await startNode({ ...options, env: { ...options.env, HALYARD_LOG_FORMAT: 'pretty' } });
-  while (!node.logs().includes('Ctrl+C stops it')) await Bun.sleep(10);
+  await until('the node says how to stop it', () => node.logs().includes('Ctrl+C stops it'));
   return node;
 }
 
@@ -155,7 +156,7 @@ test('a database that comes after the node still brings the link', async () => {
   expect(setupTokens(node)).toEqual([]);
   proxy.restore();
   await node.readiness(200);
-  while (setupTokens(node).length === 0) await Bun.sleep(10);
+  await until('the node prints a link', () => setupTokens(node).length > 0);
   const [token] = setupTokens(node);
   expect((await ask(node, 'POST', '/api/invitations/inspect', { body: { token } })).status).toBe(200);
   await node.stop();

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, readLog, seed } from './test-records.ts';
@@ -107,5 +108,5 @@ describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
 });
 
 function nextWake(feed: { onWake(listener: () => void): void }): Promise<void> {
-  return new Promise((resolve) => feed.onWake(resolve));
+  return within('the feed is woken', new Promise((resolve) => feed.onWake(resolve)));
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import type { Operator } from '../domain/operator.ts';
 import { SESSION_LIFETIME } from '../domain/session.ts';
+import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
 import { ADA, makeProject } from './test-records.ts';
 
@@ -93,19 +95,29 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
   });
 
   test('who locks sees what the one before has done', async () => {
-    const count = async (email: string) => {
-      const { result } = await home.store.commit(ADA, async ({ people }) => {
+    const other = new SqlStore(await home.connect());
+    let seen: number | undefined;
+    const waiting = `SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    let second: Promise<unknown> = Promise.resolve();
+    const { result: before } = await home.store.commit(ADA, async ({ people }) => {
+      await people.lock();
+      second = other.commit(ADA, async ({ people }) => {
         await people.lock();
-        const { length } = await people.operators();
-        // Long enough for the other to read the same, were it not waiting.
-        await Bun.sleep(100);
-        await people.insertOperator(operator(email), 'hash');
-        return length;
+        seen = (await people.operators()).length;
       });
-      return result;
-    };
-    const [one, two] = await Promise.all([count('one@example.com'), count('two@example.com')]);
-    expect(Math.abs(one - two)).toBe(1);
+      // On SQLite the other cannot even begin.
+      await until(
+        'the other one waits, or has read',
+        async () =>
+          engine.name === 'sqlite' || seen !== undefined || (await home.database.query(waiting)).length > 0,
+      );
+      const { length } = await people.operators();
+      await people.insertOperator(operator('one@example.com'), 'hash');
+      return length;
+    });
+    await second;
+    expect(seen).toBe(before + 1);
   });
 
   test('an e-mail is one operator, a link is used once', async () => {

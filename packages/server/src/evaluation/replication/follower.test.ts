@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import type { LogRow } from '../../domain/change.ts';
 import { type Environment, PLAIN_LOOKS } from '../../domain/environment.ts';
 import type { LogSession, LogSource } from '../../domain/log-source.ts';
@@ -115,7 +116,10 @@ async function setUp() {
   /** Waits until the event has been heard, `times` times in all. */
   const until = async (event: string, times = 1) => {
     while (heard.filter((known) => known === event).length < times) {
-      await new Promise<void>((resolve) => events.addEventListener(event, () => resolve(), { once: true }));
+      const next = new Promise<void>((resolve) =>
+        events.addEventListener(event, () => resolve(), { once: true }),
+      );
+      await within(`"${event}" is heard ${times} times in all; so far: ${heard.join(', ')}`, next);
     }
   };
   /** Sets the counter to `n`; gives the log row. */

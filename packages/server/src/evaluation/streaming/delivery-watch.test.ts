@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import fc from 'fast-check';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
@@ -239,7 +240,14 @@ describe('a hub that is told of the change', () => {
       environment.apply(environment.revision + 1, [['flag', '{"enabled":true}']]);
       hub.broadcast(environment, { seq: environment.revision, at: Date.now() });
     };
-    return { hub, environment, readers, change, told, settled: settled.promise };
+    return {
+      hub,
+      environment,
+      readers,
+      change,
+      told,
+      settled: () => within('the delivery is settled', settled.promise),
+    };
   }
 
   test('gives a receipt of k of k; who comes after the frame is not counted', async () => {
@@ -250,7 +258,7 @@ describe('a hub that is told of the change', () => {
       await reader.read();
       await reader.read();
     }
-    expect(await settled).toMatchObject({ seq: 1, streams: 1000, seen: 1000, closed: 0, isSettled: true });
+    expect(await settled()).toMatchObject({ seq: 1, streams: 1000, seen: 1000, closed: 0, isSettled: true });
   });
 
   test('counts nobody to whom the frame was never written when the listener fails in the round', async () => {
@@ -258,7 +266,7 @@ describe('a hub that is told of the change', () => {
     for (const reader of readers) await reader.read();
     change();
     hub.closeAll('listener');
-    expect(await settled).toMatchObject({ streams: 1000, seen: 0, closed: 1000, isSettled: true });
+    expect(await settled()).toMatchObject({ streams: 1000, seen: 0, closed: 1000, isSettled: true });
   });
 
   test('gives none where no stream is open', async () => {

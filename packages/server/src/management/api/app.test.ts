@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
 
@@ -218,7 +219,8 @@ describe('writing', () => {
       answered = true;
       return answer;
     });
-    while ((await app.home.database.query("SELECT 1 FROM projects WHERE name = 'patient'")).length === 0);
+    const sql = "SELECT 1 FROM projects WHERE name = 'patient'";
+    await until('the project is committed', async () => (await app.home.database.query(sql)).length > 0);
     await new Promise(setImmediate);
     expect(answered).toBe(false);
     applied.resolve();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
@@ -45,7 +46,10 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     });
     const waiting = `SELECT pid FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    while (!isAnswered && (await app.home.database.query(waiting)).length === 0);
+    await until(
+      'a writer waits for a lock, or the request is answered',
+      async () => isAnswered || (await app.home.database.query(waiting)).length > 0,
+    );
   }
 
   test('a sign-in that meets a new password is refused: no session of the old one outlives it', async () => {

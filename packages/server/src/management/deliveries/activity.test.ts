@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, jest, setDefaultTimeout, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import type { ChangeKind, LogRow } from '../../domain/change.ts';
 import type { DeliveryReceipt, DeliveryStore, StreamPresence } from '../../domain/delivery.ts';
 import { Catalog } from '../../evaluation/catalog/catalog.ts';
@@ -87,7 +88,7 @@ class Screen {
 
   /** The next event: its name and its data; `undefined` at the end. */
   async next(): Promise<readonly [name: string, data: Record<string, unknown>] | undefined> {
-    const { value } = await this.#reader.read();
+    const { value } = await within('the screen gets its next event', this.#reader.read());
     if (value === undefined) return undefined;
     const [, name = '', data = ''] =
       /^event: (\w+)\ndata: (.*)\n\n$/.exec(new TextDecoder().decode(value)) ?? [];
@@ -336,16 +337,25 @@ describe('who asks this node', () => {
 
 describe('who is connected', () => {
   test('is told again after a time in which the node was away and nobody watched', async () => {
-    const environmentId = node.addProject('shop');
-    node.activity.lost();
-    // Longer than a look at who is connected takes to come round; one that has nothing to do tells nobody.
-    await Bun.sleep(1_100);
-    node.activity.live(2);
-    node.hub.turnover = 1;
-    node.hub.streamsByKey = () => new Map([[environmentId, new Map([['k', 1]])]]);
-    const screen = node.watch('shop');
-    expect(await screen.nextOf('presence')).toMatchObject({ environments: [{ streams: 1, nodes: 1 }] });
-  }, 10_000);
+    await node.activity.close();
+    jest.useFakeTimers();
+    try {
+      node = new TestNode();
+      const environmentId = node.addProject('shop');
+      node.activity.lost();
+      // One look at who is connected, which has nothing to do and tells nobody.
+      jest.advanceTimersByTime(1_000);
+      await new Promise(setImmediate);
+      node.activity.live(2);
+      node.hub.turnover = 1;
+      node.hub.streamsByKey = () => new Map([[environmentId, new Map([['k', 1]])]]);
+      const screen = node.watch('shop');
+      jest.advanceTimersByTime(1_000);
+      expect(await screen.nextOf('presence')).toMatchObject({ environments: [{ streams: 1, nodes: 1 }] });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 
   test('is told over all nodes when it changes, and forgotten when the node stops', async () => {
     const environmentId = node.addProject('shop');

@@ -9,6 +9,7 @@ import {
   startNode,
   startTcpProxy,
   temporaryFolder,
+  until,
 } from '@halyard/testing';
 
 setDefaultTimeout(120_000);
@@ -76,7 +77,7 @@ class Installation implements AsyncDisposable {
 
   /** Opens a stream as soon as the node lets it: what was made on the other one takes a moment to be known. */
   async #open(url: string, headers: Readonly<Record<string, string>>): Promise<SseReader> {
-    return await until(async () => {
+    return await until(`${url} is an open stream`, async () => {
       const reader = await openSse(url, { headers });
       this.#readers.push(reader);
       if (reader.status === 200) return reader;
@@ -91,7 +92,7 @@ class Installation implements AsyncDisposable {
 
   /** Asks until the newest delivery of a project is as expected; gives it by node. */
   async delivery(project: string, isDone: (delivery: Delivery) => boolean): Promise<DeliveryByNode> {
-    const newest = await until(async () => {
+    const newest = await until(`the newest delivery of ${project} is as expected`, async () => {
       const path = `/api/projects/${project}/deliveries?limit=1`;
       const answer = (await this.management().request('GET', path)) as { deliveries: Delivery[] };
       return answer.deliveries.find(isDone);
@@ -134,17 +135,6 @@ class EventReader {
       const [found, data] = await this.next();
       if (found === name && isIt(data)) return data;
     }
-  }
-}
-
-/** Asks again and again until there is an answer. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error('it never came');
-    await Bun.sleep(50);
   }
 }
 
@@ -285,14 +275,15 @@ for (const [engine, create] of Object.entries(PLACES)) {
       });
       await reader.nextFrame();
       await installation.management().request('DELETE', `/api/tokens/${made.id}`);
-      expect((await reader.ended).how).toBe('closed');
+      expect((await reader.untilEnded()).how).toBe('closed');
     });
 
     test('a node that stops takes its streams off the list at once', async () => {
       const key = await installation.project('stopping');
       await installation.streams(1, key, 2);
-      await until(async () =>
-        (await installation.production('stopping'))?.streams === 2 ? true : undefined,
+      await until(
+        'both streams are listed',
+        async () => (await installation.production('stopping'))?.streams === 2,
       );
       await installation.node(1).stop();
       expect(await installation.production('stopping')).toMatchObject({ streams: 0, nodes: 0 });
@@ -311,7 +302,7 @@ test('with its listener a node loses its screens, and takes them again when it h
   const events = await installation.events(0);
   const [, hello] = await events.next();
   proxy.refuse();
-  expect((await events.reader.ended).how).toBe('closed');
+  expect((await events.reader.untilEnded()).how).toBe('closed');
   const refused = await openSse(`${node.url}/api/events`, {
     headers: { authorization: `Bearer ${node.adminToken}` },
   });

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import type { DeliveryReceipt } from '../../domain/delivery.ts';
 import { ReceiptWriter } from './receipt-writer.ts';
 
@@ -41,7 +42,7 @@ test('receipts are written together, later', async () => {
   const { store, writer, dropped } = setUp();
   for (const seq of [1, 2, 3]) writer.add(receipt(seq));
   expect(store.batches).toEqual([]);
-  await store.written.promise;
+  await within('receipts are written', store.written.promise);
   expect(store.batches.map((batch) => batch.map(({ seq }) => seq))).toEqual([[1, 2, 3]]);
   expect(dropped).toEqual([]);
 });
@@ -51,11 +52,11 @@ test('with the database away receipts are dropped and counted, and later ones ar
   store.isAway = true;
   writer.add(receipt(1));
   writer.add(receipt(2));
-  await store.written.promise;
+  await within('receipts are written', store.written.promise);
   store.isAway = false;
   store.written = Promise.withResolvers();
   writer.add(receipt(3));
-  await store.written.promise;
+  await within('receipts are written', store.written.promise);
   expect(dropped).toEqual([2]);
   expect(store.batches).toEqual([[receipt(3)]]);
 });
@@ -73,7 +74,7 @@ test('after a thousand receipts the old ones are removed', async () => {
   for (let round = 0; round < 2; round++) {
     store.written = Promise.withResolvers();
     for (let seq = 1; seq <= 500; seq++) writer.add(receipt(round * 500 + seq));
-    await store.written.promise;
+    await within('receipts are written', store.written.promise);
   }
   await writer.close();
   expect(store.prunings).toBe(1);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { join, ORIGIN, PASSWORD, TestBrowser } from '../api/test-browser.ts';
@@ -194,7 +195,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
       // The use is noted in the background; the next request would otherwise meet the old one.
       const noted = async () =>
         app.home.database.query('SELECT 1 FROM sessions WHERE last_used_at = $1', [app.node.now]);
-      while ((await noted()).length === 0);
+      await until('the use is noted', async () => (await noted()).length > 0);
     }
     const { expiresAt } = (await ada.call('GET', '/api/session')).json;
     expect(Date.parse(expiresAt)).toBe(end);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { join, PASSWORD, TestBrowser } from '../api/test-browser.ts';
@@ -61,7 +62,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     const gate = Promise.withResolvers<void>();
     app.pause = () => gate.promise;
     const atOnce = Array.from({ length: SIGN_IN_LIMIT.slowedAtOnce }, () => elsewhere('a wrong password'));
-    while (app.pauses.length <= SIGN_IN_LIMIT.slowedAtOnce) await Bun.sleep(1);
+    await until('all of them wait', () => app.pauses.length > SIGN_IN_LIMIT.slowedAtOnce);
     const tooMany = await elsewhere(PASSWORD);
     expect([tooMany.status, Number(tooMany.headers.get('Retry-After'))]).toEqual([
       429,

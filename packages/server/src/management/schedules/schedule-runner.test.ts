@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import pino from 'pino';
 import { UNLIMITED } from '../../domain/operator.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
@@ -53,7 +54,7 @@ async function schedule(inMs: number): Promise<number> {
 /** Waits for the next change that the runner makes. */
 async function nextChange(): Promise<void> {
   applied = Promise.withResolvers();
-  await applied.promise;
+  await within('the runner makes a change', applied.promise);
 }
 
 async function statuses(): Promise<readonly string[]> {

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type PostgresServer, sharedPostgres, startPostgres, startTcpProxy } from '@halyard/testing';
+import {
+  type PostgresServer,
+  sharedPostgres,
+  startPostgres,
+  startTcpProxy,
+  until,
+  within,
+} from '@halyard/testing';
 import type pg from 'pg';
 import { StorageError } from '../../domain/storage-error.ts';
 import { StoreBusy } from '../../domain/store-busy.ts';
@@ -146,7 +153,7 @@ describe('a transaction on PostgreSQL', () => {
       wait();
       await isOver;
     });
-    await isWaiting;
+    await within('the holder has the lock', isWaiting);
     await expect(home.store.commit(ADA, changing(home.environment, ['checkout', ON]))).rejects.toThrow(
       StoreBusy,
     );
@@ -186,7 +193,7 @@ describe('a transaction on PostgreSQL', () => {
       });
       const waiting = `SELECT pid FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      while ((await home.direct.query(waiting)).length === 0) await Bun.sleep(5);
+      await until('a writer waits for a lock', async () => (await home.direct.query(waiting)).length > 0);
     });
     await second;
     expect(found).toEqual([undefined, 'Colours']);
@@ -252,7 +259,7 @@ describe('the feed on PostgreSQL', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND query = 'LISTEN halyard_feed'`,
     );
-    await lost;
+    await within('the feed is lost', lost);
     await expect(feed.head()).rejects.toThrow();
     feed.close();
     expect(causes.length).toBe(1);
@@ -302,10 +309,10 @@ describe('the feed on PostgreSQL', () => {
     home.proxy.throttle(4_000_000);
     const before = home.proxy.passedBytes;
     const reading = readLog(feed, 2, 10).catch((error: unknown) => error);
-    while (home.proxy.passedBytes < before + 1_000_000) await Bun.sleep(1);
+    await until('a megabyte is on its way', () => home.proxy.passedBytes >= before + 1_000_000);
     home.proxy.blackhole();
     expect(await reading).toBeInstanceOf(StoreOutage);
-    expect((await lost).message).toContain('sent nothing');
+    expect((await within('the feed is lost', lost)).message).toContain('sent nothing');
   });
 
   test('a session that lost its channel says that nothing is pushed', async () => {
@@ -325,7 +332,7 @@ describe('the feed on PostgreSQL', () => {
     expect(await feed.head()).toMatchObject({ seq: 3, pushed: false });
     const woken = new Promise<void>((resolve) => feed.onWake(resolve));
     await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
-    await woken;
+    await within('the feed is woken', woken);
     expect(await feed.head()).toMatchObject({ seq: 4, pushed: true });
   });
 });
@@ -345,7 +352,7 @@ describe('a PostgreSQL server of its own', () => {
     const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
     await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     await server.restart('fast');
-    await lost;
+    await within('the feed is lost', lost);
     const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', OFF]));
     expect(result.revision).toBe(2);
     expect((await loadSnapshot(home.database)).cursor.seq).toBe(4);
@@ -370,7 +377,7 @@ describe('a PostgreSQL server of its own', () => {
           if (acknowledged.length >= 30) enough.resolve();
         }
       })();
-      await enough.promise;
+      await within('30 writes are acknowledged', enough.promise, 30_000);
       await server.kill9();
       await server.start();
       writing = false;
@@ -390,7 +397,7 @@ describe('a PostgreSQL server of its own', () => {
     const feed = await database.openFeed();
     expect(await feed.head()).toMatchObject({ seq: 2, pushed: false });
     await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
-    while ((await feed.head()).seq < 3) await Bun.sleep(5);
+    await until('the standby has the change', async () => (await feed.head()).seq >= 3);
     expect((await readLog(feed, 2, 10)).map((row) => row.seq)).toEqual([3]);
     const write = new SqlStore(database).commit(ADA, changing(home.environment, ['checkout', OFF]));
     await expect(write).rejects.toThrow(/read-write mode during recovery/);
@@ -410,16 +417,12 @@ describe('a PostgreSQL server of its own', () => {
     await expect(migrate(database)).rejects.toBeInstanceOf(StoreOutage);
     const primary = await openPostgres({ url });
     await migrate(primary);
-    const deadline = performance.now() + 30_000;
-    while (
-      !(await migrate(database).then(
+    const isMigrated = () =>
+      migrate(database).then(
         () => true,
         () => false,
-      ))
-    ) {
-      if (performance.now() > deadline) throw new Error('the standby never had the schema');
-      await Bun.sleep(10);
-    }
+      );
+    await until('the standby has the schema', isMigrated);
     await Promise.all([database.close(), primary.close()]);
   });
 

@@ -2,7 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@halyard/testing';
+import { temporaryFolder, within } from '@halyard/testing';
 import { StorageError } from '../../domain/storage-error.ts';
 import { StoreBusy } from '../../domain/store-busy.ts';
 import type { Database } from '../database.ts';
@@ -122,7 +122,7 @@ describe('an SQLite database in use', () => {
     const feed = await database.openFeed();
     const woken = new Promise<void>((resolve) => feed.onWake(resolve));
     await store.commit(ADA, changing(environment, ['checkout', ON]));
-    await woken;
+    await within('the feed is woken', woken);
     expect((await feed.head()).seq).toBe(3);
     expect((await loadSnapshot(database)).states.length).toBe(1);
     await database.close();
@@ -228,7 +228,7 @@ describe('an SQLite database in use', () => {
     const write = home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     await expect(write).rejects.toThrow(/removed or replaced.*restart/);
     await expect(feed.head()).rejects.toThrow(StorageError);
-    expect((await lost).message).toContain('removed or replaced');
+    expect((await within('the feed is lost', lost)).message).toContain('removed or replaced');
     await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
   });
 
@@ -264,7 +264,7 @@ describe('an SQLite database in use', () => {
     const write = home.store.commit(ADA, changing(home.environment, ['checkout', OFF]));
     await expect(write).rejects.toThrow(/halyard\.db-wal was removed or replaced.*restart/);
     await expect(feed.head()).rejects.toThrow(StorageError);
-    expect((await lost).message).toContain('removed or replaced');
+    expect((await within('the feed is lost', lost)).message).toContain('removed or replaced');
     await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
   });
 
