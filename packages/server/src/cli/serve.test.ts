@@ -223,7 +223,7 @@ describe('a PostgreSQL that no retry mends', () => {
   async function expectRefusal(url: URL, reason: RegExp) {
     using data = temporaryFolder();
     const node = serve(['--data', data.path], { HALYARD_DATABASE_URL: url.href });
-    expect(await node.exited).toBe(1);
+    expect(await node.exited()).toBe(1);
     expect(node.err.text).toMatch(/^error: Halyard cannot start: PostgreSQL cannot be used: .+\n$/);
     expect(node.err.text).toMatch(reason);
     const failures = node.out.text.split('\n').filter((line) => line.includes('"error"'));
