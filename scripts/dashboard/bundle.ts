@@ -51,10 +51,15 @@ async function assetOf(output: Bun.BuildArtifact): Promise<Asset> {
   return { path: `/assets/${name}`, type, bytes: new Uint8Array(await output.arrayBuffer()) };
 }
 
-/** The page names the files of this build. */
+/** Larger files are not fetched ahead of time: the editor of values, in bytes. */
+const LARGEST_PART = 200_000;
+
+/** The page names the files of this build: those it needs at once, and those that its screens will need. */
 async function page(outputs: readonly Asset[]): Promise<Asset> {
   const template = await Bun.file(join(SOURCE, 'index.html')).text();
+  const parts = outputs.filter(({ path, bytes }) => path.includes('/chunk-') && bytes.length < LARGEST_PART);
   const html = template.replaceAll(/\{\{(.+?)\}\}/g, (_, pattern: string) => {
+    if (pattern === 'parts') return parts.map(({ path }) => path).join(' ');
     const matcher = new Bun.Glob(`/assets/${pattern}`);
     const matching = outputs.filter(({ path }) => matcher.match(path));
     if (matching.length !== 1)

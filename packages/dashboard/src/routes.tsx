@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { LiveProvider } from './api/live.tsx';
 import { useSession } from './api/session.ts';
@@ -12,6 +12,7 @@ import { SessionEndedDialog } from './pages/sign-in/session-ended-dialog.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { useCurrentProject } from './shell/current-project.ts';
 import { PartBoundary } from './shell/part-boundary.tsx';
+import { prefetchParts } from './shell/parts.ts';
 import { Shell } from './shell/shell.tsx';
 
 /** A screen that is loaded when it is first shown. */
@@ -73,6 +74,10 @@ function SignedInRoutes() {
   const project = useCurrentProject();
   const [location] = useLocation();
   const search = useSearch();
+  const isSignedIn = session?.signedIn === true;
+  useEffect(() => {
+    if (isSignedIn) void prefetchParts();
+  }, [isSignedIn]);
   if (error !== null && session === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
   if (session === undefined) return <SkeletonRows rows={3} />;

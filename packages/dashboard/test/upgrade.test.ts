@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTcpProxy } from '@halyard/testing';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -10,30 +11,34 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** What a browser says of files that are gone, and React of what it could not show. */
-const GONE = /404|dynamically imported module/;
+const GONE = /404|ERR_|dynamically imported module/;
 
-test('a page from before an upgrade says what to do where a screen has another name now', async () => {
-  const { page, check } = await world.open('/projects/shop/flags', { expected: GONE });
+/** Has no time to fetch screens ahead. */
+const NEVER_IDLE = 'window.requestIdleCallback = () => 0';
+
+test('a page from before an upgrade loads the new one where a screen has another name now', async () => {
+  const { page, context, check } = await world.open('/docs', { expected: GONE });
+  await context.addInitScript(NEVER_IDLE);
+  await page.goto('/projects/shop/flags');
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   await page.route('**/assets/*.js', (route) => route.fulfill({ status: 404, body: '{}' }));
-  await page.getByRole('link', { name: 'Compare' }).click();
-  await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
-  await check();
-  // What is loaded already goes on working.
-  await page.getByRole('link', { name: 'Flags' }).click();
-  await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
-
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'This screen could not be loaded' });
-  await palette.getByText('The server may have been upgraded').waitFor();
+  await palette.getByText('upgraded since this page was opened').waitFor();
+  await check();
   await page.keyboard.press('Escape');
   await palette.waitFor({ state: 'detached' });
+  // What is loaded already still works: there may be something unsaved in it.
   expect(await page.getByRole('switch', { name: 'new-checkout in development' }).count()).toBe(1);
 
-  await page.unroute('**/assets/*.js');
+  // The new page finds its files.
+  await page.route('**/projects/shop/compare', async (route) => {
+    await page.unroute('**/assets/*.js');
+    await route.continue();
+  });
   await page.getByRole('link', { name: 'Compare' }).click();
-  await page.getByRole('button', { name: 'Reload the page' }).click();
   await page.getByRole('heading', { name: 'Compare' }).waitFor();
+  await page.close();
 }, 60_000);
 
 test('a bug in a screen is called a bug, with what to report, and the other screens go on working', async () => {
@@ -50,3 +55,75 @@ test('a bug in a screen is called a bug, with what to report, and the other scre
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
   await page.close();
 }, 60_000);
+
+test('a screen whose file is missing from the server for good says so, without endless reloads', async () => {
+  const { page, context, check } = await world.open('/docs', { expected: GONE });
+  await context.addInitScript(NEVER_IDLE);
+  const compare = await filesOf('/projects/shop/compare');
+  const flags = await filesOf('/projects/shop/flags');
+  const missing = [...compare.difference(flags)][0] ?? '';
+  await page.route(`**${missing}`, (route) => route.fulfill({ status: 404, body: '{}' }));
+  await page.goto('/projects/shop/flags');
+  await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
+  const { promise: askedTwice, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'HEAD' && ++asked === 2) resolve();
+  });
+  await page.getByRole('link', { name: 'Compare' }).click();
+  await askedTwice;
+  await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
+  await page.getByRole('button', { name: 'Reload the page' }).waitFor();
+  await check();
+  await page.close();
+}, 60_000);
+
+test('a screen that could not be loaded is there once the server is back', async () => {
+  const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
+  const { page, context } = await world.open('/docs', { expected: GONE });
+  await context.addInitScript(NEVER_IDLE);
+  await page.goto(`http://127.0.0.1:${proxy.port}/projects/shop/flags`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
+  proxy.refuse();
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('heading', { name: 'This screen could not be loaded' }).waitFor();
+  proxy.restore();
+  await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+  await page.close();
+  await proxy.close();
+}, 60_000);
+
+test('a screen that was fetched ahead opens while the server is away', async () => {
+  const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
+  const needed = await filesOf('/projects/shop/keys');
+  const { page } = await world.open('/docs', { expected: GONE });
+  const fetched = new Set<string>();
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  page.on('requestfinished', (request) => {
+    fetched.add(new URL(request.url()).pathname);
+    if (needed.isSubsetOf(fetched)) resolve();
+  });
+  await page.goto(`http://127.0.0.1:${proxy.port}/projects/shop/flags`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await all;
+  proxy.refuse();
+  await page.getByText('Offline', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+  await page.close();
+  await proxy.close();
+}, 60_000);
+
+/** The files of the dashboard that a screen needs. */
+async function filesOf(path: string): Promise<ReadonlySet<string>> {
+  const { page, context } = await world.open('/docs');
+  await context.addInitScript(NEVER_IDLE);
+  await page.goto(path);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const names = (await page.evaluate(
+    `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
+  )) as string[];
+  await page.close();
+  return new Set(names.filter((name) => name.startsWith('/assets/')));
+}

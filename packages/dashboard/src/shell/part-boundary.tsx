@@ -1,7 +1,9 @@
-import { Component, type ReactNode } from 'react';
+import { Component, type ReactNode, useEffect } from 'react';
+import { useLiveStatus } from '../api/live.tsx';
 import { Button } from '../components/button.tsx';
 import { CodeBlock } from '../components/code-block.tsx';
 import { Page } from '../components/page.tsx';
+import { reloadWhenReachable } from './parts.ts';
 
 interface Properties {
   /** What is shown: a part that has failed is tried again when it is another. */
@@ -35,7 +37,7 @@ export class PartBoundary extends Component<Properties, { readonly failed: Faile
     const { failed } = this.state;
     if (failed === undefined) return children;
     return isMissingFile(failed.error)
-      ? frame('This screen could not be loaded', <MissingPart />)
+      ? frame('This screen could not be loaded', <MissingPart reloads={this.props.frame === undefined} />)
       : frame('Something went wrong', <BrokenPart error={failed.error} />);
   }
 }
@@ -54,11 +56,16 @@ function isMissingFile(error: unknown): boolean {
   );
 }
 
-function MissingPart() {
+/** `reloads`: the page reloads by itself once the server answers. Only where it takes the whole screen, with nothing unsaved. */
+function MissingPart({ reloads }: { reloads: boolean }) {
+  const status = useLiveStatus();
+  useEffect(() => {
+    if (reloads && status === 'open') void reloadWhenReachable();
+  }, [reloads, status]);
   return (
     <div role="alert" className="flex flex-col items-start gap-4">
       <p className="text-ink-2">
-        The server may have been upgraded since this page was opened, or cannot be reached at the moment.
+        The server cannot be reached at the moment, or was upgraded since this page was opened.
       </p>
       <ReloadButton />
     </div>
