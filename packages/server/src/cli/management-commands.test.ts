@@ -275,7 +275,7 @@ test('types writes declarations of a project, values and all', async () => {
   const place = '--project typed --env production';
   await halyard(['flag', 'set', 'limit', ...place.split(' '), '--on', '--value', '25']);
   await halyard(['flag', 'set', 'plain', ...place.split(' '), '--on']);
-  const run = await halyard('types --project typed');
+  const run = await halyard('types --project typed --openfeature');
   expect(run).toMatchObject({ exitCode: 0, err: '' });
   expect(run.out).toContain("      'limit': number;\n      'plain': boolean;\n");
   expect(run.out).toContain("export type NumberFlagKey = 'limit';");

@@ -21,8 +21,7 @@ test('every flag is a key with the type of its values, sorted, with its descript
   expect(text).toContain(
     "'config': { readonly 'rows': number } | { readonly 'rows': number; readonly 'tags': readonly (number | string)[]; readonly 'nested': { readonly 'on': boolean; readonly 'none': null } };",
   );
-  expect(text).toContain("export type BooleanFlagKey = '__proto__' | 'new-checkout';");
-  expect(text).toContain("export type NumberFlagKey = 'limit';");
+  expect(text).not.toContain('openfeature');
   expect(text.indexOf("'config'")).toBeLessThan(text.indexOf("'limit'"));
   expect(formatTypesFile('shop', [...FLAGS].reverse())).toBe(text);
 });
@@ -30,38 +29,44 @@ test('every flag is a key with the type of its values, sorted, with its descript
 test('a project without flags registers none', () => {
   const text = formatTypesFile('shop', []);
   expect(text).toContain('flags: Record<never, never>;');
-  expect(text).toContain('export type StringFlagKey = never;');
+  expect(formatTypesFile('shop', [], { openFeature: true })).toContain('export type StringFlagKey = never;');
 });
 
-test('the compiler takes the file, and then checks keys and types', async () => {
+test('OpenFeature has the keys by kind', () => {
+  const text = formatTypesFile('shop', FLAGS, { openFeature: true });
+  expect(text).toContain("export type BooleanFlagKey = '__proto__' | 'new-checkout';");
+  expect(text).toContain("export type NumberFlagKey = 'limit';");
+});
+
+const USE_CLIENT = `import './flags.d.ts';
+  import { createClient } from '@halyard/client';
+  const client = createClient({ apiKey: 'k', environment: 'production' });
+  export const on: boolean = client.isEnabled('new-checkout');
+  export const limit: number = client.getValue('limit', 10);
+  export const rows: number = client.getValue('config', { rows: 1 }).rows;
+  // @ts-expect-error: no such flag
+  client.isEnabled('new-chekout');
+  // @ts-expect-error: another type
+  client.getValue('limit', 'ten');`;
+
+const USE_OPENFEATURE = `import './flags.d.ts';
+  import { OpenFeature } from '@openfeature/server-sdk';
+  export const theme: Promise<string> = OpenFeature.getClient().getStringValue('theme', 'dark');
+  // @ts-expect-error: not a flag of strings
+  OpenFeature.getClient().getStringValue('limit', 'dark');`;
+
+/** What the compiler says of a program that uses the file. */
+async function compile(files: Readonly<Record<string, string>>, skipLibCheck: boolean): Promise<string> {
   const root = resolve(import.meta.dir, '../../../..');
-  const folder = temporaryFolder();
-  await Bun.write(folder.file('flags.d.ts'), formatTypesFile('shop', FLAGS));
-  await Bun.write(
-    folder.file('use.ts'),
-    `import './flags.d.ts';
-     import { createClient } from '@halyard/client';
-     import { OpenFeature } from '@openfeature/server-sdk';
-     const client = createClient({ apiKey: 'k', environment: 'production' });
-     export const on: boolean = client.isEnabled('new-checkout');
-     export const limit: number = client.getValue('limit', 10);
-     export const rows: number = client.getValue('config', { rows: 1 }).rows;
-     // @ts-expect-error: no such flag
-     client.isEnabled('new-chekout');
-     // @ts-expect-error: another type
-     client.getValue('limit', 'ten');
-     export const theme: Promise<string> = OpenFeature.getClient().getStringValue('theme', 'dark');
-     // @ts-expect-error: not a flag of strings
-     OpenFeature.getClient().getStringValue('limit', 'dark');`,
-  );
+  using folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) await Bun.write(folder.file(name), text);
+  const packages = { '@halyard/*': [join(root, 'packages/*/src')], '*': [join(root, 'node_modules/*')] };
+  const types = { typeRoots: [join(root, 'node_modules/@types')], paths: packages };
   await Bun.write(
     folder.file('tsconfig.json'),
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
-      compilerOptions: {
-        typeRoots: [join(root, 'node_modules/@types')],
-        paths: { '@halyard/*': [join(root, 'packages/*/src')], '*': [join(root, 'node_modules/*')] },
-      },
+      compilerOptions: { ...types, skipLibCheck },
       include: ['*.ts'],
       exclude: [],
     }),
@@ -69,5 +74,23 @@ test('the compiler takes the file, and then checks keys and types', async () => 
   const compiler = Bun.spawn([process.execPath, join(root, 'node_modules/.bin/tsc'), '-p', folder.path], {
     stdout: 'pipe',
   });
-  expect(await new Response(compiler.stdout).text()).toBe('');
+  return await new Response(compiler.stdout).text();
+}
+
+test('the compiler takes the file without skipLibCheck, and then checks keys and types', async () => {
+  const files = {
+    'flags.d.ts': formatTypesFile('shop', FLAGS),
+    'use.ts': USE_CLIENT,
+    'provider.ts': "import '@openfeature/core';",
+  };
+  expect(await compile(files, false)).toBe('');
+}, 60_000);
+
+test('with the keys of OpenFeature the compiler checks those as well, with skipLibCheck', async () => {
+  const files = {
+    'flags.d.ts': formatTypesFile('shop', FLAGS, { openFeature: true }),
+    'use.ts': USE_CLIENT,
+    'provider.ts': USE_OPENFEATURE,
+  };
+  expect(await compile(files, true)).toBe('');
 }, 60_000);

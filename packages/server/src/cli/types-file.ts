@@ -14,11 +14,21 @@ const MAX_DEPTH = 4;
 /** Longer objects are written as records. */
 const MAX_MEMBERS = 40;
 
+/** What else the file holds. */
+export interface TypesFileOptions {
+  /** Whether to type the keys of OpenFeature as well. The compiler then needs `skipLibCheck`. */
+  readonly openFeature?: boolean;
+}
+
 /**
- * The text of a declaration file that registers a project's flags, with the types of their values in all environments:
- * with the client (`Register`), and with OpenFeature (the keys by kind). Sorted, so that it changes only when flags do.
+ * The text of a declaration file that registers a project's flags with the client (`Register`), with the types of their
+ * values in all environments. Sorted, so that it changes only when flags do.
  */
-export function formatTypesFile(project: string, flags: readonly TypedFlag[]): string {
+export function formatTypesFile(
+  project: string,
+  flags: readonly TypedFlag[],
+  { openFeature = false }: TypesFileOptions = {},
+): string {
   const sorted = [...flags].sort((a, b) => (a.key < b.key ? -1 : 1));
   const members = sorted.flatMap(({ key, description, values }) => [
     ...(description ? [`      /** ${oneLine(description)} */`] : []),
@@ -34,17 +44,25 @@ export function formatTypesFile(project: string, flags: readonly TypedFlag[]): s
     '  }',
     '}',
     '',
+    ...(openFeature ? openFeatureKeys(sorted) : []),
+    'export {};',
+  ].join('\n')}\n`;
+}
+
+/** OpenFeature declares these keys as type aliases, which can only be replaced, and only with `skipLibCheck`. */
+function openFeatureKeys(flags: readonly TypedFlag[]): readonly string[] {
+  return [
+    '// OpenFeature\'s keys by kind. They need "skipLibCheck": true in tsconfig.json.',
     "declare module '@openfeature/core' {",
     ...KINDS.map(({ name, holds }) => {
-      const keys = sorted.filter(({ values }) =>
+      const keys = flags.filter(({ values }) =>
         values.length === 0 ? name === 'Boolean' : values.every(holds),
       );
       return `  export type ${name}FlagKey = ${keys.map(({ key }) => quote(key)).join(' | ') || 'never'};`;
     }),
     '}',
     '',
-    'export {};',
-  ].join('\n')}\n`;
+  ];
 }
 
 const KINDS: readonly { readonly name: string; readonly holds: (value: Json) => boolean }[] = [

@@ -11,6 +11,7 @@ import { formatTypesFile, type TypedFlag } from './types-file.ts';
 interface TypesOptions extends CommandOptions {
   readonly project: string;
   readonly out?: string;
+  readonly openfeature?: boolean;
 }
 
 /** `halyard types` */
@@ -23,12 +24,16 @@ export function defineTypes(program: Command, shell: Shell): void {
       )
       .requiredOption('--project <project>', 'the project')
       .option('--out <file>', 'write to this file instead of standard output')
+      .option(
+        '--openfeature',
+        'also type the keys of OpenFeature; needs "skipLibCheck": true in tsconfig.json',
+      )
       .addHelpText('after', '\nExample:\n  halyard types --project shop --out flags.d.ts'),
-  ).action(async ({ out, ...options }: TypesOptions) => {
+  ).action(async ({ out, openfeature = false, ...options }: TypesOptions) => {
     const path = apiPath`/projects/${options.project}/flags`;
     const { text } = await connect(shell, options).request({ path });
     const flags = new Fields(JSON.parse(text)).list('flags').map(typedFlag);
-    const declarations = formatTypesFile(options.project, flags);
+    const declarations = formatTypesFile(options.project, flags, { openFeature: openfeature });
     if (out === undefined) return shell.write(declarations);
     await writeFile(out, declarations).catch((cause: unknown) => {
       throw new CliError(`${out} cannot be written: ${String(cause)}`, { cause });
