@@ -1,4 +1,4 @@
-/** Builds the package that is published: `bun scripts/build.ts [folder]` fills `dist/` (or the folder given). */
+/** Builds the package: `bun run build:client` fills `packages/client/dist` and packs it as a tarball in `dist`. */
 import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { ENTRIES, publicManifest } from './public-manifest.ts';
@@ -107,8 +107,10 @@ async function emitTypes(folder: string): Promise<void> {
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const output = await new Response(compiler.stdout).text();
-  if ((await compiler.exited) !== 0) throw new Error(`the declarations could not be made:\n${output}`);
+  const output = (
+    await Promise.all([compiler.stdout, compiler.stderr].map((each) => new Response(each).text()))
+  ).join('');
+  if ((await compiler.exited) !== 0) throw new Error(`tsc could not write the declarations:\n${output}`);
   await rm(config);
   for (const file of await readdir(types, { recursive: true })) {
     if (file.endsWith('.d.ts')) await rewriteImports(types, join(types, file));
@@ -127,4 +129,19 @@ async function rewriteImports(types: string, file: string): Promise<void> {
   await Bun.write(file, needsLibrary ? `/// <reference lib="esnext.disposable" />\n${rewritten}` : rewritten);
 }
 
-if (import.meta.main) await buildPackage(resolve(process.argv[2] ?? join(PACKAGE, 'dist')));
+/** Packs the built package. Gives the path of the tarball, as `npm install` takes it. */
+async function packPackage(folder: string): Promise<string> {
+  const { version } = await Bun.file(join(folder, 'package.json')).json();
+  const tarball = join(ROOT, `dist/halyard-client-${version}.tgz`);
+  await mkdir(dirname(tarball), { recursive: true });
+  const pack = [process.execPath, 'pm', 'pack', '--filename', tarball, '--quiet'];
+  const { exitCode, stderr } = Bun.spawnSync(pack, { cwd: folder });
+  if (exitCode !== 0) throw new Error(`the package could not be packed:\n${stderr}`);
+  return tarball;
+}
+
+if (import.meta.main) {
+  const folder = resolve(process.argv[2] ?? join(PACKAGE, 'dist'));
+  await buildPackage(folder);
+  process.stdout.write(`${relative(process.cwd(), await packPackage(folder))}\n`);
+}

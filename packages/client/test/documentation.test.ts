@@ -17,11 +17,12 @@ beforeAll(async () => {
   [node, built] = await Promise.all([startNode(), builtPackage()]);
   const management = new Management(node);
   await management.createProject('demo');
-  key = await management.createKey('demo', ['development', 'production']);
-  for (const environment of ['development', 'production']) {
+  key = await management.createKey('demo', ['development', 'staging', 'production']);
+  for (const environment of ['development', 'staging', 'production']) {
     await management.change('demo', environment, [
       { key: 'new-checkout', state: { enabled: true } },
-      { key: 'dark-mode', state: { enabled: true } },
+      // As in the demo project.
+      { key: 'dark-mode', state: { enabled: true, ...(environment === 'staging' && { rolloutPct: 50 }) } },
       { key: 'upload-limit-mb', state: { enabled: true, value: 100 } },
       { key: 'internal-x', state: { enabled: true } },
     ]);
@@ -75,7 +76,7 @@ describe('the examples of README.md and GUIDE.md', () => {
   }, 30_000);
 
   test('rollout.ts runs and ends by itself', async () => {
-    expect(await run('rollout.ts')).toBe('ana true\nben true\n');
+    expect(await run('rollout.ts')).toBe('ana true\nada false\n');
   }, 30_000);
 
   test('openfeature.ts runs', async () => {
