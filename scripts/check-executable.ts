@@ -6,6 +6,8 @@ const PAGES = [
   '/',
   '/projects/check/flags',
   '/docs',
+  '/docs/getting-started',
+  '/docs/client',
   '/docs/specification',
   '/docs/operations',
   '/docs/errors/invalid_api_key',

@@ -16,7 +16,7 @@ interface Declaration {
 /** The reference as Markdown, from a folder that holds the built package. */
 export async function apiReference(built: string): Promise<string> {
   const parts = [
-    '# Reference',
+    '# Client reference',
     '',
     'Every export of every entry, as the compiler sees it. Written by `bun scripts/api-reference.ts`.',
   ];

@@ -30,6 +30,8 @@ export function renderDocument(page: {
 <body>
 <header><nav aria-label="Documentation">
 <a href="${root}../docs"><strong>Halyard</strong></a>
+<a href="${root}getting-started">Start</a>
+<a href="${root}client">Client</a>
 <a href="${root}api">API</a>
 <a href="${root}specification">Specification</a>
 <a href="${root}errors">Errors</a>

@@ -21,10 +21,14 @@ import projectNotFound from '../../../../../docs/errors/project_not_found.md' wi
 import rateLimited from '../../../../../docs/errors/rate_limited.md' with { type: 'text' };
 import revisionConflict from '../../../../../docs/errors/revision_conflict.md' with { type: 'text' };
 import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
+import gettingStarted from '../../../../../docs/getting-started.md' with { type: 'text' };
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import performance from '../../../../../docs/performance.md' with { type: 'text' };
 import specification from '../../../../../docs/specification.md' with { type: 'text' };
+import clientApi from '../../../../../packages/client/API.md' with { type: 'text' };
+import clientGuide from '../../../../../packages/client/GUIDE.md' with { type: 'text' };
+import clientReadme from '../../../../../packages/client/README.md' with { type: 'text' };
 
 /** The page of every error code, as Markdown. A code without a page does not compile. (Spec: Errors) */
 export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
@@ -51,8 +55,21 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   confirmation_required: confirmationRequired,
 };
 
+/** The client's pages have other names in the repository, and its licence is no page. */
+function withClientLinks(markdown: string): string {
+  return markdown
+    .replaceAll(/\]\((?:\.\.\/packages\/client\/)?README\.md/g, '](client.md')
+    .replaceAll(/\]\((?:\.\.\/packages\/client\/)?GUIDE\.md/g, '](client-guide.md')
+    .replaceAll('](API.md', '](client-api.md')
+    .replaceAll('[MIT](LICENSE)', 'MIT');
+}
+
 /** The guides by the last part of their address, in the order in which a newcomer reads them. */
 export const GUIDES: ReadonlyMap<string, string> = new Map([
+  ['getting-started', withClientLinks(gettingStarted)],
+  ['client', withClientLinks(clientReadme)],
+  ['client-guide', withClientLinks(clientGuide)],
+  ['client-api', withClientLinks(clientApi)],
   ['specification', specification],
   ['operations', operations],
   ['performance', performance],
