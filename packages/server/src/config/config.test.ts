@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, type ConfigSource, parseConfig } from './config.ts';
+import { resolveSettings } from './resolve-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -192,4 +193,14 @@ describe('the text of a setting', () => {
       expect(problem).toEndWith(`, not ${JSON.stringify(text)}.`);
     });
   }
+});
+
+test('a password that is refused is not said to be missing as well', () => {
+  const env = { HALYARD_ADMIN_EMAIL: 'ada@example.com', HALYARD_ADMIN_PASSWORD: 'short' };
+  expect(resolveSettings({ flags: {}, env }).problems).toEqual([
+    expect.stringMatching(/^HALYARD_ADMIN_PASSWORD must be 12 to 200 characters/),
+  ]);
+  expect(resolveSettings({ flags: {}, env: { ...env, HALYARD_ADMIN_PASSWORD: '' } }).problems).toEqual([
+    'HALYARD_ADMIN_EMAIL needs HALYARD_ADMIN_PASSWORD beside it: give both, or neither.',
+  ]);
 });

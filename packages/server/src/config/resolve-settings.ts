@@ -24,10 +24,14 @@ export interface ResolvedSettings {
 /** Reads every setting from its flag, else its variable, else its default, and checks those that depend on others. */
 export function resolveSettings(source: ConfigSource): ResolvedSettings {
   const problems: string[] = [];
+  const refused = new Set<SettingName>();
   const settings: Partial<Record<SettingName, EffectiveSetting>> = {};
   for (const name of SETTING_NAMES) {
     const resolved = resolveSetting(name, source);
-    if (!resolved.ok) problems.push(resolved.problem);
+    if (!resolved.ok) {
+      problems.push(resolved.problem);
+      refused.add(name);
+    }
     settings[name] = resolved.ok ? resolved.value : { value: undefined, origin: 'default' };
   }
   // The loop has filled every member.
@@ -35,7 +39,10 @@ export function resolveSettings(source: ConfigSource): ResolvedSettings {
   if (complete.logFormat.value === 'auto') {
     complete.logFormat = { ...complete.logFormat, value: source.isTerminal ? 'pretty' : 'json' };
   }
-  problems.push(...conflicts(complete));
+  // A setting that was refused is given, though it has no value: only the others can be missing.
+  for (const { between, problem } of conflicts(complete)) {
+    if (!between.some((name) => refused.has(name))) problems.push(problem);
+  }
   return { settings: complete, problems };
 }
 
@@ -119,31 +126,45 @@ export function readSecretFile(path: string): string | undefined {
   }
 }
 
-function conflicts(settings: Readonly<Record<SettingName, EffectiveSetting>>): string[] {
+/** Two settings that do not fit together. */
+interface Conflict {
+  readonly between: readonly SettingName[];
+  readonly problem: string;
+}
+
+function conflicts(settings: Readonly<Record<SettingName, EffectiveSetting>>): Conflict[] {
   return [...portConflicts(settings), ...adminConflicts(settings)];
 }
 
 function adminConflicts({
   adminEmail,
   adminPassword,
-}: Readonly<Record<SettingName, EffectiveSetting>>): string[] {
+}: Readonly<Record<SettingName, EffectiveSetting>>): Conflict[] {
   if ((adminEmail.value === undefined) === (adminPassword.value === undefined)) return [];
   const [given, missing] =
     adminEmail.value === undefined
       ? ([adminPassword, 'adminEmail'] as const)
       : ([adminEmail, 'adminPassword'] as const);
-  return [`${given.origin} needs ${variableOf(missing)} beside it: give both, or neither.`];
+  const problem = `${given.origin} needs ${variableOf(missing)} beside it: give both, or neither.`;
+  return [{ between: ['adminEmail', 'adminPassword'], problem }];
 }
 
-function portConflicts(settings: Readonly<Record<SettingName, EffectiveSetting>>): string[] {
+function portConflicts(settings: Readonly<Record<SettingName, EffectiveSetting>>): Conflict[] {
+  const between = ['port', 'host', 'managementPort', 'managementHost'] as const;
   const { port, host, managementPort, managementHost } = settings;
   if (managementPort.value === undefined) {
     if (managementHost.value === undefined) return [];
-    return [`${managementHost.origin} needs a management port too: give ${flagOf('managementPort')}.`];
+    const problem = `${managementHost.origin} needs a management port too: give ${flagOf('managementPort')}.`;
+    return [{ between, problem }];
   }
   const sameHost = managementHost.value === undefined || managementHost.value === host.value;
   return sameHost && managementPort.value === port.value && port.value !== 0
-    ? [`${managementPort.origin} is the main port already: choose another one, or leave it out.`]
+    ? [
+        {
+          between,
+          problem: `${managementPort.origin} is the main port already: choose another one, or leave it out.`,
+        },
+      ]
     : [];
 }
 
