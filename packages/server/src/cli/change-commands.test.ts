@@ -134,7 +134,7 @@ describe('schedule', () => {
     const [{ id, changes }] = (await json('schedule list --project sale')).schedules;
     expect(changes).toEqual([{ key: 'banner', patch: { enabled: true } }]);
     expect(await seen('schedule list --project sale')).toMatch(
-      /^ID +DUE +ENVIRONMENT +FLAGS +BY +STATUS +NOTE\n[\w-]+ +\d{4}.* production +banner +token:\w+ +pending\n$/,
+      /^ID +DUE +ENVIRONMENT +CHANGE +BY +STATUS +NOTE\n[\w-]+ +\d{4}.* production +banner: on +token:\w+ +pending\n$/,
     );
     expect(await seen(`schedule cancel ${id} --project sale`)).toBe(`Schedule ${id} is cancelled.\n`);
     expect(await seen('schedule list --project sale')).toStartWith('sale has no scheduled change.');
@@ -161,6 +161,16 @@ describe('schedule', () => {
     expect(await halyard('schedule cancel none --project sale')).toMatchObject({ exitCode: 3 });
     const removal = await json(`${base} --at 12h --remove`);
     expect(removal.changes).toEqual([{ key: 'a', state: null }]);
+    await json(`${base} --at 12h --on --no-value --rollout 25`);
+    const list = await seen('schedule list --project sale --env staging');
+    expect(list).toContain(' a: remove ');
+    expect(list).toContain(' a: on, 25 %, no value ');
+  });
+
+  test('a time without a zone is refused with how to write one', async () => {
+    const run = await halyard('schedule create a --project sale --env staging --on --at 2127-01-31T09:00:00');
+    expect(run).toMatchObject({ exitCode: 2, out: '' });
+    expect(run.err).toContain('has no time zone: write 2127-01-31T09:00:00Z for UTC');
   });
 });
 

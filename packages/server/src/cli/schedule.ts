@@ -7,6 +7,7 @@ import type { Fields } from './fields.ts';
 import { patchBody, type StateOptions } from './flag-options.ts';
 import { printAnswer, printDone, printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
+import { describePatch, describeState } from './state-text.ts';
 
 interface CreateOptions extends CommandOptions, StateOptions {
   readonly project: string;
@@ -91,21 +92,28 @@ async function listSchedules(shell: Shell, options: ListOptions): Promise<void> 
   const answer = await connect(shell, options).request({ path, query });
   printList(shell, options, answer, {
     member: 'schedules',
-    headings: ['ID', 'DUE', 'ENVIRONMENT', 'FLAGS', 'BY', 'STATUS', 'NOTE'],
+    headings: ['ID', 'DUE', 'ENVIRONMENT', 'CHANGE', 'BY', 'STATUS', 'NOTE'],
     row: (item) => [
       item.text('id'),
       shortTime(item.text('dueAt')),
       item.optionalText('environment') ?? '-',
       item
         .list('changes')
-        .map((change) => change.text('key'))
-        .join(', '),
+        .map((change) => `${change.text('key')}: ${describeScheduled(change)}`)
+        .join('; '),
       item.text('createdBy'),
       statusOf(item),
       item.optionalText('error') ?? item.optionalText('note') ?? '',
     ],
     empty: `${options.project} has no scheduled change. Make one: halyard schedule create <key> --at <when> …`,
   });
+}
+
+/** The whole state, or the parts of it that change. */
+function describeScheduled(change: Fields): string {
+  const state = change.any('state');
+  if (state !== undefined) return state === null ? 'remove' : describeState(state);
+  return describePatch(change.fields('patch'));
 }
 
 function statusOf(item: Fields): string {

@@ -7,12 +7,21 @@ const VALUE_LENGTH = 60;
 /** A flag state in words: `on`, `on for 25 %`, `off, value {"a":1}`; `absent` for none. */
 export function describeState(state: unknown): string {
   if (state === undefined || state === null) return 'absent';
-  const fields = new Fields(state);
+  return describePatch(new Fields(state));
+}
+
+/** The parts of a state that a change sets or removes, in the same words: `on, 25 %, no value`. */
+export function describePatch(fields: Fields): string {
+  const parts: string[] = [];
+  const enabled = fields.any('enabled');
+  if (enabled !== undefined) parts.push(enabled === true ? 'on' : 'off');
   const rollout = fields.any('rolloutPct');
-  const parts = [fields.boolean('enabled') ? 'on' : 'off'];
   if (rollout !== undefined) parts.push(`${rollout} %`);
   const value = fields.any('value');
   if (value !== undefined) parts.push(`value ${shorten(JSON.stringify(value))}`);
+  const unset = fields.any('unset') === undefined ? [] : fields.texts('unset');
+  if (unset.includes('rolloutPct')) parts.push('no rollout');
+  if (unset.includes('value')) parts.push('no value');
   return parts.join(', ');
 }
 
