@@ -11,6 +11,8 @@
 FROM oven/bun:1.4.5-slim AS build
 WORKDIR /build
 COPY . .
+# The repository is not copied: docker build --build-arg HALYARD_COMMIT=$(git rev-parse --short=12 HEAD) .
+ARG HALYARD_COMMIT
 RUN bun install --frozen-lockfile --production --ignore-scripts
 # Builds dist/halyard, the dashboard in it, and tries it: serving, command line, stream, screens, documentation.
 RUN bun run build

@@ -12,6 +12,7 @@ const ENTRY = join(import.meta.dir, '../packages/server/src/main.ts');
  */
 export async function buildExecutable(outfile: string): Promise<void> {
   await buildDashboard();
+  const commit = currentCommit();
   const result = await Bun.build({
     entrypoints: [ENTRY],
     target: 'bun',
@@ -19,6 +20,7 @@ export async function buildExecutable(outfile: string): Promise<void> {
     bytecode: true,
     minify: { whitespace: true, syntax: true },
     sourcemap: 'inline',
+    define: commit === undefined ? {} : { HALYARD_COMMIT: JSON.stringify(commit) },
     compile: {
       outfile,
       // It holds tokens and is typed in cloned repositories: a folder must not give it settings or code.
@@ -35,4 +37,14 @@ export async function buildExecutable(outfile: string): Promise<void> {
     .catch(() => {
       // It may not: then there is nothing to tidy up.
     });
+}
+
+/** Given by the environment where the build has no repository, as in an image; `undefined` where nobody knows. */
+function currentCommit(): string | undefined {
+  if (process.env.HALYARD_COMMIT) return process.env.HALYARD_COMMIT;
+  if (Bun.which('git') === null) return undefined;
+  const git = Bun.spawnSync(['git', 'describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'], {
+    cwd: import.meta.dir,
+  });
+  return git.exitCode === 0 ? String(git.stdout).trim() : undefined;
 }

@@ -25,6 +25,13 @@ test(
   PATIENCE_MS,
 );
 
+test('the executable says which commit it was built from', () => {
+  const { stdout } = Bun.spawnSync([executable, 'version', '--json'], { env: {} });
+  const head = String(Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD']).stdout).trim();
+  // Without a repository nobody knows.
+  expect(JSON.parse(String(stdout)).commit ?? '').toStartWith(head);
+});
+
 test(
   'an executable that does not work is noticed',
   async () => {

@@ -182,7 +182,12 @@ test('a data folder that was named and gives no token is named again', async () 
 test('version prints the version', async () => {
   const { out } = await runCaptured(['--version']);
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect((await runCaptured(['version'])).out).toStartWith(`halyard ${out.trim()} (Bun `);
+  const seen = await runCaptured(['version'], { isTerminal: true });
+  expect(seen.out).toStartWith(`halyard ${out.trim()} (from source, Bun `);
+  for (const argv of [['version', '--json'], ['version']]) {
+    const facts = JSON.parse((await runCaptured(argv, { isTerminal: argv.length > 1 })).out);
+    expect(facts).toMatchObject({ version: out.trim(), bun: Bun.version, platform: process.platform });
+  }
 });
 
 describe('errors', () => {

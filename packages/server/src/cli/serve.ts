@@ -4,7 +4,7 @@ import { formatSettings, redactSettings } from '../config/describe-settings.ts';
 import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
 import type { RunningNode } from '../nodes/running-node.ts';
-import { VERSION } from '../version.ts';
+import { COMMIT, VERSION } from '../version.ts';
 import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
 import { addSettingOptions } from './serve-options.ts';
@@ -77,7 +77,10 @@ async function logStart({ logLevel: level, logFormat: format }: Config, facts: B
   const { createLogger } = await import('../observability/log.ts');
   const log = createLogger({ level, format });
   for (const { msg, run } of firstSteps(facts)) log.info({ run }, msg);
-  log.info({ url: facts.url, dashboard: facts.dashboardUrl, ready: facts.isReady }, 'Halyard is running');
+  log.info(
+    { version: VERSION, commit: COMMIT, url: facts.url, dashboard: facts.dashboardUrl, ready: facts.isReady },
+    'Halyard is running',
+  );
 }
 
 function factsOf(node: RunningNode, config: Config, { invocation }: Shell): BannerFacts {
