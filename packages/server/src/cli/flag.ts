@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ApiClient, apiPath } from './api-client.ts';
-import { CliError } from './cli-error.ts';
+import { CliError, EXIT } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import { defineFlagArchive } from './flag-archive.ts';
 import { defineFlagList } from './flag-list.ts';
@@ -20,7 +20,15 @@ interface SetOptions extends FlagOptions, StateOptions {
   readonly expect?: string;
 }
 
-/** `halyard flag set|get|list|archive|restore|delete` */
+interface UpdateOptions extends CommandOptions {
+  readonly project: string;
+  readonly description?: string;
+  readonly tags?: string;
+  readonly owner?: string;
+  readonly note?: string;
+}
+
+/** `halyard flag set|get|update|list|archive|restore|delete` */
 export function defineFlag(program: Command, shell: Shell): void {
   const flag = program.command('flag').description('Change and read the flags of a project.');
   const add = (usage: string, description: string) =>
@@ -58,8 +66,41 @@ export function defineFlag(program: Command, shell: Shell): void {
       );
     },
   );
+  addConnectionOptions(
+    flag
+      .command('update <key>')
+      .description('Change the description, the tags or the owner of a flag, in all environments.')
+      .requiredOption('--project <project>', 'the project')
+      .option('--description <text>', 'what it is for')
+      .option('--tags <tags>', 'all its tags, separated by commas; "" for none')
+      .option('--owner <owner>', 'who looks after it; "" for nobody')
+      .option('--note <why>', 'why; kept in the audit log')
+      .addHelpText('after', UPDATE_EXAMPLE),
+  ).action((key: string, options: UpdateOptions) => updateFlag(shell, key, options));
   defineFlagList(flag, shell);
   defineFlagArchive(flag, shell);
+}
+
+const UPDATE_EXAMPLE = `
+Example:
+  halyard flag update new-checkout --project shop --description "The checkout of 2027" --tags release,web --owner payments`;
+
+async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Promise<void> {
+  const { project, description, owner, note } = options;
+  const tags = options.tags
+    ?.split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  const body = JSON.stringify({ description, tags, owner });
+  if (body === '{}') {
+    throw new CliError('Nothing to change was given: add --description, --tags or --owner.', {
+      exitCode: EXIT.usage,
+    });
+  }
+  const path = apiPath`/projects/${project}/flags/${key}`;
+  const request = { method: 'PATCH', path, body, headers: noteHeader(note) } as const;
+  const answer = await connect(shell, options).request(request);
+  printAnswer(shell, options, answer, () => `Flag ${key} of ${project} was changed.\n`);
 }
 
 const SET_EXAMPLES = `

@@ -287,6 +287,33 @@ test('openapi prints the document, without a token', async () => {
   expect(JSON.parse(run.out).openapi).toStartWith('3.1');
 });
 
+describe('flag update', () => {
+  test('changes the description, the tags and the owner', async () => {
+    await json(['flag', 'set', 'described', ...PRODUCTION, '--on']);
+    const update = ['flag', 'update', 'described', '--project', 'shop'];
+    const texts = ['--description', 'For the launch', '--tags', 'web, release,', '--owner', 'payments'];
+    expect(await seen([...update, ...texts])).toBe('Flag described of shop was changed.\n');
+    expect(await json([...update, '--tags', ''])).toMatchObject({
+      ...{ key: 'described', description: 'For the launch', tags: [], owner: 'payments' },
+    });
+    expect(await halyard(update)).toMatchObject({ exitCode: 2, out: '' });
+  });
+});
+
+describe('the filters of audit', () => {
+  test('show what one actor did, of one kind, within a time', async () => {
+    await json(['flag', 'set', 'audited', ...PRODUCTION, '--on']);
+    const count = async (...filter: string[]) => (await json(['audit', ...filter])).entries.length;
+    const [{ actor }] = (await json('audit --limit 1')).entries;
+    expect(await count('--since', '1h', '--actor', actor, '--action', 'flag')).toBeGreaterThan(0);
+    expect(await count('--until', '1h')).toBe(0);
+    expect(await count('--since', '2100-01-01')).toBe(0);
+    expect(await count('--actor', 'nobody')).toBe(0);
+    expect(await count('--action', 'schedule')).toBe(0);
+    expect(await halyard('audit --since yesterday')).toMatchObject({ exitCode: 2, out: '' });
+  });
+});
+
 describe('doctor', () => {
   test('finds everything in order, up to the first frame of a stream', async () => {
     const { out: input } = await halyard(['key', 'create', ...PRODUCTION, '--name', 'doctor']);

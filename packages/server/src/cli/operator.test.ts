@@ -57,6 +57,30 @@ test('an operator is invited, listed, given a new password and removed', async (
   expect(removed).toMatchObject({ exitCode: 0, out: 'bob@example.com was removed.\n' });
 });
 
+test('the role of an operator is changed', async () => {
+  const invited = tokenIn(await halyard('operator invite eve@example.com --role editor --protected'));
+  expect(
+    (await post('/invitations/accept', { token: invited, password: 'eve has one as well' })).status,
+  ).toBe(201);
+  const changed = await halyard('operator set-role eve@example.com --role viewer', { isTerminal: true });
+  expect(changed).toMatchObject({ exitCode: 0, out: 'eve@example.com now has the role viewer.\n' });
+  expect(await halyard('operator set-role eve@example.com')).toMatchObject({ exitCode: 2, out: '' });
+  expect(await halyard('operator set-role nobody@example.com --role viewer')).toMatchObject({ exitCode: 3 });
+});
+
+test('an invitation is listed without its secret, and revoked', async () => {
+  const invited = await halyard('operator invite carl@example.com --role viewer');
+  const [{ id }] = JSON.parse((await halyard('invitation list')).out).invitations;
+  const list = await halyard('invitation list', { isTerminal: true });
+  expect(list.out).toMatch(/^ID +KIND +E-MAIL +ROLE +BY +EXPIRES\n[\w-]+ +\w+ +carl@example\.com +viewer /);
+  expect(list.out).not.toContain(tokenIn(invited));
+  expect(await halyard(`invitation revoke ${id}`, { isTerminal: true })).toMatchObject({ exitCode: 0 });
+  expect(
+    (await post('/invitations/accept', { token: tokenIn(invited), password: 'a long password' })).status,
+  ).toBe(410);
+  expect(await halyard(`invitation revoke ${id}`)).toMatchObject({ exitCode: 3 });
+});
+
 test('what is written wrongly, or names nobody, says so', async () => {
   expect(await halyard('operator invite ada@example.com --role boss')).toMatchObject({
     exitCode: 2,

@@ -3,7 +3,7 @@ import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';
 import { requireYes } from './confirmation.ts';
 import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
-import { printDone, printList, shortTime } from './output.ts';
+import { printAnswer, printDone, printList, shortTime } from './output.ts';
 import {
   addPermissionOptions,
   type PermissionOptions,
@@ -12,11 +12,11 @@ import {
 } from './permission-options.ts';
 import type { Shell } from './shell.ts';
 
-/** `halyard operator list|invite|reset|remove` */
+/** `halyard operator list|invite|set-role|reset|remove` */
 export function defineOperator(program: Command, shell: Shell): void {
   const operator = program
     .command('operator')
-    .description('Invite, list and remove operators: the people who sign in to the dashboard.');
+    .description('Invite, list, change and remove operators: the people who sign in to the dashboard.');
   addConnectionOptions(operator.command('list').description('List the people who may sign in.')).action(
     async (options: CommandOptions) => {
       const answer = await connect(shell, options).request({ path: apiPath`/operators` });
@@ -35,6 +35,7 @@ export function defineOperator(program: Command, shell: Shell): void {
     },
   );
   defineLinks(operator, shell);
+  defineSetRole(operator, shell);
   addConnectionOptions(
     operator
       .command('remove <e-mail>')
@@ -76,6 +77,32 @@ function defineLinks(operator: Command, shell: Shell): void {
     const path = apiPath`/operators/${await idOf(client, email)}/reset`;
     const answer = await client.request({ method: 'POST', path });
     printLink(shell, options, answer, `${email} may choose a new password; the old one works until then.`);
+  });
+}
+
+function defineSetRole(operator: Command, shell: Shell): void {
+  const setRole = operator
+    .command('set-role <e-mail>')
+    .description('Change what an operator may do. Their sessions end; they sign in again.');
+  const asBefore = 'by default as before';
+  addPermissionOptions(setRole, { role: asBefore, protected: asBefore }).addHelpText(
+    'after',
+    '\nExample:\n  halyard operator set-role ada@example.com --role editor --protected',
+  );
+  addConnectionOptions(setRole).action(async (email: string, options: CommandOptions & PermissionOptions) => {
+    const body = JSON.stringify(permissionBody(options));
+    if (body === '{}') {
+      throw new CliError('Nothing to change was given: add --role, --protected or --no-protected.', {
+        exitCode: EXIT.usage,
+      });
+    }
+    const client = connect(shell, options);
+    const path = apiPath`/operators/${await idOf(client, email)}`;
+    const answer = await client.request({ method: 'PATCH', path, body });
+    printAnswer(shell, options, answer, (fields) => {
+      const role = permissionText(fields.text('role'), fields.any('canChangeProtected'));
+      return `${email} now has the role ${role}.\n`;
+    });
   });
 }
 

@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./environment.ts')).defineEnvironment,
   },
   flag: {
-    summary: 'change, read and archive flags',
+    summary: 'change, read, describe and archive flags',
     load: async () => (await import('./flag.ts')).defineFlag,
   },
   schedule: {
@@ -79,8 +79,12 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./token.ts')).defineToken,
   },
   operator: {
-    summary: 'invite, list and remove operators, who sign in to the dashboard',
+    summary: 'invite, list, change and remove operators, who sign in to the dashboard',
     load: async () => (await import('./operator.ts')).defineOperator,
+  },
+  invitation: {
+    summary: 'list and revoke the one-time links of operators that are still open',
+    load: async () => (await import('./invitation.ts')).defineInvitation,
   },
   doctor: {
     summary: 'find out what is wrong between here and the server',
@@ -95,7 +99,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./openapi.ts')).defineOpenapi,
   },
   version: {
-    summary: 'print the version of this program and of its runtime',
+    summary: 'print the version and the commit of this program',
     load: async () => (await import('./version.ts')).defineVersion,
   },
 };
