@@ -84,12 +84,9 @@ async function logStart({ logLevel: level, logFormat: format }: Config, facts: B
 }
 
 function factsOf(node: RunningNode, config: Config, { invocation }: Shell): BannerFacts {
-  const { url, managementUrl, dashboardUrl, firstStart, setupLink, needsOperator, isReady } = node;
-  return {
-    ...{ version: VERSION, invocation, url, managementUrl, config, dashboardUrl, needsOperator, isReady },
-    ...(setupLink && { setupLink }),
-    ...(firstStart && { firstStart }),
-  };
+  const { url, managementUrl, dashboardUrl } = node;
+  const addresses = { url, managementUrl, dashboardUrl };
+  return { version: VERSION, invocation, config, ...addresses, isReady: node.isReady(), ...node.prepared() };
 }
 
 async function refuseToStart(error: unknown): Promise<never> {

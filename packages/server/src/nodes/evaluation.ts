@@ -44,13 +44,10 @@ export async function startEvaluationNode(
   await plane.firstAttempt;
   const drainMs = config.drainSeconds * 1000;
   const stop = () =>
-    shutDown(
-      [
-        { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.answerLast(drainMs)]) },
-        { name: 'close the listeners', run: () => listeners.close() },
-        { name: 'stop following the log', run: () => plane.close() },
-      ],
-      log,
-    );
+    shutDown(log, [
+      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.answerLast(drainMs)]) },
+      { name: 'close the listeners', run: () => listeners.close() },
+      { name: 'stop following the log', run: () => plane.close() },
+    ]);
   return { url: listeners.url, stop };
 }

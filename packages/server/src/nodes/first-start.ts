@@ -15,16 +15,16 @@ export interface FirstStartParts {
   /** The port of the evaluation interface; names this node among those that offer set-up links. */
   readonly port: number | undefined;
   /** Whether the node can take changes now. */
-  readonly isLive: () => boolean;
+  readonly isReady: () => boolean;
 }
 
 /** What a first start found and created. */
 export interface PreparedStart {
   /** Whether nobody can sign in to the dashboard yet. */
-  needsOperator?: boolean;
-  /** The one-time link for the first administrator. */
+  needsOperator: boolean;
+  /** The one-time link for the first administrator, while there is none. Never created for a log. */
   setupLink?: string;
-  /** The demo project of an empty database. */
+  /** The demo project of an empty database. Its key is shown once. */
   firstStart?: FirstStart;
 }
 
@@ -33,10 +33,10 @@ export interface PreparedStart {
  * that is lost in between, or a standby, is no reason not to serve: that is logged, and the next start tries again.
  */
 export async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart> {
-  const { config, people, log, isLive } = parts;
+  const { config, people, log, isReady } = parts;
   // Output for programs is a log, and secrets have no place in it: there, the first steps are commands.
   const canShowSecrets = config.logFormat === 'pretty';
-  const prepared: PreparedStart = {};
+  const prepared: PreparedStart = { needsOperator: false };
   try {
     prepared.needsOperator = await prepareFirstOperator(people, config);
     if (prepared.needsOperator && canShowSecrets)
@@ -44,7 +44,7 @@ export async function prepareFirstStart(parts: FirstStartParts): Promise<Prepare
     const firstStart = config.bare ? undefined : await createDemo(people, { withKey: canShowSecrets });
     if (firstStart !== undefined) prepared.firstStart = firstStart;
   } catch (error) {
-    if (isLive() && !(error instanceof StoreOutage)) throw error;
+    if (isReady() && !(error instanceof StoreOutage)) throw error;
     warnUnprepared(log, error);
   }
   return prepared;

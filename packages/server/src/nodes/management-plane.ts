@@ -17,13 +17,10 @@ import { VERSION } from '../version.ts';
 import { Housekeeping } from './housekeeping.ts';
 import type { ShutdownStep } from './shutdown.ts';
 
-/** Where a node is reached; known once it listens. */
-export interface Addresses {
-  /** Where people reach the dashboard. */
-  readonly dashboardUrl: string;
-  /** Where programs read flags, when that differs from the dashboard's address. */
-  readonly evaluationUrl: string | undefined;
-}
+/** The source of keys, tokens and one-time links. */
+export const RANDOM = {
+  randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
+};
 
 /** What a {@link ManagementPlane} is made of. */
 export interface ManagementPlaneParts {
@@ -31,26 +28,30 @@ export interface ManagementPlaneParts {
   readonly log: Logger;
   readonly opener: DatabaseOpener;
   readonly plane: ReadPlane;
-  readonly addresses: () => Addresses;
+  readonly adminToken: string;
+  readonly docsUrl: string;
+  /** Where people reach the dashboard. */
+  readonly dashboardUrl: string;
+  /** Where programs read flags, when that differs from the dashboard's address. */
+  readonly evaluationUrl: string | undefined;
   readonly onReceiptsDropped: (count: number) => void;
 }
 
 /** The management plane of a node, beside its read plane: rules over a store, schedules, receipts, housekeeping. */
 export class ManagementPlane {
-  readonly context: ManagementContext;
   readonly people: PeopleContext;
   readonly activity: Activity;
-  readonly #parts: ManagementPlaneParts;
+  /** The management interface: everything under `/api`. */
+  readonly app: LazyManagementApp;
   readonly #schedules: ScheduleRunner;
   readonly #housekeeping: Housekeeping;
 
   constructor(parts: ManagementPlaneParts) {
-    const { opener, plane, log, addresses } = parts;
+    const { config, opener, plane, log, docsUrl } = parts;
     const store = storeOf(opener);
     const database = async () => (await opener.get()).database;
     const deliveries = new SqlDeliveryStore(database);
-    this.#parts = parts;
-    this.context = {
+    const context: ManagementContext = {
       store,
       waitForApplied: (seq) => plane.follower.waitForApplied(seq),
       assertWritable: () => {
@@ -58,16 +59,16 @@ export class ManagementPlane {
           throw unavailable('This node cannot take changes at the moment; try again shortly.');
       },
       now: Date.now,
-      randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+      ...RANDOM,
       newId: () => Bun.randomUUIDv7(),
       scheduled: (dueAt) => this.#schedules.note(dueAt),
     };
     this.people = {
-      ...this.context,
+      ...context,
       passwords: new PasswordHashes(),
       signIns: new SignInMemory(),
-      publicUrl: () => addresses().dashboardUrl,
-      evaluationUrl: () => addresses().evaluationUrl,
+      publicUrl: parts.dashboardUrl,
+      evaluationUrl: parts.evaluationUrl,
     };
     this.activity = new Activity({
       node: newNodeName(),
@@ -77,21 +78,14 @@ export class ManagementPlane {
       onDropped: parts.onReceiptsDropped,
     });
     this.#schedules = new ScheduleRunner({
-      context: this.context,
+      context,
       log,
       isReady: () => plane.follower.isLive,
     });
     this.#housekeeping = new Housekeeping({ plane, store, database, log, deliveries });
-  }
-
-  /** The management interface. Its code is loaded once the node follows the log, so that no request waits for it. */
-  app(adminToken: string, docsUrl: string): LazyManagementApp {
-    const { config, plane, log, addresses } = this.#parts;
-    const app = new LazyManagementApp({
-      context: this.context,
-      adminToken,
-      publicUrl: () => addresses().dashboardUrl,
-      evaluationUrl: () => addresses().evaluationUrl,
+    this.app = new LazyManagementApp({
+      context: this.people,
+      adminToken: parts.adminToken,
       trustProxy: config.trustProxy,
       docsUrl,
       version: VERSION,
@@ -100,9 +94,8 @@ export class ManagementPlane {
       events: this.activity,
       deliveries: this.activity,
     });
-    // Should loading fail, the next request tries again and says so.
-    plane.firstLive.then(() => app.load()).catch(() => {});
-    return app;
+    // Loaded as soon as the node follows the log, so that no request waits. Should it fail, the next request tries again.
+    plane.firstLive.then(() => this.app.load()).catch(() => {});
   }
 
   /** Starts to make scheduled changes. */
@@ -110,27 +103,21 @@ export class ManagementPlane {
     this.#schedules.start();
   }
 
-  /** Ends the streams of dashboards and writes the last receipts. Before the listeners close. */
-  readonly closeActivity: ShutdownStep = {
-    name: 'write the last receipts',
-    kind: 'brief',
-    run: () => this.activity.close(),
-  };
+  // The steps of a shutdown, each with its place in the order.
 
-  /** Finishes the change that is being made. After the listeners have closed. */
-  readonly closeSchedules: ShutdownStep = {
-    name: 'finish the scheduled change in progress',
-    kind: 'brief',
-    run: () => this.#schedules.close(),
-  };
+  /** Before the listeners close: ends the streams of dashboards and writes the last receipts. */
+  readonly closeActivity = brief('write the last receipts', () => this.activity.close());
 
-  /** Writes down which keys were used last. Before the database closes. */
-  readonly closeHousekeeping: ShutdownStep = {
-    name: 'note the last uses of keys',
-    kind: 'brief',
-    run: () => {
-      this.#housekeeping.close();
-      return this.#housekeeping.noteUses();
-    },
-  };
+  /** After the listeners have closed: finishes the change in progress. */
+  readonly closeSchedules = brief('finish the scheduled change', () => this.#schedules.close());
+
+  /** Before the database closes: writes down which keys were used last. */
+  readonly closeHousekeeping = brief('note the last uses of keys', () => {
+    this.#housekeeping.close();
+    return this.#housekeeping.noteUses();
+  });
+}
+
+function brief(name: string, run: () => Promise<void>): ShutdownStep {
+  return { name, kind: 'brief', run };
 }

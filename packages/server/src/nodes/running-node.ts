@@ -1,4 +1,4 @@
-import type { FirstStart } from '../management/first-start/demo.ts';
+import type { PreparedStart } from './first-start.ts';
 
 /** A node that listens. */
 export interface RunningNode {
@@ -8,16 +8,12 @@ export interface RunningNode {
   readonly managementUrl: string;
   /** Resolves when the node has stopped. */
   readonly closed: Promise<void>;
-  /** The demo project of the first start on an empty database. Its key is shown once. */
-  readonly firstStart?: FirstStart;
   /** Where people reach the dashboard. */
   readonly dashboardUrl: string;
   /** Whether it has its data and follows every change; not while the database is away. */
-  readonly isReady: boolean;
-  /** Whether nobody can sign in to the dashboard yet. */
-  readonly needsOperator: boolean;
-  /** The one-time link for the first administrator, while there is none; shown once. Never made for a log. */
-  readonly setupLink?: string;
+  isReady(): boolean;
+  /** What the first start created; its secrets are shown once. */
+  prepared(): PreparedStart;
   /** Drains and stops: unready, streams closed spread over the drain window, requests finished. Safe to call twice. */
   stop(): Promise<void>;
 }

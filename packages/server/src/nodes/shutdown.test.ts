@@ -6,20 +6,17 @@ test('a step that fails is logged, and the steps after it run in order', async (
   const ran: string[] = [];
   const logged: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
-  await shutDown(
-    [
-      { name: 'first', run: () => void ran.push('first') },
-      { name: 'throws', run: () => Promise.reject(new Error('the disk is full')) },
-      {
-        name: 'throws at once',
-        run: () => {
-          throw new Error('closed already');
-        },
+  await shutDown(log, [
+    { name: 'first', run: () => void ran.push('first') },
+    { name: 'throws', run: () => Promise.reject(new Error('the disk is full')) },
+    {
+      name: 'throws at once',
+      run: () => {
+        throw new Error('closed already');
       },
-      { name: 'last', run: async () => void ran.push('last') },
-    ],
-    log,
-  );
+    },
+    { name: 'last', run: async () => void ran.push('last') },
+  ]);
   expect(ran).toEqual(['first', 'last']);
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([
     { step: 'throws', err: { message: 'the disk is full' } },
@@ -34,6 +31,6 @@ test('a brief step that never ends is given up, and the next one runs', async ()
     kind: 'brief',
     run: () => new Promise(() => {}),
   } as const;
-  await shutDown([never, { name: 'next', run: () => void ran.push('next') }], pino({ level: 'silent' }));
+  await shutDown(pino({ level: 'silent' }), [never, { name: 'next', run: () => void ran.push('next') }]);
   expect(ran).toEqual(['next']);
 });

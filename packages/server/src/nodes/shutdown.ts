@@ -14,7 +14,7 @@ export interface ShutdownStep {
 }
 
 /** Runs every step in order. A step that fails is logged and does not stop the ones after it. Never rejects. */
-export async function shutDown(steps: readonly ShutdownStep[], log: Logger): Promise<void> {
+export async function shutDown(log: Logger, steps: readonly ShutdownStep[]): Promise<void> {
   for (const { name, kind, run } of steps) {
     try {
       const work = Promise.resolve(run());

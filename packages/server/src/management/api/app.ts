@@ -7,7 +7,6 @@ import type { OpenStream } from '../../domain/read-side.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { errorResponse, methodNotAllowed, notFound } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request-id.ts';
-import type { ManagementContext } from '../context.ts';
 import { mountClients } from '../deliveries/client-routes.ts';
 import { mountDeliveries } from '../deliveries/delivery-routes.ts';
 import { mountEvents, type ScreenEvents } from '../deliveries/event-routes.ts';
@@ -25,11 +24,9 @@ import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountAccessTokens } from '../people/access-token-routes.ts';
 import { mountInvitations } from '../people/invitation-routes.ts';
 import { mountOperators } from '../people/operator-routes.ts';
-import { PasswordHashes } from '../people/passwords.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountSetup } from '../people/setup-routes.ts';
-import { SignInMemory } from '../people/sign-in-limit.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { allowedMethods } from './allowed-methods.ts';
@@ -42,13 +39,9 @@ import { mountStream } from './stream.ts';
 
 /** What the management interface is made of. */
 export interface ManagementAppOptions {
-  readonly context: ManagementContext;
+  readonly context: PeopleContext;
   /** A token that works without a record, from the settings. */
   readonly adminToken: string | undefined;
-  /** Where people reach this server with a browser, without a slash at the end. */
-  readonly publicUrl: () => string;
-  /** Where programs read flags, when that is another address than this one's. */
-  readonly evaluationUrl: () => string | undefined;
   /** Whether `X-Forwarded-For` is believed for the audit log, and `X-Forwarded-Host` for the origin of pages. */
   readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */
@@ -63,14 +56,7 @@ export interface ManagementAppOptions {
 
 /** The whole management interface: everything under `/api`. */
 export function createManagementApp(options: ManagementAppOptions): ManagementApp {
-  const { context, docsUrl, log, publicUrl, evaluationUrl } = options;
-  const people: PeopleContext = {
-    ...context,
-    passwords: new PasswordHashes(),
-    signIns: new SignInMemory(),
-    publicUrl,
-    evaluationUrl,
-  };
+  const { context, docsUrl, log } = options;
   const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
   const refuse = (error: unknown, requestId: string) => errorResponse(error, { docsUrl, requestId, log });
   app.onError((error, c) => {
@@ -83,13 +69,13 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   app.use(frame);
   mountOpenApi(app, options.version);
   app.use(noteCaller(options));
-  app.use(guardAgainstOtherPages(options));
-  mountSession(app, people, log);
-  mountSetup(app, people);
-  app.use(authenticate({ ...options, context: people }));
-  mountPassword(app, people);
-  mountOperators(app, people);
-  mountInvitations(app, people);
+  app.use(guardAgainstOtherPages({ ...options, publicUrl: context.publicUrl }));
+  mountSession(app, context, log);
+  mountSetup(app, context);
+  app.use(authenticate(options));
+  mountPassword(app, context);
+  mountOperators(app, context);
+  mountInvitations(app, context);
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);

@@ -7,7 +7,7 @@ import type { ManagementEnv } from './environment.ts';
 /** What the guard compares with. */
 export interface OwnPageOptions {
   /** Where people reach this server with a browser. */
-  readonly publicUrl: () => string;
+  readonly publicUrl: string;
   /** Whether `X-Forwarded-Host` is believed. */
   readonly trustProxy: boolean;
 }
@@ -47,7 +47,7 @@ function isOwnPage(request: Request, { publicUrl, trustProxy }: OwnPageOptions):
   if (!URL.canParse(origin)) return false;
   const hosts = [headers.get('Host') ?? new URL(request.url).host];
   if (trustProxy) hosts.push(headers.get('X-Forwarded-Host') ?? '');
-  return hosts.includes(new URL(origin).host) || origin === new URL(publicUrl()).origin;
+  return hosts.includes(new URL(origin).host) || origin === new URL(publicUrl).origin;
 }
 
 function requireSafeType({ headers, body }: Request): void {

@@ -1,7 +1,9 @@
 import pino from 'pino';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
-import type { ManagementContext } from '../context.ts';
+import { PasswordHashes } from '../people/passwords.ts';
+import type { PeopleContext } from '../people/people.ts';
+import { SignInMemory } from '../people/sign-in-limit.ts';
 import { createManagementApp } from './app.ts';
 import type { ManagementApp } from './environment.ts';
 
@@ -33,7 +35,7 @@ export class TestApp {
   readonly home: TestStore;
   /** What the node would do and know; tests change it. */
   readonly node = { now: Date.now(), isLost: false, applied: [] as number[], waitForApplied: async () => {} };
-  readonly context: ManagementContext;
+  readonly context: PeopleContext;
   /** What was logged, one JSON text per line. */
   readonly logged: string[] = [];
   /** Project and environment of every stream that was opened. */
@@ -57,6 +59,10 @@ export class TestApp {
       now: () => this.node.now,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
       newId: () => Bun.randomUUIDv7(),
+      passwords: new PasswordHashes(),
+      signIns: new SignInMemory(),
+      publicUrl: 'https://flags.example',
+      evaluationUrl: undefined,
       pause: async (ms) => {
         this.pauses.push(ms);
         await this.pause();
@@ -65,8 +71,6 @@ export class TestApp {
     this.app = createManagementApp({
       context: this.context,
       adminToken: ADMIN_TOKEN,
-      publicUrl: () => 'https://flags.example',
-      evaluationUrl: () => undefined,
       trustProxy: true,
       docsUrl: 'https://docs.example',
       version: '0.0.0',

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { offerSetup } from '../people/invitations.ts';
-import { PasswordHashes } from '../people/passwords.ts';
-import { SignInMemory } from '../people/sign-in-limit.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { PASSWORD, TestBrowser } from './test-browser.ts';
 
@@ -35,11 +33,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     const dueAt = new Date(app.node.now + 3_600_000).toISOString();
 
     // People first: the first administrator is made while there is nobody.
-    const people = {
-      ...{ ...app.context, passwords: new PasswordHashes(), signIns: new SignInMemory() },
-      ...{ publicUrl: () => '', evaluationUrl: () => undefined },
-    };
-    const setup = { token: (await offerSetup(people, 'test')).token, password: PASSWORD };
+    const setup = { token: (await offerSetup(app.context, 'test')).token, password: PASSWORD };
     const browser = new TestBrowser(app);
     const ada = { email: 'ada@example.com', name: 'Ada' };
     await written('setUp', browser.call('POST', '/api/setup', { body: { ...setup, ...ada } }));

@@ -28,7 +28,7 @@ export function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
     record: { id: context.newId(), ...facts, createdAt, expiresAt },
     token,
     // In the fragment, which browsers keep to themselves: no server log holds it.
-    link: `${context.publicUrl()}/${page}#${token}`,
+    link: `${context.publicUrl}/${page}#${token}`,
   };
 }
 

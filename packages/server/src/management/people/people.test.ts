@@ -4,8 +4,6 @@ import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { join, ORIGIN, PASSWORD, TestBrowser } from '../api/test-browser.ts';
 import { offerSetup } from './invitations.ts';
-import { PasswordHashes } from './passwords.ts';
-import { SignInMemory } from './sign-in-limit.ts';
 
 setDefaultTimeout(60_000);
 
@@ -24,14 +22,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
   afterAll(() => app.close());
 
   const setupToken = async (maker = 'node:a') => {
-    const context = {
-      ...app.context,
-      passwords: new PasswordHashes(),
-      signIns: new SignInMemory(),
-      publicUrl: () => ORIGIN,
-      evaluationUrl: () => undefined,
-    };
-    const { token, link } = await offerSetup(context, maker);
+    const { token, link } = await offerSetup(app.context, maker);
     expect(link).toBe(`${ORIGIN}/setup#${token}`);
     secrets.push(token);
     return token;

@@ -10,9 +10,9 @@ export interface PeopleContext extends ManagementContext {
   readonly passwords: PasswordHashes;
   readonly signIns: SignInMemory;
   /** Where people reach this server with a browser, without a slash at the end. */
-  publicUrl(): string;
+  readonly publicUrl: string;
   /** Where programs read flags, when that is another address. */
-  evaluationUrl(): string | undefined;
+  readonly evaluationUrl: string | undefined;
 }
 
 /** Where a request to sign in comes from. */

@@ -107,7 +107,7 @@ async function sessionOf(context: PeopleContext, request: Request): Promise<Acti
 }
 
 function sessionRecord(context: PeopleContext, { session, operator, seq }: Written<ActiveSession>) {
-  const evaluationUrl = context.evaluationUrl();
+  const { evaluationUrl } = context;
   const { createdAt: _, lastSeenAt: __, ...record } = operatorRecord(operator);
   return {
     signedIn: true,
