@@ -61,11 +61,14 @@ export async function checkReadiness(url: string): Promise<Finding> {
   const response = await get(url, '/readyz');
   if (typeof response !== 'string' && response.ok)
     return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
-  const detail =
-    typeof response === 'string'
-      ? response
-      : 'is not ready: its database may be away, or it is stopping. Its log says which.';
+  const detail = typeof response === 'string' ? response : await whyNotReady(response);
   return { check: 'readiness', outcome: 'failed', detail };
+}
+
+async function whyNotReady(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  if (typeof body === 'object' && body !== null && 'reason' in body) return `is not ready: ${body.reason}`;
+  return 'is not ready: its database may be away, or it is stopping. Its log says which.';
 }
 
 /** Whether the access token is good. */

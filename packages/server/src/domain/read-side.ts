@@ -31,6 +31,8 @@ export interface Freshness {
   canRead(): boolean;
   /** Whether streams may be opened: every change will be seen, and the node is not on its way out. */
   canStream(): boolean;
+  /** What an operator must mend before the node is ready again; `undefined` where waiting may be enough. */
+  trouble(): string | undefined;
   /** Whole seconds since the catalog was last known to be current; `undefined` while it is. */
   staleSeconds(): number | undefined;
 }

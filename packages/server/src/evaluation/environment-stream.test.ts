@@ -15,7 +15,12 @@ test('a node that has no flags yet does not say that there is no such project', 
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
   });
   const hub = new Hub({ maxQueuedBytes: 1024 });
-  const freshness = { canRead: () => false, canStream: () => false, staleSeconds: () => undefined };
+  const freshness = {
+    canRead: () => false,
+    canStream: () => false,
+    staleSeconds: () => undefined,
+    trouble: () => undefined,
+  };
   const open = environmentStreams({ catalog, hub, freshness });
   const request = new Request('http://here/api/projects/shop/environments/production/stream');
   const refused = () => open('shop', 'production', { request, stillValid: async () => true });
@@ -36,7 +41,12 @@ test('a stream ends with the session or token that opened it', async () => {
     payload: JSON.stringify(made),
   });
   const hub = new Hub({ maxQueuedBytes: 1024 });
-  const freshness = { canRead: () => true, canStream: () => true, staleSeconds: () => undefined };
+  const freshness = {
+    canRead: () => true,
+    canStream: () => true,
+    staleSeconds: () => undefined,
+    trouble: () => undefined,
+  };
   const open = environmentStreams({ catalog, hub, freshness });
   let isSignedIn = true;
   const request = new Request('http://here/api/projects/shop/environments/production/stream');

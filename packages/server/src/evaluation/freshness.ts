@@ -1,4 +1,5 @@
 import type { Freshness } from '../domain/read-side.ts';
+import { StorageError } from '../domain/storage-error.ts';
 import type { Follower } from './replication/follower.ts';
 
 /** A catalog whose last proof is older than this may be behind: two heartbeats, and one that was not answered. */
@@ -29,6 +30,11 @@ export class NodeFreshness implements Freshness {
 
   canStream(): boolean {
     return this.#follower.isLive && !this.#isDraining;
+  }
+
+  trouble(): string | undefined {
+    const { lostCause } = this.#follower;
+    return lostCause instanceof StorageError ? lostCause.message : undefined;
   }
 
   staleSeconds(): number | undefined {

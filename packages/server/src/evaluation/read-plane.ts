@@ -143,15 +143,20 @@ export class ReadPlane {
       return;
     }
     // An expected failure is told in its own words; of any other the stack may help.
-    const isExpected = cause instanceof StorageError || cause instanceof StoreOutage;
-    const details = isExpected ? { reason: cause.message } : { err: cause };
-    this.#log.warn(details, 'the change log is out of reach; streams are closed and it is tried again');
+    if (cause instanceof StorageError) {
+      this.#log.error({ reason: cause.message }, 'the database cannot be used; streams are closed');
+    } else {
+      const details = cause instanceof StoreOutage ? { reason: cause.message } : { err: cause };
+      this.#log.warn(details, 'the change log is out of reach; streams are closed and it is tried again');
+    }
     this.#firstAttempt.resolve(false);
   }
 
   #onStillLost(cause: Error, attempts: number): void {
-    const level = attempts % WARN_EVERY === 0 ? 'warn' : 'debug';
-    this.#log[level]({ reason: cause.message, attempts }, 'the change log is still out of reach');
+    const needsHelp = cause instanceof StorageError;
+    const level = attempts % WARN_EVERY !== 0 ? 'debug' : needsHelp ? 'error' : 'warn';
+    const message = needsHelp ? 'the database still cannot be used' : 'the change log is still out of reach';
+    this.#log[level]({ reason: cause.message, attempts }, message);
   }
 
   #tell(of: (observer: ReadPlaneObserver) => void): void {

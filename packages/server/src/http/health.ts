@@ -13,9 +13,11 @@ export function readinessAnswer(freshness: Freshness): Response {
   if (freshness.canStream()) return status(200, { status: 'ready' });
   const staleSeconds = freshness.staleSeconds();
   const canRead = freshness.canRead();
+  const reason = freshness.trouble();
   return status(503, {
     status: 'not ready',
     canRead,
+    ...(reason === undefined ? {} : { reason }),
     ...(staleSeconds === undefined ? {} : { staleSeconds }),
   });
 }

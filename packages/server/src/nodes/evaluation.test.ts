@@ -1,9 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { rmSync } from 'node:fs';
 import { formatProjectKey } from '@halyard/protocol';
-import { openSse } from '@halyard/testing';
+import { openSse, temporaryFolder, until } from '@halyard/testing';
+import pino from 'pino';
 import { digestOf } from '../domain/secret.ts';
 import { createLogger } from '../observability/log.ts';
+import { openSqlite } from '../storage/engines/sqlite.ts';
 import { logSourceOf } from '../storage/log-source.ts';
+import { migrate } from '../storage/schema.ts';
 import { ENGINES, openTestStore, type TestEngine } from '../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../storage/test-records.ts';
 import { startEvaluationNode } from './evaluation.ts';
@@ -47,4 +51,29 @@ describe.each(ENGINES)('a node that only serves reads, on the log of $name', (en
       await node.stop();
     }
   });
+});
+
+test('a node whose database files were removed is not ready and says what to do, there and in the log', async () => {
+  using folder = temporaryFolder();
+  const path = folder.file('halyard.db');
+  const database = await openSqlite({ path });
+  await migrate(database);
+  const config = { host: '127.0.0.1', port: 0, reusePort: false, drainSeconds: 0, maxQueuedBytes: 1 << 20 };
+  const errors: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) });
+  const node = await startEvaluationNode(logSourceOf(database), config, log);
+  try {
+    rmSync(`${path}-wal`);
+    const body = await until('the node is not ready', async () => {
+      const response = await fetch(`${node.url}/readyz`);
+      return response.status === 503 ? response.json() : undefined;
+    });
+    const reason = 'The file halyard.db-wal was removed or replaced while in use: restart Halyard.';
+    expect(body).toMatchObject({ status: 'not ready', canRead: true, reason });
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors[0]).toContain(reason);
+  } finally {
+    await node.stop();
+    await database.close();
+  }
 });

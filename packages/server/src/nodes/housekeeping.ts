@@ -10,6 +10,9 @@ import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
 /** How often the uses of keys are written down, and how often old log rows are looked for, in milliseconds. */
 const TOUCH_MS = 30_000;
 const PRUNE_MS = 3_600_000;
+
+/** How long after the start the first old rows are looked for: nodes that restart often must remove them as well. */
+const FIRST_PRUNE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** What the housekeeping works on. */
@@ -31,6 +34,7 @@ export class Housekeeping {
     this.#parts = parts;
     this.#timers = [
       setInterval(() => void this.noteUses(), TOUCH_MS),
+      setTimeout(() => void this.#prune(), FIRST_PRUNE_MS),
       setInterval(() => void this.#prune(), PRUNE_MS),
     ];
     for (const timer of this.#timers) timer.unref();

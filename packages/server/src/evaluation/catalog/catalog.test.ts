@@ -56,6 +56,19 @@ function mapOf(catalog: Catalog): string {
 }
 
 describe('Catalog', () => {
+  test('a key of a project that does not exist opens nothing, in the snapshot and in the log', () => {
+    const [key] = CONTENTS.keys;
+    const lost = { ...key, projectId: 'another' } as (typeof CONTENTS.keys)[number];
+    const { catalog, heard } = setUp({ ...CONTENTS, keys: [lost] });
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+    catalog.apply(row({ kind: 'key.created', projectId: 'another' }, { ...key }));
+    expect(catalog.keys.authenticate(KEY)).toBeUndefined();
+    expect(heard).toEqual(['malformed key k', 'malformed key k']);
+    catalog.apply(row({ kind: 'project.created', projectId: 'another' }, { name: 'another' }));
+    catalog.apply(row({ kind: 'key.created', projectId: 'another' }, { ...key }));
+    expect(catalog.keys.authenticate(KEY)?.id).toBe('k');
+  });
+
   test('serves what the snapshot held', () => {
     const { catalog } = setUp();
     expect(mapOf(catalog)).toBe('{"environment":"production","flags":{"a":{"enabled":true}}}');

@@ -64,7 +64,7 @@ export class Catalog {
   /** Replaces everything by the contents of one snapshot. */
   load(contents: CatalogContents): void {
     this.#clear();
-    for (const project of contents.projects) this.#projectIds.set(project.name, project.id);
+    for (const project of contents.projects) this.#addProject(project);
     for (const environment of contents.environments) this.#addEnvironment(environment);
     for (const [environmentId, operations] of this.#groupStates(contents.states)) {
       const environment = this.#byId.get(environmentId);
@@ -82,7 +82,7 @@ export class Catalog {
     const payload: unknown = JSON.parse(row.payload);
     switch (row.kind) {
       case 'project.created':
-        this.#projectIds.set((payload as ChangePayload['project.created']).name, row.projectId);
+        this.#addProject({ id: row.projectId, ...(payload as ChangePayload['project.created']) });
         return;
       case 'project.deleted':
         this.#removeProject(row.projectId);
@@ -163,13 +163,15 @@ export class Catalog {
     return { id: row.environmentId, projectId: row.projectId };
   }
 
+  #addProject({ id, name }: { id: string; name: string }): void {
+    this.#projectIds.set(name, id);
+    this.#byProject.set(id, new Map());
+  }
+
   #addEnvironment(identity: { id: string; projectId: string; name: string; revision: number }): void {
     const environment = new LiveEnvironment(identity);
     this.#byId.set(identity.id, environment);
-    const siblings = this.#byProject.get(identity.projectId);
-    if (siblings === undefined)
-      this.#byProject.set(identity.projectId, new Map([[identity.name, environment]]));
-    else siblings.set(identity.name, environment);
+    this.#byProject.get(identity.projectId)?.set(identity.name, environment);
   }
 
   #removeEnvironment(id: string): void {
@@ -191,7 +193,9 @@ export class Catalog {
   }
 
   #addKey(raw: StoredKey): void {
-    if (!this.keys.add(raw)) this.#listener.malformed({ kind: 'key', id: String(raw.id) });
+    // A key of a project that does not exist is as malformed as one without a project. [spec Authentication 4]
+    const isKnown = typeof raw.projectId === 'string' && this.#byProject.has(raw.projectId);
+    if (!isKnown || !this.keys.add(raw)) this.#listener.malformed({ kind: 'key', id: String(raw.id) });
   }
 
   #clear(): void {

@@ -124,9 +124,13 @@ export class KeyIndex {
 function parseEntry(raw: StoredKey): KeyEntry | undefined {
   const environments = parseEnvironments(raw.environments);
   const expiresAt = parseExpiry(raw.expiresAt);
-  if (typeof raw.id !== 'string' || typeof raw.projectId !== 'string') return undefined;
+  if (!isId(raw.id) || !isId(raw.projectId)) return undefined;
   if (environments === undefined || expiresAt === undefined) return undefined;
   return { id: raw.id, projectId: raw.projectId, environments, expiresAt, used: false, isExpired: false };
+}
+
+function isId(raw: unknown): raw is string {
+  return typeof raw === 'string' && raw !== '';
 }
 
 function parseEnvironments(raw: unknown): ReadonlySet<string> | undefined {

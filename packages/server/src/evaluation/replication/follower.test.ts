@@ -25,6 +25,9 @@ class FaultySource implements LogSource {
   isSilent = false;
   refuses = false;
   snapshots = 0;
+  /** Whether sessions are lost at their first question, and how many were. */
+  isDying = false;
+  deaths = 0;
   /** Whether the next snapshot is of a server where the log took another turn at its last row. */
   isNextForeign = false;
 
@@ -36,7 +39,12 @@ class FaultySource implements LogSource {
     if (this.refuses) throw new Error('refused');
     const session = await this.#source.open();
     return {
-      head: () => session.head(),
+      head: () => {
+        if (!this.isDying) return session.head();
+        this.deaths++;
+        this.lose();
+        return Promise.reject(new Error('lost'));
+      },
       changeIdAt: (seq) => session.changeIdAt(seq),
       read: async (after) => {
         const page = await session.read(after);
@@ -176,6 +184,17 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(1);
   });
 
+  test('each session that is lost while the log is out of reach is told once', async () => {
+    const { source, heard, until } = await setUp();
+    source.isDying = true;
+    source.lose();
+    await until('still lost', 3);
+    source.isDying = false;
+    await until('live', 2);
+    expect(heard.filter((event) => event === 'still lost')).toHaveLength(source.deaths);
+    expect(heard.filter((event) => event === 'lost')).toHaveLength(1);
+  });
+
   test('a session that comes back at the first attempt was never still lost', async () => {
     const { source, heard, until } = await setUp();
     source.lose();
@@ -202,8 +221,8 @@ describe('Follower', () => {
       await write(3);
       await until(seen(3));
       expect(source.snapshots).toBe(2);
-      const revisions = heard.filter((event) => event.startsWith('revision'));
-      expect(revisions).toEqual([...new Set(revisions)].sort());
+      const revisions = heard.flatMap((event) => /^revision (\d+)/.exec(event)?.[1] ?? []).map(Number);
+      expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => a - b));
     },
   );
 

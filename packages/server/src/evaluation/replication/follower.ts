@@ -63,6 +63,7 @@ export class Follower {
   #alarm: Alarm | undefined;
   #provenAt = Number.NEGATIVE_INFINITY;
   #attempt = 0;
+  #lostCause: Error | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = { heartbeatMs: 1000, pollMs: 200, random: Math.random, ...options };
@@ -71,6 +72,11 @@ export class Follower {
   /** Whether the catalog is current and every change will be seen. */
   get isLive(): boolean {
     return this.#state === 'live';
+  }
+
+  /** Why the log is lost; `undefined` while it is followed. */
+  get lostCause(): Error | undefined {
+    return this.#lostCause;
   }
 
   /** Whether a snapshot has been loaded, however old it is. */
@@ -129,7 +135,8 @@ export class Follower {
     this.#alarm = alarm;
     session.onWake(() => alarm.ring());
     session.onLost((cause) => {
-      this.#fail(cause);
+      // At once, where streams are open. What fails while the log is lost anyway is told when the attempt has ended.
+      if (this.#state !== 'lost') this.#fail(cause);
       alarm.fail(cause);
     });
     try {
@@ -230,6 +237,7 @@ export class Follower {
     this.#attempt = 0;
     if (this.#state === 'live' || this.#state === 'closed') return;
     this.#state = 'live';
+    this.#lostCause = undefined;
     this.#options.listener.live();
   }
 
@@ -237,6 +245,7 @@ export class Follower {
     if (this.#state === 'closed') return;
     const wasLost = this.#state === 'lost';
     this.#state = 'lost';
+    this.#lostCause = cause;
     // A session that is lost while it is followed says so first, and then ends for the same cause.
     if (wasLost && this.#attempt > 0) this.#options.listener.stillLost(cause, this.#attempt);
     else if (!wasLost) this.#options.listener.lost(cause);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
+import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
 import { Hub } from './hub.ts';
 import type { CloseCause } from './subscriber.ts';
@@ -91,12 +92,14 @@ describe('Hub', () => {
     const streams = Array.from({ length: 2500 }, () => hub.open(environment));
     const readers = streams.map((stream) => stream.getReader());
     await Promise.all(readers.map((reader) => reader.read()));
+    // Asked for beforehand, so that what is handed to a stream counts although the stream ends in the same turn.
+    const next = readers.map((reader) => reader.read());
     change(1);
     hub.closeAll('listener');
-    const ends = await Promise.allSettled(readers.map((reader) => reader.read()));
-    // The first slice was written before the failure; to the rest not a byte may go.
-    const sent = ends.filter((end) => end.status === 'fulfilled' && end.value.value !== undefined);
-    expect(sent).toHaveLength(0);
+    const sent = (await Promise.all(next)).filter(({ value }) => value !== undefined);
+    expect(sent.length).toBeGreaterThan(0);
+    expect(sent.length).toBeLessThan(1000);
+    expect((await Promise.all(readers.map((reader) => reader.read()))).every(({ done }) => done)).toBe(true);
     expect(closed).toEqual(Array.from({ length: 2500 }, () => 'listener'));
     expect(hub.size).toBe(0);
   });
@@ -165,11 +168,25 @@ describe('Hub', () => {
     const { hub, environment, change } = setUp();
     for (let opened = 0; opened < 1000; opened++) hub.open(environment);
     for (let n = 1; n <= 7; n++) change(`${n}${'x'.repeat(2 * 1024 * 1024)}`);
-    const room = hub.room();
-    expect(room).toBeDefined();
+    expect(hub.room()).toBeDefined();
     hub.closeAll('listener');
-    await room;
+    await new Promise<void>((resolve) => setImmediate(resolve));
     expect(hub.room()).toBeUndefined();
+  });
+
+  test('what was taken before the listener failed counts as seen', async () => {
+    const settled: DeliveryProgress[] = [];
+    const hub = new Hub({ maxQueuedBytes: 1024, onProgress: (progress) => settled.push(progress) });
+    hubs.push(hub);
+    const environment = environmentNamed('production');
+    const readers = Array.from({ length: 3 }, () => hub.open(environment).getReader());
+    await Promise.all(readers.map((reader) => reader.read()));
+    const next = readers.map((reader) => reader.read());
+    environment.apply(1, [['a', '{"enabled":true}']]);
+    hub.broadcast(environment, { seq: 1, at: Date.now() });
+    hub.closeAll('listener');
+    await Promise.all(next);
+    expect(settled).toMatchObject([{ seq: 1, streams: 3, seen: 3, closed: 0, isSettled: true }]);
   });
 
   test('closing a key ends its streams and no others, at once', async () => {

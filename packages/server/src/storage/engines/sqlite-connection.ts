@@ -1,4 +1,6 @@
-import type { Database as Sqlite, Statement } from 'bun:sqlite';
+import { SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite';
+import { basename } from 'node:path';
+import { StorageError } from '../../domain/storage-error.ts';
 import type { Parameter } from '../database.ts';
 import { checkTexts } from '../parameters.ts';
 
@@ -21,13 +23,17 @@ export class SqliteConnection {
   /** Runs one statement and gives its rows. Throws what SQLite throws, and `invalid_argument` for an unfit text. */
   run<Row>(text: string, parameters: readonly Parameter[] = []): Row[] {
     checkTexts(parameters);
-    if (text.length > CACHED_TEXT_LENGTH) {
-      using statement = this.sqlite.prepare(positional(text));
-      // `Row`: the caller wrote the SQL and says what its columns are.
-      return statement.all(...parameters) as Row[];
+    try {
+      if (text.length > CACHED_TEXT_LENGTH) {
+        using statement = this.sqlite.prepare(positional(text));
+        // `Row`: the caller wrote the SQL and says what its columns are.
+        return statement.all(...parameters) as Row[];
+      }
+      // `Row`: as above.
+      return this.#prepared(text).all(...parameters) as Row[];
+    } catch (error) {
+      throw isDamage(error) ? damaged(this.sqlite.filename, error) : error;
     }
-    // `Row`: as above.
-    return this.#prepared(text).all(...parameters) as Row[];
   }
 
   /** Ends the connection at once. Safe to call twice. */
@@ -47,6 +53,19 @@ export class SqliteConnection {
     this.#statements.set(text, statement);
     return statement;
   }
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '');
+}
+
+/** Named without its folder: the message is shown to whoever asks for the readiness of the node. */
+function damaged(path: string, cause: unknown): StorageError {
+  const file = basename(path);
+  return new StorageError(
+    `The database file ${file} is damaged: stop Halyard, restore ${file} from a backup, and start it again.`,
+    { cause },
+  );
 }
 
 /** SQLite takes `$1` for a name; its numbered parameters are written `?1`. */

@@ -1,6 +1,6 @@
 import { SQLiteError, Database as Sqlite } from 'bun:sqlite';
 import { accessSync, closeSync, constants, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { StorageError } from '../../domain/storage-error.ts';
 import { retryWhileBusy } from './sqlite-busy.ts';
 
@@ -43,7 +43,9 @@ export function identitiesOf(path: string): FileIdentities {
 export function checkIdentities(identities: FileIdentities): void {
   for (const [file, identity] of identities) {
     if (identityOf(file) === identity) continue;
-    throw new StorageError(`The file ${file} was removed or replaced while in use: restart Halyard.`);
+    throw new StorageError(
+      `The file ${basename(file)} was removed or replaced while in use: restart Halyard.`,
+    );
   }
 }
 

@@ -278,6 +278,25 @@ describe('an SQLite database in use', () => {
     await expect(write).rejects.toThrow(/removed or replaced.*restart/);
   });
 
+  test('a file whose pages are damaged is called so, in words for the operator', async () => {
+    await using home = await openFile();
+    const large = `{"enabled":true,"value":"${'x'.repeat(60_000)}"}`;
+    await home.store.commit(ADA, changing(home.environment, ['checkout', large]));
+    await home.database.close();
+    await damagePages(home.path);
+    const damaged = await openSqlite({ path: home.path });
+    try {
+      await expect(loadSnapshot(damaged)).rejects.toBeInstanceOf(StorageError);
+      await expect(loadSnapshot(damaged)).rejects.toThrow(/^The database file halyard.db is damaged.*backup/);
+      const feed = await damaged.openFeed();
+      const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+      await expect(readLog(feed, 0, 10)).rejects.toBeInstanceOf(StorageError);
+      expect((await lost).message).toContain('is damaged');
+    } finally {
+      await damaged.close();
+    }
+  });
+
   test('no acknowledged write is lost when the process is killed', async () => {
     await using home = await openFile();
     for (let round = 0; round < 3; round++) {
@@ -335,6 +354,18 @@ async function takeForItself(path: string): Promise<string> {
     sqlite.close(true);`;
   const child = Bun.spawn([process.execPath, '-e', script, path], { stdout: 'pipe', stderr: 'inherit' });
   return (await child.stdout.text()).trim();
+}
+
+/** Overwrites the pages of the tables, and leaves those of the schema. The database must be closed. */
+async function damagePages(path: string): Promise<void> {
+  const sqlite = new Sqlite(path);
+  const [[pageSize = 0] = []] = sqlite.query('PRAGMA page_size').values() as number[][];
+  const text = `SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name IN ('flag_states', 'change_log')`;
+  const pages = sqlite.query(text).values() as number[][];
+  sqlite.close(true);
+  const bytes = await Bun.file(path).bytes();
+  for (const [page = 0] of pages) bytes.fill(0xaa, (page - 1) * pageSize, page * pageSize);
+  await Bun.write(path, bytes);
 }
 
 /** Starts a writer, kills it once it has printed `count` acknowledgements, and gives the last one it printed. */

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test';
+import pino from 'pino';
+import { Catalog } from '../evaluation/catalog/catalog.ts';
+import { Hub } from '../evaluation/streaming/hub.ts';
+import { openSqlite } from '../storage/engines/sqlite.ts';
+import { migrate } from '../storage/schema.ts';
+import { SqlStore } from '../storage/store.ts';
+import { Housekeeping } from './housekeeping.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('old records are removed a minute after the start, and then every hour', async () => {
+  const database = await openSqlite({ path: ':memory:' });
+  await migrate(database);
+  let rounds = 0;
+  const ignore = () => undefined;
+  const housekeeping = new Housekeeping({
+    plane: {
+      catalog: new Catalog({ changed: ignore, environmentGone: ignore, keyGone: ignore, malformed: ignore }),
+      hub: new Hub({ maxQueuedBytes: 1024 }),
+    },
+    store: new SqlStore(database),
+    database: async () => database,
+    deliveries: {
+      prune: async () => {
+        rounds++;
+      },
+    },
+    log: pino({ level: 'silent' }),
+  });
+  jest.advanceTimersByTime(59_999);
+  expect(rounds).toBe(0);
+  jest.advanceTimersByTime(1);
+  expect(rounds).toBe(1);
+  jest.advanceTimersByTime(2 * 3_600_000 - 60_000);
+  expect(rounds).toBe(3);
+  housekeeping.close();
+  jest.advanceTimersByTime(2 * 3_600_000);
+  expect(rounds).toBe(3);
+  await database.close();
+});
