@@ -119,6 +119,12 @@ test('a host name that does not exist is said not to be resolved', async () => {
   expect(err).toStartWith('error: The host name no-such-host.invalid cannot be resolved.');
 });
 
+test('a port of another protocol is said to be one', async () => {
+  const url = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  const { err } = await runCaptured(['project', 'create', 'shop', '--url', url], { env });
+  expect(err).toContain(`${url} is not a web server: something else answers on this port.`);
+});
+
 test('a redirect is named', async () => {
   const url = await tcpServer((socket) =>
     socket.end('HTTP/1.1 301 Moved\r\nLocation: https://flags.example.com/\r\nContent-Length: 0\r\n\r\n'),

@@ -17,8 +17,8 @@ export function describeConnectionFailure(
   { url, timeoutMs, isWrite }: FailedRequest,
 ): string {
   const code = codeOf(cause);
-  const neverSent = describeUnsent(code, url);
-  if (neverSent !== undefined) return neverSent;
+  const harmless = describeHarmless(code, url);
+  if (harmless !== undefined) return harmless;
   const what =
     code === 'TimeoutError'
       ? `${url} did not answer within ${timeoutMs / 1000} seconds.`
@@ -34,8 +34,8 @@ export function describeConnectionFailure(
 export const MAYBE_CHANGED =
   'The change may have been made: check with "halyard audit" before you run the command again.';
 
-/** The failures that come before a request is sent; `undefined` for all others. */
-function describeUnsent(code: string, url: string): string | undefined {
+/** The failures after which nothing can have been changed; `undefined` for all others. */
+function describeHarmless(code: string, url: string): string | undefined {
   const { hostname } = new URL(url);
   if (code === 'ECONNREFUSED')
     return `No server answers at ${url}. Start one with "halyard serve", or say where it is with --url or HALYARD_URL.`;
@@ -45,6 +45,8 @@ function describeUnsent(code: string, url: string): string | undefined {
     return `The host name ${hostname} cannot be resolved. Check --url or HALYARD_URL.`;
   if (['ENETUNREACH', 'EHOSTUNREACH', 'ETIMEDOUT', 'ConnectionTimeout'].includes(code))
     return `${url} cannot be reached from this machine (${code}). Check the address, the network and firewalls.`;
+  if (code === 'Malformed_HTTP_Response')
+    return `${url} is not a web server: something else answers on this port. Check --url or HALYARD_URL.`;
   if (code === 'EPROTO')
     return `${url} does not speak TLS on this port. Check the port, or use ${url.replace('https:', 'http:')}.`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')

@@ -43,8 +43,8 @@ export function defineFlag(program: Command, shell: Shell): void {
       .option('--off', 'switch it off')
       .option('--value <json>', 'give it a value: any JSON')
       .option('--no-value', 'take its value away')
-      .option('--rollout <percent>', 'switch it on for this share of targeting keys only: 0 to 100')
-      .option('--no-rollout', 'take the rollout away: on for everyone')
+      .option('--rollout <percent>', 'while it is on, only for this share of targeting keys: 0 to 100')
+      .option('--no-rollout', 'remove the rollout: while it is on, on for everyone')
       .option('--note <why>', 'why; kept in the audit log')
       .option(
         '--expect <revision>',

@@ -39,6 +39,7 @@ export function defineImport(program: Command, shell: Shell): void {
       method: 'POST',
       path: apiPath`/import`,
       query: { policy: options.policy, dryRun: String(options.dryRun === true) },
+      timeoutMs: IMPORT_TIMEOUT_MS,
       body,
       contentType: isJsonText(body) ? 'application/json' : 'application/yaml',
       headers: noteHeader(options.note),
@@ -46,6 +47,9 @@ export function defineImport(program: Command, shell: Shell): void {
     printAnswer(shell, options, answer, describeImport);
   });
 }
+
+/** The largest documents take a busy database minutes. */
+const IMPORT_TIMEOUT_MS = 300_000;
 
 const EXAMPLES = `
 Examples:

@@ -39,8 +39,8 @@ export function defineSchedule(program: Command, shell: Shell): void {
       .option('--off', 'switch it off')
       .option('--value <json>', 'give it a value: any JSON')
       .option('--no-value', 'take its value away')
-      .option('--rollout <percent>', 'switch it on for this share of targeting keys only: 0 to 100')
-      .option('--no-rollout', 'take the rollout away: on for everyone')
+      .option('--rollout <percent>', 'while it is on, only for this share of targeting keys: 0 to 100')
+      .option('--no-rollout', 'remove the rollout: while it is on, on for everyone')
       .option('--remove', 'remove it from the environment')
       .option('--note <why>', 'why; kept with the change when it is made')
       .addHelpText('after', EXAMPLE),
