@@ -4,25 +4,17 @@ import { useEnvironments } from '../../api/projects.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { links } from '../../shell/links.ts';
+import { snippetOf } from '../flag/snippets.ts';
 
 /** Teaches how to connect the first client. The key is a secret that the dashboard cannot show again. */
 export function HowToConnect({ project }: { project: string }) {
   const environment = useEnvironments(project)[0]?.name ?? 'development';
   const origin = useEvaluationUrl();
-  const isGuarded = origin.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(origin);
   const curl = `curl -N '${origin}/v1/stream?env=${encodeURIComponent(environment)}' \\\n  -H 'X-Service-Key: proj_live_…'`;
-  const script = [
-    "import { createClient } from '@halyard/client';",
-    '',
-    'const flags = createClient({',
-    `  baseUrl: '${origin}',`,
-    '  apiKey: process.env.HALYARD_KEY,',
-    `  environment: '${environment}',`,
-    ...(isGuarded ? ['  allowInsecureHttp: true, // this address is not https'] : []),
-    '});',
-    'await flags.ready();',
-    "if (flags.isEnabled('new-checkout')) showNewCheckout();",
-  ].join('\n');
+  const script = snippetOf('JavaScript', {
+    ...{ baseUrl: origin, environment, key: 'new-checkout' },
+    value: undefined,
+  });
   return (
     <section
       className="mt-6 rounded-lg border border-line bg-surface p-4 sm:p-6"

@@ -4,6 +4,7 @@ import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Select } from '../../components/select.tsx';
+import { links } from '../../shell/links.ts';
 import { SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';
 
 /** Code that reads this flag, to copy. */
@@ -56,6 +57,13 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
           </Tabs.Content>
         ))}
       </Tabs.Root>
+      <p className="mt-2 text-xs text-ink-3">
+        More in the{' '}
+        <a href={links.docs} className="text-accent underline">
+          documentation
+        </a>
+        .
+      </p>
     </section>
   );
 }

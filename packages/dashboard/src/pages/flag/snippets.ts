@@ -33,18 +33,17 @@ const WRITERS: Readonly<Record<SnippetName, (input: SnippetInput) => string>> = 
       "import { createClient } from '@halyard/client';",
       '',
       'const flags = createClient({',
-      '  apiKey: process.env.HALYARD_KEY,',
-      `  environment: ${quote(environment)},`,
-      `  baseUrl: ${quote(baseUrl)},`,
+      ...optionLines({ baseUrl, environment }, '  '),
       '});',
       'await flags.ready();',
       '',
       ...(isSwitch(value)
-        ? [`if (flags.isEnabled(${quote(key)}, { targetingKey: user.id })) {`, '  // …', '}']
+        ? [`if (flags.isEnabled(${quote(key)}, { targetingKey: 'user-1' })) {`, '  // …', '}']
         : [
             `const value = flags.getValue(${quote(key)}, ${defaultOf(value)}, {`,
-            '  targetingKey: user.id,',
+            "  targetingKey: 'user-1',",
             '});',
+            'console.log(value);',
           ]),
     ].join('\n'),
   React: ({ environment, key, value }) =>
@@ -52,19 +51,29 @@ const WRITERS: Readonly<Record<SnippetName, (input: SnippetInput) => string>> = 
       "import { createClient } from '@halyard/client';",
       `import { FlagsProvider, ${isSwitch(value) ? 'useFlag' : 'useFlagValue'} } from '@halyard/client/react';`,
       '',
-      '// The project key stays on your server: see "Flags in a page" in the guide.',
-      `const client = createClient({ apiKey: false, environment: ${quote(environment)}, baseUrl: '/flags' });`,
+      '// The project key never goes into a page: your server adds it to requests for /flags.',
+      'const client = createClient({',
+      '  apiKey: false,',
+      `  environment: ${quote(environment)},`,
+      "  baseUrl: '/flags',",
+      '});',
       '',
       'function Feature() {',
       isSwitch(value)
-        ? `  return useFlag(${quote(key)}) ? <New /> : <Old />;`
+        ? `  const isOn = useFlag(${quote(key)});`
         : `  const value = useFlagValue(${quote(key)}, ${defaultOf(value)});`,
-      ...(isSwitch(value) ? [] : ['  return <p>{JSON.stringify(value)}</p>;']),
+      isSwitch(value)
+        ? "  return <p>{isOn ? 'New' : 'Old'}</p>;"
+        : '  return <p>{JSON.stringify(value)}</p>;',
       '}',
       '',
-      '<FlagsProvider client={client}>',
-      '  <Feature />',
-      '</FlagsProvider>;',
+      'export function App() {',
+      '  return (',
+      '    <FlagsProvider client={client}>',
+      '      <Feature />',
+      '    </FlagsProvider>',
+      '  );',
+      '}',
     ].join('\n'),
   OpenFeature: ({ baseUrl, environment, key, value }) =>
     [
@@ -73,17 +82,30 @@ const WRITERS: Readonly<Record<SnippetName, (input: SnippetInput) => string>> = 
       '',
       'await OpenFeature.setProviderAndWait(',
       '  new HalyardProvider({',
-      '    apiKey: process.env.HALYARD_KEY,',
-      `    environment: ${quote(environment)},`,
-      `    baseUrl: ${quote(baseUrl)},`,
+      ...optionLines({ baseUrl, environment }, '    '),
       '  }),',
       ');',
       'const features = OpenFeature.getClient();',
       `const value = await features.${readerOf(value)}(${quote(key)}, ${defaultOf(value)}, {`,
-      '  targetingKey: user.id,',
+      "  targetingKey: 'user-1',",
       '});',
+      'console.log(value);',
     ].join('\n'),
 };
+
+/** The options of a client on a server. Plain http to another machine has to be allowed: the key travels in it. */
+function optionLines(
+  { baseUrl, environment }: Pick<SnippetInput, 'baseUrl' | 'environment'>,
+  indent: string,
+): readonly string[] {
+  const isOpen = baseUrl.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(baseUrl);
+  return [
+    "apiKey: process.env.HALYARD_KEY ?? '',",
+    `environment: ${quote(environment)},`,
+    `baseUrl: ${quote(baseUrl)},`,
+    ...(isOpen ? ['allowInsecureHttp: true, // this address is not https'] : []),
+  ].map((line) => indent + line);
+}
 
 function isSwitch(value: Json | undefined): boolean {
   return value === undefined || value === null || typeof value === 'boolean';
