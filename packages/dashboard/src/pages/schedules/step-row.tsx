@@ -50,7 +50,7 @@ export function StepRow({
         </datalist>
         <select
           aria-label={`What happens to flag ${position}`}
-          className={`${INPUT} w-auto flex-1 pr-1 sm:max-w-36`}
+          className={`${INPUT} w-auto flex-1 pr-1 sm:max-w-44`}
           value={step.kind}
           // The options below are the kinds.
           onChange={(event) => onChange({ ...step, kind: event.target.value as StepKind, text: '' })}
