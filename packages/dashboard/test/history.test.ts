@@ -99,19 +99,18 @@ describe('the history', () => {
 
   test('a new change asks for the newest page only, and what is far from the screen is not drawn', async () => {
     for (let share = 1; share <= 99; share++)
-      await world.management.putState('shop', 'staging', 'ramp', { enabled: true, rolloutPct: share });
-    const { page, check } = await world.open('/projects/shop/history?target=ramp');
+      await world.management.putState('shop', 'staging', 'staircase', { enabled: true, rolloutPct: share });
+    const { page, check } = await world.open('/projects/shop/history?target=staircase');
     const older = page.getByRole('button', { name: 'Load older changes' });
     await older.click();
     await older.click();
-    // The first change of all is drawn once the end of the list is near.
-    await older.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /Load older changes|Loading/ }).waitFor({ state: 'detached' });
     await page.getByText('Live', { exact: true }).waitFor();
     await page.locator('main').evaluate((main) => main.scrollTo(0, 0));
     const rows = page.locator('[data-seq]');
     const asked: string[] = [];
     page.on('request', (request) => request.url().includes('/api/audit') && asked.push(request.url()));
-    await world.management.putState('shop', 'staging', 'ramp', { enabled: false });
+    await world.management.putState('shop', 'staging', 'staircase', { enabled: false });
     await rows.first().getByText('enabled').waitFor();
     expect(asked).toHaveLength(1);
     expect(asked[0]).not.toContain('before=');

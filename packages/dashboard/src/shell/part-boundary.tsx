@@ -76,7 +76,8 @@ function BrokenPart({ error }: { error: unknown }) {
   return (
     <div role="alert" className="flex max-w-2xl flex-col items-start gap-4">
       <p className="text-ink-2">
-        This is a bug in Halyard, not something you did. Reload the page. If it happens again, please report this:
+        This is a bug in Halyard, not something you did. Reload the page. If it happens again, please report
+        this:
       </p>
       <div className="w-full">
         <CodeBlock label="What to report" code={reportOf(error)} />
