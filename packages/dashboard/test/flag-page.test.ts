@@ -334,3 +334,19 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'code to copy wraps, and the guide that it leads to exists',
+  async () => {
+    const { page, check } = await world.open(FLAG, { width: 390 });
+    await page.getByRole('tab', { name: 'OpenFeature' }).click();
+    const code = page.getByRole('region', { name: 'OpenFeature: new-checkout in development' });
+    await code.getByText('HalyardProvider').waitFor();
+    expect(await code.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    const guide = await page.getByRole('link', { name: 'client guide' }).getAttribute('href');
+    expect((await page.request.get(guide ?? '')).status()).toBe(200);
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);

@@ -13,8 +13,8 @@ export const links = {
   tokens: '/tokens',
   audit: '/audit',
   account: '/account',
-  /** Pages of the server beside the dashboard. */
-  docs: '/docs',
+  /** A page of the server, beside the dashboard: how an application reads flags. */
+  clientGuide: '/docs/client',
 } as const;
 
 /** A project's screens in the order of the navigation; `g` and then `key` goes there. */

@@ -58,9 +58,9 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
         ))}
       </Tabs.Root>
       <p className="mt-2 text-xs text-ink-3">
-        More in the{' '}
-        <a href={links.docs} className="text-accent underline">
-          documentation
+        All of it is in the{' '}
+        <a href={links.clientGuide} className="text-accent underline">
+          client guide
         </a>
         .
       </p>
