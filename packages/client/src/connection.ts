@@ -93,7 +93,7 @@ export function createConnection(target: Target): Connection {
       self.isCurrent = false;
       try {
         const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
-        const isSighting = mode !== 'stream' && !isStale;
+        const isSighting = !self.isLive && !isStale;
         const verdict = parsed && self.offer(parsed, { revision, askedAt, isSighting }, tag);
         const isCurrent = !isStale && verdict !== 'keep';
         self.isCurrent = isCurrent || self.isLive;

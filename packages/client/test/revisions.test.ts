@@ -126,6 +126,46 @@ describe('after a restore', () => {
     expect(client.getValue('a', '')).toBe('next');
   });
 
+  test.each([
+    ['whose stream is blocked', { isBlocked: true }],
+    ['that sends no first frame', { isBlocked: false }],
+  ])('a client of a service %s believes the answers of REST', async (_, { isBlocked }) => {
+    const { client, server, platform, codes } = harness();
+    if (isBlocked) server.onStream = refuse;
+    else server.sendsFirstFrame = false;
+    server.revision = 100;
+    server.flags = valued('lost');
+    void client.ready();
+    await platform.advance(2_000);
+    expect(client.getValue('a', '')).toBe('lost');
+    server.revision = 40;
+    server.flags = valued('restored');
+    if (!isBlocked) server.latest.end();
+    await platform.advance(55_000);
+    expect(client.getValue('a', '')).toBe('lost');
+    await platform.advanceUntil(() => client.getValue('a', '') === 'restored', 95_000);
+    expect(client.status).toBe('ready');
+    expect(codes()).toContain('revision_reset');
+  });
+
+  test('answers of REST are not believed while a stream is open', async () => {
+    const { client, server, platform } = harness();
+    server.revision = 100;
+    server.flags = valued('newest');
+    await client.ready();
+    server.onRest = () =>
+      Response.json(
+        { environment: 'production', flags: valued('old') },
+        { headers: { 'X-Flags-Revision': '40' } },
+      );
+    for (let i = 0; i < 10; i++) {
+      await client.refresh();
+      server.latest.text(':\n');
+      await platform.advance(15_000);
+    }
+    expect(client.getValue('a', '')).toBe('newest');
+  });
+
   test('a single node that is far behind is not believed while others answer', async () => {
     const { client, server, platform } = harness();
     server.revision = 100;
