@@ -19,29 +19,20 @@ export function isInRollout(flagKey: string, targetingKey: string, rolloutPct = 
 /** MurmurHash3, x86, 32 bits, seed 0, of bytes; an unsigned number. */
 export function murmur3(bytes: Uint8Array): number {
   let hash = 0;
-  for (let i = 0; i < bytes.length; i += 4) {
-    // The last block may be cut short; what is missing counts as zero.
-    hash ^= scramble(
-      byteAt(bytes, i) |
-        (byteAt(bytes, i + 1) << 8) |
-        (byteAt(bytes, i + 2) << 16) |
-        (byteAt(bytes, i + 3) << 24),
-    );
-    if (i + 4 > bytes.length) break;
-    hash = (hash << 13) | (hash >>> 19);
-    hash = Math.imul(hash, 5) + 0xe6546b64;
+  let block = 0;
+  for (let i = 0; i < bytes.length; ) {
+    block |= (bytes[i] ?? 0) << (i * 8); // a shift counts modulo 32, so each byte of four has its place
+    const isFull = ++i % 4 === 0;
+    if (isFull || i === bytes.length) {
+      block = Math.imul(block, 0xcc9e2d51);
+      hash ^= Math.imul((block << 15) | (block >>> 17), 0x1b873593);
+      block = 0;
+    }
+    // The last block may be cut short, and then it is not mixed.
+    if (isFull) hash = Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64;
   }
   hash ^= bytes.length;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
-}
-
-function scramble(block: number): number {
-  const mixed = Math.imul(block, 0xcc9e2d51);
-  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
-}
-
-function byteAt(bytes: Uint8Array, index: number): number {
-  return bytes[index] ?? 0;
 }
