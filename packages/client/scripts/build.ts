@@ -41,9 +41,14 @@ export async function bundle(folder: string): Promise<void> {
     const text = texts[i] ?? '';
     const renamed = text
       .replaceAll(shared, '$1')
-      .replaceAll(internal, (name) => `_${INTERNAL_MEMBERS.indexOf(name).toString(36)}`);
+      .replaceAll(internal, (name) => shortName(INTERNAL_MEMBERS.indexOf(name)));
     await Bun.write(output.path, renamed);
   }
+}
+
+/** A letter that no source uses as a name, or two. */
+function shortName(index: number): string {
+  return index < 26 ? String.fromCharCode(65 + index) : `_${(index - 26).toString(36)}`;
 }
 
 /**
@@ -51,34 +56,40 @@ export async function bundle(folder: string): Promise<void> {
  * ones: a hundred bytes less of the compressed core. None of them may be a word of a message or of the public API.
  */
 const INTERNAL_MEMBERS = [
-  'askedAt',
-  'begin',
-  'confirm',
-  'ears',
-  'firstMs',
-  'followInPage',
-  'hasMap',
-  'isCurrent',
   'isLive',
-  'isPlain',
-  'isReady',
-  'isSighting',
-  'judge',
-  'lapse',
-  'listeners',
-  'onComment',
-  'onData',
-  'onFrame',
-  'onMap',
-  'onOpen',
-  'onRetry',
-  'platform',
-  'redact',
-  'reporter',
   'setTimer',
-  'tick',
-  'touch',
+  'isCurrent',
+  'platform',
+  'report',
+  'offer',
+  'confirm',
+  'lapse',
+  'begin',
+  'ears',
+  'isSighting',
+  'firstMs',
+  'onRetry',
+  'onUpdate',
+  'onOpen',
+  'onFrame',
+  'onData',
+  'onComment',
   'wallClock',
+  'askedAt',
+  'judge',
+  'hasMap',
+  'isReady',
+  'isStale',
+  'rejected',
+  'redact',
+  'isPlain',
+  'listeners',
+  'reporter',
+  'touch',
+  'tick',
+  'known',
+  'parsed',
+  'followInPage',
 ];
 
 /** Declarations: the tree of the sources, beside those of the wire's facts, which have no package of their own. */

@@ -1,4 +1,3 @@
-import type { FlagMap } from '@halyard/protocol';
 import { onAbort } from './abort.ts';
 import type { FlagsClient } from './client-types.ts';
 import type { ClientStatus, Connection } from './connection.ts';
@@ -43,6 +42,8 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   let connection: Connection | undefined;
   let isTouched = false;
   let status: ClientStatus = bootstrap ? 'stale' : 'connecting';
+  /** Runs listeners; not during the read that begins the work, as that may be in the middle of a rendering. */
+  let tell = queueMicrotask;
   changes.add(given.onChange);
 
   /** Nothing is told once the client is closed, which a listener of another client on the connection may do meanwhile. */
@@ -54,39 +55,37 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     const seen = bootstrap && (next === 'failed' || next === 'connecting') ? 'stale' : next;
     if (seen === status || status === 'closed') return;
     status = seen;
-    statuses.emit(seen);
+    tell(() => statuses.emit(seen));
   };
-  /** The map may have come while other clients were served by the connection, so it is compared with our own. */
-  const take = (flags: FlagMap) => {
-    const { changed } = reconcile(source.flags, flags);
-    if (!changed.length) return;
-    source.flags = flags;
-    const revision = connection?.revision();
-    changes.emit({ changed, flags, ...(revision !== undefined && { revision }) });
+  /** Takes what the connection has. The map may have come while it served others, so it is compared with our own. */
+  const update = () => {
+    const { flags, status: next, revision } = connection as Connection; // it is what calls this
+    const changed = flags && flags !== source.flags ? reconcile(source.flags, flags).changed : [];
+    if (flags && changed.length) source.flags = flags;
+    become(next);
+    if (changed.length) {
+      const number = revision();
+      tell(() =>
+        changes.emit({ changed, flags: source.flags, ...(number !== undefined && { revision: number }) }),
+      );
+    }
   };
-  const ear = {
-    onMap: take,
-    onStatus: become,
-    onError: report,
-  };
+  const ear = { onUpdate: update, onError: report };
   const touch = () => {
     if (isTouched) return;
     isTouched = true;
-    if (!target) {
-      // Not during the caller's read.
-      queueMicrotask(() => {
-        become('failed');
-        report(error ?? closedError);
-      });
-      return;
+    if (target) {
+      [connection, release] = acquireConnection(target);
+      connection.ears.add(ear);
+      update();
+      connection.start();
+      if (given.apiKey && 'document' in globalThis)
+        reporter.warn('page', 'apiKey is a secret; pages use @halyard/client/handler');
+    } else {
+      become('failed');
+      tell(() => report(error ?? closedError));
     }
-    if (given.apiKey && 'document' in globalThis)
-      reporter.warn('page', 'apiKey is a secret; pages use @halyard/client/handler');
-    [connection, release] = acquireConnection(target);
-    connection.ears.add(ear);
-    if (connection.flags) take(connection.flags);
-    become(connection.status);
-    connection.start();
+    tell = (listen) => listen();
   };
   const source = {
     flags: bootstrap ?? NO_FLAGS,
@@ -112,12 +111,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       const cancelTimer = platform.setTimer(done, limitMs, 'held');
       const stopListening = statuses.add(done);
       const stopWaiting = onAbort(signal, done);
-      if (link.target.mode === 'manual')
-        void link.load().then((failure) => {
-          if (failure) link.fail();
-          done();
-        });
-      else if (status !== 'connecting') done();
+      if (link.target.mode === 'manual') void link.refresh().then(done);
     });
 
   const client: FlagsClient = {
@@ -159,7 +153,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     refresh: async () => {
       touch();
       if (status === 'closed') reporter.report(closedError);
-      else if (connection) return !(await connection.load()) && connection.isCurrent;
+      else if (connection) return !(await connection.refresh()) && connection.isCurrent;
       return false;
     },
     toBootstrap: () => {

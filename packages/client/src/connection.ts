@@ -15,9 +15,8 @@ export type ClientStatus = 'connecting' | 'ready' | 'stale' | 'failed' | 'closed
 
 /** A client's ear on its connection. None of these may throw. */
 export interface Ear {
-  /** The first map has come, or one that differs from the one before. */
-  onMap(flags: FlagMap): void;
-  onStatus(status: ClientStatus): void;
+  /** The status or the map has changed. */
+  onUpdate(): void;
   onError(error: FlagsError): void;
 }
 
@@ -38,6 +37,8 @@ export interface Connection {
   start(): void;
   /** Loads all flags once; gives the error, if any. Never rejects; reports failures, unless they only repeat `known`. */
   load(known?: FlagsError): Promise<FlagsError | undefined>;
+  /** Loads because the application asks; calls at the same time share a load. One that succeeds ends the back-off. */
+  refresh(): Promise<FlagsError | undefined>;
   /** Whether the last load, or the stream, left the newest flags. */
   isCurrent: boolean;
   /** Offers a map, which is taken unless the one at hand is newer, and reports what is wrong with it. */
@@ -68,11 +69,16 @@ export function createConnection(target: Target): Connection {
   let etag: string | null | undefined;
   let cancelLapse: (() => void) | undefined;
   let stop: (() => void) | undefined;
+  let refreshing: Promise<FlagsError | undefined> | undefined;
+  const isManual = mode === 'manual';
 
+  const update = () => {
+    for (const ear of [...ears]) ear.onUpdate();
+  };
   const become = (status: ClientStatus) => {
     if (status === self.status || self.status === 'closed') return;
     self.status = status;
-    for (const ear of [...ears]) ear.onStatus(status);
+    update();
   };
   const self: Connection = {
     target,
@@ -84,13 +90,29 @@ export function createConnection(target: Target): Connection {
     isCurrent: false,
     revision: gate.known,
     start: () => {
-      if (mode !== 'manual') stop ??= follow(self);
+      if (isManual || self.status === 'closed') return;
+      stop ??= follow(self);
+      // The application's `fetch` may close the client that asks.
+      if ((self.status as ClientStatus) === 'closed') stop(); // the compiler takes it for what it was
+    },
+    refresh: () => {
+      const before = self.error;
+      refreshing ??= self.load().then((error) => {
+        refreshing = undefined;
+        // The cause of the failure has passed: waiting for the next attempt has no point.
+        if (before && !error && !requests.size) {
+          stop?.();
+          stop = undefined;
+          self.start();
+        }
+        return error;
+      });
+      return refreshing;
     },
     load: async (known) => {
       const askedAt = gate.tick();
       const controller = self.begin();
       let error: FlagsError | undefined;
-      self.isCurrent = false;
       try {
         const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
         const isSighting = !self.isLive && !isStale;
@@ -99,11 +121,15 @@ export function createConnection(target: Target): Connection {
         self.isCurrent = isCurrent || self.isLive;
         if (!self.isLive) {
           // An answer vouches for the map for a while only.
-          if (isCurrent || self.status === 'connecting' || self.status === 'failed') self.confirm();
-          if (mode !== 'manual') self.lapse(staleAfterMs + 2 * pollIntervalMs);
+          if (isCurrent) self.confirm();
+          else if (isManual) become('stale');
+          if (!isManual) self.lapse(staleAfterMs + 2 * pollIntervalMs);
         }
       } catch (thrown) {
         error = toSafeError(target, thrown, 'network_error');
+        self.isCurrent = false;
+        // Nothing asks again by itself, so this is the only chance to say that the map has aged.
+        if (isManual) become(self.flags ? 'stale' : 'failed');
         if (error.code !== known?.code) self.report(error);
       }
       self.end(controller);
@@ -117,7 +143,9 @@ export function createConnection(target: Target): Connection {
       self.flags = flags;
       self.error = undefined;
       etag = tag;
-      if (isNew) for (const ear of [...ears]) ear.onMap(flags);
+      // With the first map, listeners hear that the client is ready before they hear of the flags.
+      if (self.status === 'connecting' || self.status === 'failed') self.status = 'ready';
+      if (isNew) update();
       if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
       for (const flagKey of parsed.rejected)
         if (rejected.size < rejected.add(flagKey).size)

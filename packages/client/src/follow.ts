@@ -1,4 +1,4 @@
-import { createBackoff, HEALTHY_MS } from './backoff.ts';
+import { createBackoff, HEALTHY_MS, MAX_SLOW_DELAY_MS } from './backoff.ts';
 import type { Connection } from './connection.ts';
 import { FlagsError } from './errors.ts';
 import { readFlags } from './flags.ts';
@@ -15,12 +15,12 @@ export const MAX_FALLBACK_MS = 30_000;
 export const BEHIND_MS = 4_000;
 
 /** Says that a stream was left on purpose: its node is behind, or another tab takes it. */
-const LEFT = Symbol();
+const LEFT = null;
 
 /** Follows the stream; a page shares it with its other tabs. If that part cannot be loaded, each has its own. */
 const followFromHere: typeof followStream = async (...stream) => {
   const tabs = 'document' in globalThis && (await import('./tabs.ts').catch(() => {}));
-  await (tabs ? tabs.followInPage(followStream, LEFT, ...stream) : followStream(...stream));
+  await (tabs ? tabs.followInPage(followStream, ...stream) : followStream(...stream));
 };
 
 /**
@@ -78,8 +78,14 @@ export function follow(connection: Connection): () => void {
       const retryMs = error ? backoff.next(error, isRefusal(error)) : interval();
       pollIn(error && !error.retryInMs && !isRefusal(error) ? Math.min(retryMs, interval()) : retryMs);
     } else if (connection.isCurrent && stream && stream === open) live();
-    // The stream may have asked for another poll meanwhile; and a refusal is the stream's to retry, slowly.
-    else if (!cancelPoll && !(error && isRefusal(error))) pollIn(Math.max(error?.retryInMs ?? 0, interval()));
+    // The stream may have asked for another poll meanwhile.
+    else if (!cancelPoll)
+      pollIn(
+        Math.max(
+          error?.retryInMs ?? 0,
+          error && isRefusal(error) ? MAX_SLOW_DELAY_MS * (0.5 + random() / 2) : interval(),
+        ),
+      );
     // Last, as in `lose`: whoever is told may close the client, and that ends the timers there are.
     if (error && (streamError || isPolling)) connection.fail();
   };
@@ -141,14 +147,13 @@ export function follow(connection: Connection): () => void {
     // Silence was slow enough by itself to begin again quickly.
     if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.reset();
     const retryInMs = error.retryInMs ?? 0;
-    if (isRefusal(error)) stopPolling();
-    else if (!hasPolled) pollIn(retryInMs);
+    if (!hasPolled) pollIn(retryInMs);
     else if (retryInMs) pollIn(Math.max(retryInMs, interval()));
     else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
     cancelRetry = setTimer(attempt, backoff.next(error, isRefusal(error)));
     // A stream that held and is then closed has done its work: servers restart.
     if (!isHealthy || thrown !== undefined) connection.report(error);
-    if (isRefusal(error) || hasPollFailed) connection.fail();
+    if (hasPollFailed) connection.fail();
   };
 
   if (isPolling) void poll();

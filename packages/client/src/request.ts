@@ -42,11 +42,10 @@ export async function send(
       platform.fetch(`${baseUrl}${path}?env=${encodeURIComponent(environment)}`, {
         headers,
         signal,
-        // Never follow a redirect (the key would go with it), never read a cache. Cloudflare's runtime knows neither
-        // setting; there, a redirect is handed to us and is an answer like any other that is not 200.
-        ...(globalThis.navigator?.userAgent === 'Cloudflare-Workers'
-          ? { redirect: 'manual' }
-          : { redirect: 'error', cache: 'no-store' }),
+        // Never follow a redirect (the key would go with it): it is an answer like any other that is not 200.
+        redirect: 'manual',
+        // Never read a cache. Cloudflare's runtime has none, and refuses the setting.
+        ...(globalThis.navigator?.userAgent !== 'Cloudflare-Workers' && { cache: 'no-store' }),
       }),
       signal,
     );
@@ -126,17 +125,26 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whatever was thrown, as an error that holds no key; `code` says what it is, unless it says so itself. */
+/**
+ * Whatever was thrown, as an error that holds no key; `code` says what it is, unless it says so itself. Foreign code may
+ * throw what throws when it is read.
+ */
 export function toSafeError({ redact }: Target, thrown: unknown, code: FlagErrorCode): FlagsError {
-  if (thrown instanceof FlagsError) return thrown;
-  if (!(thrown instanceof Error)) return new FlagsError(code, 'the request failed');
-  const text = thrown.message + thrown.stack;
-  return new FlagsError(code, redact(thrown.message), redact(text) === text ? { cause: thrown } : {});
+  try {
+    if (thrown instanceof FlagsError) return thrown;
+    if (thrown instanceof Error) {
+      const text = thrown.message + thrown.stack;
+      return new FlagsError(code, redact(thrown.message), redact(text) === text ? { cause: thrown } : {});
+    }
+  } catch {
+    // Nothing more can be said about it.
+  }
+  return new FlagsError(code, 'the request failed');
 }
 
 /** Whether only a person can undo the cause: a key or an environment the service does not know. */
 export function isRefusal({ status, code }: FlagsError): boolean {
-  return status === 401 || (status === 404 && code !== 'invalid_response');
+  return status === 401 || code === 'environment_not_found';
 }
 
 async function refusalOf(

@@ -157,20 +157,29 @@ describe('reconnecting', () => {
     expect(client.status).toBe('ready');
   });
 
-  test.each([undefined, { detail: 'x' }])(
-    'a failure whose message is %p is one like others',
-    async (message) => {
-      const { client, server, platform, codes } = harness();
+  const ODD_ERRORS: Readonly<Record<string, () => unknown>> = {
+    'without a message': () => Object.assign(new Error('x'), { message: undefined }),
+    'whose message is an object': () => Object.assign(new Error('x'), { message: { detail: 'x' } }),
+    'whose message is a symbol': () => Object.assign(new Error('x'), { message: Symbol('x') }),
+    'whose stack throws': () => Object.defineProperty(new Error('x'), 'stack', { get: refuse }),
+    'whose cause throws': () => Object.defineProperty(new Error('x'), 'cause', { get: refuse }),
+    'that is a proxy': () => new Proxy(new Error('x'), { getPrototypeOf: refuse, get: refuse }),
+  };
+  describe.each(['stream', 'poll', 'manual'] as const)('in the mode %s', (mode) => {
+    test.each(Object.keys(ODD_ERRORS))('an error %s is a failure like others', async (name) => {
+      const { client, server, platform, codes } = harness({ mode });
       server.fail(() => {
-        throw Object.assign(new Error('x'), { message });
+        throw ODD_ERRORS[name]?.();
       });
       void client.ready();
+      expect(await client.refresh()).toBe(false);
       await platform.advance(1_500);
       expect(codes()).toContain('network_error');
       server.heal();
+      if (mode === 'manual') await client.refresh();
       await recovered({ client, platform });
-    },
-  );
+    });
+  });
 
   test('a Retry-After of years holds the polls in the stream’s place back for an hour at most', async () => {
     const { client, server, platform } = harness();
@@ -206,15 +215,93 @@ describe('reconnecting', () => {
     await platform.advance(1);
     expect(await ready).toMatchObject({ status: 'failed', error: { code, status } });
     expect(errors[0]?.docs).toBe(`https://docs.example/errors/${code}`);
-    const start = server.requests.length;
+    const before = [server.count('/v1/stream'), server.count('/v1/flags')];
     await platform.advance(3_600_000);
-    const asked = server.requests.length - start;
-    expect(asked).toBeGreaterThanOrEqual(12);
-    expect(asked).toBeLessThanOrEqual(24);
+    for (const path of ['/v1/stream', '/v1/flags'] as const) {
+      const asked = server.count(path) - (before.shift() ?? 0);
+      expect(asked).toBeGreaterThanOrEqual(12);
+      expect(asked).toBeLessThanOrEqual(24);
+    }
     server.heal();
     await platform.advance(300_000);
     expect(client.status).toBe('ready');
     expect(client.isEnabled('a')).toBe(true);
+  });
+
+  test.each([
+    [401, 'invalid_api_key'],
+    [404, 'environment_not_found'],
+    [404, 'not_found'],
+    [403, 'forbidden'],
+  ])('a stream that alone is refused with %d %s is replaced by REST', async (status, code) => {
+    const { client, server, platform } = harness();
+    server.onStream = () => errorAnswer(status, code);
+    const ready = client.ready();
+    await platform.advance(1);
+    expect((await ready).status).toBe('ready');
+    for (let value = 2; value < 12; value++) {
+      server.flags = { a: { enabled: true, value } };
+      server.revision = value;
+      await platform.advanceUntil(() => client.getValue('a', 0) === value, RECOVERY_MS);
+      expect(client.status).toBe('ready');
+    }
+    server.heal();
+    await platform.advanceUntil(() => server.streams.length === 1, 300_000);
+  });
+
+  test('only an unknown environment makes a 404 one that is asked again slowly', async () => {
+    const { client, server, platform } = harness();
+    server.fail(() => errorAnswer(404, 'not_found'));
+    void client.ready();
+    await platform.advance(600_000);
+    server.heal();
+    await recovered({ client, platform });
+  });
+
+  test('after a refusal, a refresh that succeeds opens the stream at once', async () => {
+    const { client, server, platform } = harness();
+    platform.chance = 0.999;
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    void client.ready();
+    await platform.advance(20 * 60_000);
+    server.heal();
+    expect(await client.refresh()).toBe(true);
+    await settle();
+    expect(server.streams).toHaveLength(1);
+    server.fail();
+    await platform.advance(1_500); // one second, as after a first failure
+    expect(server.count('/v1/stream')).toBeGreaterThan(1);
+    await client.close();
+  });
+
+  test('in the mode poll, a refresh that succeeds after a refusal starts the polling again', async () => {
+    const { client, server, platform } = harness({ mode: 'poll', pollIntervalMs: 10_000 });
+    platform.chance = 0.999;
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    void client.ready();
+    await platform.advance(20 * 60_000);
+    server.heal();
+    expect(await client.refresh()).toBe(true);
+    await settle();
+    const polls = server.count('/v1/flags');
+    await platform.advance(25_000);
+    expect(server.count('/v1/flags')).toBe(polls + 2);
+    await client.refresh();
+    expect(server.count('/v1/flags')).toBe(polls + 3);
+  });
+
+  test('a refresh of a client that is closed meanwhile opens nothing', async () => {
+    const { client, server, platform } = harness();
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    void client.ready();
+    await platform.advance(10_000);
+    server.heal();
+    const refreshed = client.refresh();
+    await client.close();
+    await refreshed;
+    await platform.advance(600_000);
+    expect(server.streams).toHaveLength(0);
+    expect(platform.pending).toBe(0);
   });
 
   test('a key revoked under a running client keeps the last flags', async () => {
@@ -401,6 +488,34 @@ describe('large and small', () => {
   });
 });
 
+test('ready() of a client that has failed waits for the next attempt, and finds a server that is back', async () => {
+  const { client, server, platform } = harness();
+  server.fail();
+  const first = client.ready();
+  await platform.advance(1_500);
+  expect((await first).status).toBe('failed');
+  let isOver = false;
+  const second = client.ready();
+  void second.then(() => {
+    isOver = true;
+  });
+  await platform.advance(100);
+  expect(isOver).toBe(false);
+  server.heal();
+  await platform.advance(4_000);
+  expect((await second).status).toBe('ready');
+});
+
+test('ready() of a client that has failed waits as long as it is told', async () => {
+  const { client, server, platform } = harness();
+  server.fail();
+  void client.ready();
+  await platform.advance(1_500);
+  const limited = client.ready({ timeoutMs: 10 });
+  await platform.advance(10);
+  expect((await limited).status).toBe('failed');
+});
+
 describe('mode poll', () => {
   test('asks every interval, with the tag of the flags it has, and heals', async () => {
     const { client, server, platform } = harness({ mode: 'poll', pollIntervalMs: 10_000 });
@@ -450,6 +565,32 @@ describe('mode manual', () => {
     expect(client.isEnabled('a')).toBe(false);
     server.fail();
     expect(await client.refresh()).toBe(false);
+  });
+
+  test('a refresh that fails makes the flags stale, one that succeeds makes them current', async () => {
+    const { client, server } = harness({ mode: 'manual' });
+    await client.ready();
+    server.fail();
+    expect(await client.refresh()).toBe(false);
+    expect(client.status).toBe('stale');
+    expect(client.evaluate('a', 0)).toMatchObject({ value: 1, stale: true });
+    expect(await client.refresh()).toBe(false);
+    server.heal();
+    server.onRest = () => server.rest({ 'X-Flags-Stale': '9' });
+    expect(await client.refresh()).toBe(false);
+    expect(client.status).toBe('stale');
+    server.heal();
+    expect(await client.refresh()).toBe(true);
+    expect(client.status).toBe('ready');
+  });
+
+  test('a first refresh that fails leaves the client failed', async () => {
+    const { client, server } = harness({ mode: 'manual' });
+    server.fail();
+    expect(await client.refresh()).toBe(false);
+    expect(client.status).toBe('failed');
+    expect(await client.refresh()).toBe(false);
+    expect(client.status).toBe('failed');
   });
 
   test('a failed ready() is tried again by the next one', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { FlagsClient } from '../src/index.ts';
 import { settle } from './support/fake-platform.ts';
 import { harness } from './support/harness.ts';
-import { errorAnswer } from './support/scripted-server.ts';
+import { errorAnswer, ScriptedServer } from './support/scripted-server.ts';
 
 describe('a client that is closed in its own', () => {
   test.each(['stream_error', 'invalid_response'])('onError, at a %s, never asks again', async (code) => {
@@ -38,6 +38,7 @@ describe('a client that is closed in its own', () => {
     await another().ready();
     client = another({ onChange: () => void client?.close() });
     client.isEnabled('a');
+    await settle();
     expect(client.status).toBe('closed');
   });
 });
@@ -51,7 +52,91 @@ test('a client that another one’s listener closes hears nothing more and stays
   await client.ready();
   expect(client.status).toBe('ready');
   expect(other.status).toBe('closed');
-  expect(heard).toEqual(['change', 'closed']);
+  expect(heard).toEqual(['closed']);
+});
+
+test.each(['stream', 'poll'] as const)(
+  'a client that its own fetch closes, in the mode %s, leaves nothing behind',
+  async (mode) => {
+    let client: FlagsClient | undefined;
+    const server = new ScriptedServer();
+    const made = harness({
+      mode,
+      fetch: (url, init) => {
+        void client?.close();
+        return server.fetch(url, init);
+      },
+    });
+    client = made.client;
+    client.isEnabled('a');
+    await settle();
+    expect(client.status).toBe('closed');
+    expect(made.platform.pending).toBe(0);
+    await made.platform.advance(600_000);
+    expect(server.requests.length).toBeLessThanOrEqual(1);
+    expect(server.streams.every(({ isCancelled }) => isCancelled)).toBe(true);
+  },
+);
+
+test('a client that its own logger closes during its first read asks nothing more', async () => {
+  Object.assign(globalThis, { document: {} });
+  try {
+    let client: FlagsClient | undefined;
+    const { client: made, platform, server } = harness({ logger: { warn: () => void client?.close() } });
+    client = made;
+    client.isEnabled('a');
+    await settle();
+    expect(client.status).toBe('closed');
+    expect(platform.pending).toBe(0);
+    const asked = server.requests.length;
+    await platform.advance(600_000);
+    expect(server.requests.length).toBe(asked);
+    expect(server.streams.every(({ isCancelled }) => isCancelled)).toBe(true);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'document');
+  }
+});
+
+test('a second client calls no listener during its first read', async () => {
+  const { client, another } = harness();
+  await client.ready();
+  const heard: string[] = [];
+  const late = another({ onChange: ({ changed }) => heard.push(changed.join()) });
+  late.onStatus((status) => heard.push(status));
+  expect(late.isEnabled('a')).toBe(true);
+  expect(late.status).toBe('ready');
+  expect(heard).toEqual([]);
+  await settle();
+  expect(heard).toEqual(['ready', 'a']);
+});
+
+test('the first change is heard by a client that is ready', async () => {
+  const seen: unknown[] = [];
+  const { client } = harness();
+  client.onChange(() => seen.push([client.status, client.evaluate('a', 0).stale]));
+  client.onStatus((status) => seen.push([status, client.getValue('a', 0)]));
+  await client.ready();
+  expect(seen).toEqual([
+    ['ready', 1],
+    ['ready', false],
+  ]);
+});
+
+test('refreshing at each failure asks no more often than refreshing does', async () => {
+  let client: FlagsClient | undefined;
+  const made = harness({ mode: 'manual', onError: () => void client?.refresh() });
+  client = made.client;
+  made.server.fail();
+  await client.refresh();
+  await settle();
+  expect(made.server.requests).toHaveLength(1);
+});
+
+test('three ready() at once in the mode manual are one load', async () => {
+  const { client, server } = harness({ mode: 'manual' });
+  const results = await Promise.all([client.ready(), client.ready(), client.ready(), client.refresh()]);
+  expect(results).toEqual([{ status: 'ready' }, { status: 'ready' }, { status: 'ready' }, true]);
+  expect(server.requests).toHaveLength(1);
 });
 
 test('an error that makes a listener close another client is not told to that one', async () => {
