@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { EventEmitter } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
@@ -55,6 +55,52 @@ describe('the handler', () => {
     expect(await stream.next()).toBe(`data: ${JSON.stringify(FLAGS)}\n\n`);
     client.set('a', false);
     expect(await stream.next()).toContain('"a":{"enabled":false}');
+  });
+
+  test('streams only while its own flags are current, as the service does', async () => {
+    const { client, handler } = make();
+    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    await stream.next();
+    client.goStale();
+    expect(await stream.next()).toBeUndefined();
+    const refused = await handler(at('/v1/stream?env=production'));
+    expect(refused.status).toBe(500);
+    expect(refused.headers.get('Retry-After')).toBe('10');
+    expect(await refused.json()).toMatchObject({ error: 'internal_error' });
+    const rest = await handler(at('/v1/flags?env=production'));
+    expect(rest.status).toBe(200);
+    expect(rest.headers.has('X-Flags-Stale')).toBe(true);
+    client.recover();
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
+  test('refuses at once when the flags could not be loaded', async () => {
+    const { client, server, platform } = harness();
+    server.fail();
+    void client.ready();
+    await platform.advance(1_500);
+    const handler = createFlagsHandler({ client });
+    expect((await handler(at('/v1/flags?env=production'))).status).toBe(500);
+  });
+
+  test.each([
+    ['gives a promise of false', async () => false],
+    ['gives a promise that rejects', async () => Promise.reject(new Error('no'))],
+    ['gives a string', () => 'no'],
+  ])('exposes nothing when expose %s', async (what, expose) => {
+    const warned = spyOn(console, 'warn').mockImplementation(() => {});
+    const { handler } = make({ expose: expose as never });
+    const response = await handler(at('/v1/flags?env=production'));
+    expect(await response.json()).toEqual({ environment: 'production', flags: {} });
+    expect(warned).toHaveBeenCalledTimes(what.includes('promise') ? 1 : 0);
+    warned.mockRestore();
+  });
+
+  test('an address of the documentation that is not a string is left out', async () => {
+    const { handler } = make({ docsUrl: { x: 1 } as never });
+    const response = await handler(at('/v1/nothing'));
+    expect(response.status).toBe(404);
+    expect(await response.json()).not.toHaveProperty('docs');
   });
 
   test('shows only what is exposed', async () => {
@@ -273,6 +319,15 @@ describe('a server of Node', () => {
     expect((await fetch(`http://127.0.0.1:${port}/v1/stream?env=production`)).status).toBe(503);
     await settle();
     expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
+  test('two slashes at the beginning of a path are part of the path', async () => {
+    const port = await listen(toNodeListener(make().handler));
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET //v1/flags?env=production HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    let text = '';
+    for await (const piece of socket) text += piece;
+    expect(text).toStartWith('HTTP/1.1 200 ');
   });
 
   test.each(['//[/v1/flags', 'http://[/v1/flags?env=production'])('refuses the target %s', async (target) => {

@@ -71,8 +71,8 @@ export class Broadcast {
     this.#listening = new AbortController();
     const { signal } = this.#listening;
     this.#client.onChange((change) => this.#pass(change), { signal });
-    // A closed client tells of no more changes; readers who stayed would take old flags for current ones.
-    this.#client.onStatus((status) => status === 'closed' && this.close(), { signal });
+    // A client that is stale or closed misses changes; readers who stayed would take old flags for current ones.
+    this.#client.onStatus((status) => status !== 'ready' && this.close(), { signal });
     this.#heartbeat = setInterval(() => this.#send(HEARTBEAT), HEARTBEAT_SECONDS * 1_000);
   }
 

@@ -14,7 +14,10 @@ import { Broadcast } from './broadcast.ts';
 export interface HandlerOptions {
   /** The client whose flags are handed on. It stays the application's to close. */
   readonly client: FlagsClient;
-  /** Which flags browsers may see. Default: all of the environment. Their states, values included, become public. */
+  /**
+   * Which flags browsers may see: those it gives `true` for, not a promise. Default: all of the environment. Their states,
+   * values included, become public.
+   */
   readonly expose?: (key: string, state: FlagState) => boolean;
   /** Who may read. Default: everyone who can reach the handler. */
   readonly authorize?: (request: Request) => boolean | Promise<boolean>;
@@ -34,21 +37,37 @@ export interface FlagsHandler {
 /**
  * Makes a handler that gives the pages of your own application the flags of one environment, and their live stream,
  * without the project key. Mount it anywhere, as at `/flags/*`, and point a client in the page at that address with
- * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does. Never throws.
+ * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does. The handler never throws.
  */
 export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   const { client, expose, authorize, maxStreams = 1_000, docsUrl } = options;
   const select = (flags: FlagMap): FlagMap => {
     if (!expose) return flags;
     const chosen: Record<string, FlagState> = Object.create(null);
-    for (const [key, state] of Object.entries(flags)) if (expose(key, state)) chosen[key] = state;
+    for (const [key, state] of Object.entries(flags)) {
+      const answer: unknown = expose(key, state);
+      if (answer === true) chosen[key] = state;
+      else if (answer instanceof Promise) warnOfPromise(answer);
+    }
     return chosen;
+  };
+  let hasWarned = false;
+  /** A promise is not an answer: the map is made at once. Its flag stays hidden. */
+  const warnOfPromise = (answer: Promise<unknown>) => {
+    answer.catch(() => {}); // what it says is of no use
+    if (!hasWarned)
+      console.warn('[halyard] expose must return true or false, not a promise: flags stay hidden');
+    hasWarned = true;
   };
   const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
 
   /** An error in the specified shape. (Spec: Errors) */
   const refuse = (code: ErrorCode, message: string, headers: Record<string, string> = {}): Response => {
-    const body = { error: code, message, ...(docsUrl && { docs: docsPage(docsUrl, code) }) };
+    const body = {
+      error: code,
+      message,
+      ...(typeof docsUrl === 'string' && { docs: docsPage(docsUrl, code) }),
+    };
     return Response.json(body, {
       status: ERROR_STATUS[code],
       headers: { 'Cache-Control': 'no-store', ...headers },
@@ -67,10 +86,15 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return refuse('invalid_argument', 'the query must name one environment: ?env=<name>');
     if (environments[0] !== client.environment)
       return refuse('environment_not_found', 'this address serves another environment');
-    const { status } = await client.ready();
+    // Who waits for a client that has failed waits for its next attempt, which may take minutes.
+    const { status } = client.status === 'failed' ? client : await client.ready();
     if (status !== 'ready' && status !== 'bootstrapped')
       return refuse('internal_error', 'the flags have not been loaded yet', { 'Retry-After': '1' });
     if (path === 'flags') return Response.json(...restOf(select(client.all())));
+    if (client.status !== 'ready')
+      return refuse('internal_error', 'the flags may have changed since they were loaded', {
+        'Retry-After': '10',
+      });
     if (broadcast.size >= maxStreams)
       return refuse('internal_error', 'too many streams are open', { 'Retry-After': '10' });
     return broadcast.open(headersOf(client));

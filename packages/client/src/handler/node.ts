@@ -93,8 +93,9 @@ function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequ
       : [[name, typeof value === 'string' ? value : value.join(', ')]],
   );
   try {
-    // The host plays no part in the answer, and a forged one could be no URL.
-    return new Request(new URL(originalUrl ?? url, 'http://localhost').href, { method, headers: entries });
+    // The host plays no part in the answer, and a forged one could be no URL. Two slashes do not begin a host.
+    const target = (originalUrl ?? url).replace(/^\/+/, 'http://localhost/');
+    return new Request(new URL(target).href, { method, headers: entries });
   } catch {
     // Refused by the caller; what was wrong is not for strangers.
     return undefined;
