@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, spyOn, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { EventEmitter } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
@@ -87,13 +87,10 @@ describe('the handler', () => {
     ['gives a promise of false', async () => false],
     ['gives a promise that rejects', async () => Promise.reject(new Error('no'))],
     ['gives a string', () => 'no'],
-  ])('exposes nothing when expose %s', async (what, expose) => {
-    const warned = spyOn(console, 'warn').mockImplementation(() => {});
+  ])('exposes nothing when expose %s', async (_, expose) => {
     const { handler } = make({ expose: expose as never });
     const response = await handler(at('/v1/flags?env=production'));
     expect(await response.json()).toEqual({ environment: 'production', flags: {} });
-    expect(warned).toHaveBeenCalledTimes(what.includes('promise') ? 1 : 0);
-    warned.mockRestore();
   });
 
   test('an address of the documentation that is not a string is left out', async () => {

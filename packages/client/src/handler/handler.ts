@@ -47,17 +47,10 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     for (const [key, state] of Object.entries(flags)) {
       const answer: unknown = expose(key, state);
       if (answer === true) chosen[key] = state;
-      else if (answer instanceof Promise) warnOfPromise(answer);
+      // A promise is not an answer, and what it says comes too late.
+      else if (answer instanceof Promise) answer.catch(() => {});
     }
     return chosen;
-  };
-  let hasWarned = false;
-  /** A promise is not an answer: the map is made at once. Its flag stays hidden. */
-  const warnOfPromise = (answer: Promise<unknown>) => {
-    answer.catch(() => {}); // what it says is of no use
-    if (!hasWarned)
-      console.warn('[halyard] expose must return true or false, not a promise: flags stay hidden');
-    hasWarned = true;
   };
   const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
 
