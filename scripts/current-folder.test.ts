@@ -1,14 +1,19 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
 import { buildExecutable } from './build-executable.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const TIMEOUT_MS = 60_000;
 const executable = temporaryFolder().file('halyard');
+/** The first line of the program asks for `bun`, whatever the file of the one that runs these tests is called. */
+const runtime = temporaryFolder();
 
-beforeAll(() => buildExecutable(executable), TIMEOUT_MS);
+beforeAll(async () => {
+  symlinkSync(process.execPath, runtime.file('bun'));
+  await buildExecutable(executable);
+}, TIMEOUT_MS);
 
 /** Fills a folder as a cloned repository may be: with code that Bun would run and settings that it would read. */
 function fillUntrusted(folder: string): void {
@@ -19,7 +24,7 @@ function fillUntrusted(folder: string): void {
 
 /** Runs `halyard doctor` in the folder: it names the server that it was told to ask. */
 function doctorIn(folder: string, command: readonly string[]): string {
-  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  const PATH = [runtime.path, process.env.PATH].join(delimiter);
   const env = { PATH, HALYARD_PORT: '1' };
   const { stdout, stderr } = Bun.spawnSync([...command, 'doctor', '--json'], { cwd: folder, env });
   return `${stdout}${stderr}`;
