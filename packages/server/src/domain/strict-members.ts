@@ -32,11 +32,18 @@ export function readEntries(text: string, path: string): ReadonlyMap<string, str
   if (entries === undefined) throw invalid(`${at(path)} is not an object: send { … }.`);
   const members = new Map(entries);
   if (members.size < entries.length) {
-    const names = entries.map(([name]) => name);
-    const twice = names.find((name, index) => names.indexOf(name) < index) ?? '';
-    throw invalid(`${at(path)} has the member ${quote(twice)} more than once: give it once.`);
+    throw invalid(`${at(path)} has the member ${quote(firstTwice(entries))} more than once: give it once.`);
   }
   return members;
+}
+
+function firstTwice(entries: readonly (readonly [name: string, text: string])[]): string {
+  const seen = new Set<string>();
+  for (const [name] of entries) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return '';
 }
 
 /** How a message names a place in the body: its path in quotes, or the body itself. */

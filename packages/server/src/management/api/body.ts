@@ -21,10 +21,46 @@ export function parseBody(text: string): unknown {
 
 /** What `schema` accepts, or `invalid_argument` in one sentence about the first thing that is wrong. */
 export function accept<T>(schema: z.ZodType<T>, data: unknown, what: 'body' | 'query'): T {
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalid(issue === undefined ? `The ${what} is not right.` : sentenceOf(issue, [], what));
+  for (const { part, offset } of partsOf(data)) {
+    const { success, data: accepted, error } = schema.safeParse(part);
+    if (success && part === data) return accepted;
+    const [issue] = error?.issues ?? [];
+    if (issue !== undefined) throw invalid(sentenceOf(inWhole(issue, offset), [], what));
+  }
+  return schema.parse(data);
+}
+
+/** Elements of a list that are checked at once. */
+const ELEMENTS_AT_ONCE = 1000;
+
+/**
+ * Data of which no list is long, and which together hold every element of the lists in `data`. The schema notes
+ * everything that is wrong with what it is given: of 1 MB of wrong elements that takes 0.5 GB and seconds, and only the
+ * first is told.
+ */
+function* partsOf(data: unknown): Generator<{ readonly part: unknown; readonly offset: number }> {
+  const long = Object.entries(data ?? {}).filter(
+    ([, list]) => Array.isArray(list) && list.length > ELEMENTS_AT_ONCE,
+  );
+  if (long.length === 0 || Array.isArray(data)) return yield { part: data, offset: 0 };
+  const slices = (offset: number) =>
+    long.flatMap(([name, list]) =>
+      offset < list.length ? [[name, list.slice(offset, offset + ELEMENTS_AT_ONCE)] as const] : [],
+    );
+  // The other members are checked with the first part, and stay short.
+  const first = { ...(data as object), ...Object.fromEntries(slices(0)) };
+  yield { part: first, offset: 0 };
+  const longest = Math.max(...long.map(([, list]) => list.length));
+  for (let offset = ELEMENTS_AT_ONCE; offset < longest; offset += ELEMENTS_AT_ONCE) {
+    yield { part: { ...first, ...Object.fromEntries(slices(offset)) }, offset };
+  }
+}
+
+/** The issue of a part, with the index that the element has in the whole list. */
+function inWhole(issue: z.core.$ZodIssue, offset: number): z.core.$ZodIssue {
+  const [name, index, ...rest] = issue.path;
+  if (offset === 0 || name === undefined || typeof index !== 'number') return issue;
+  return { ...issue, path: [name, index + offset, ...rest] };
 }
 
 function sentenceOf(

@@ -119,10 +119,12 @@ async function readCall<Path extends string, Body, Query>(
 
 function readQuery(request: Request): Record<string, string> {
   const parameters = new URL(request.url).searchParams;
+  const seen = new Set<string>();
   for (const name of parameters.keys()) {
-    if (parameters.getAll(name).length > 1) {
+    if (seen.has(name)) {
       throw invalid(`The query parameter ${quote(name)} is given more than once: give it once.`);
     }
+    seen.add(name);
   }
   return Object.fromEntries(parameters);
 }

@@ -95,7 +95,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       errors: ['flag_archived', 'confirmation_required'],
     },
     async ({ query: { policy, dryRun }, text, actor, request }) => {
-      const declaration = readDeclaration(toJson(text, request.headers.get('Content-Type') ?? ''));
+      const declaration = readDeclaration(await toJson(text, request.headers.get('Content-Type') ?? ''));
       const mode = dryRun === 'true' ? 'preview' : 'apply';
       const result = await importDeclaration(context, actor, { declaration, policy, mode });
       const head = { project: declaration.project, policy, dryRun: dryRun === 'true' };
@@ -104,7 +104,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
   );
 }
 
-function toJson(text: string, contentType: string): string {
+async function toJson(text: string, contentType: string): Promise<string> {
   if (/^(?:application|text)\/(?:x-)?yaml\b/i.test(contentType.trim())) return yamlToJson(text);
   parseBody(text);
   return text;

@@ -12,21 +12,23 @@ test.each([
   ['a: |\n  two\n  lines\n', '{"a":"two\\nlines\\n"}'],
   ['a: 1\na: 2', '{"a":1,"a":2}'],
   ['# nothing', 'null'],
-])('%j is %s', (yaml, json) => {
-  expect(yamlToJson(yaml)).toBe(json);
+])('%j is %s', async (yaml, json) => {
+  expect(await yamlToJson(yaml)).toBe(json);
 });
 
-test('JSON is YAML and stays the same, texts and numbers included', () => {
-  fc.assert(
-    fc.property(fc.json({ maxDepth: 4 }), (json) => {
+test('JSON is YAML and stays the same, texts and numbers included', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.json({ maxDepth: 4 }), async (json) => {
       const text = JSON.stringify(JSON.parse(json));
-      expect(yamlToJson(`x: ${text}`)).toBe(`{"x":${text}}`);
+      expect(await yamlToJson(`x: ${text}`)).toBe(`{"x":${text}}`);
     }),
   );
 });
 
 test.each([
-  ['a: [', 'not valid YAML in line'],
+  ['a: [', 'not valid YAML in line 1, column 5'],
+  ['a: 1\nb: [,,', 'not valid YAML in line 2, column 6 (UNEXPECTED_TOKEN)'],
+  ['a: 1\n---\nb: 2', 'more than one YAML document'],
   ['a: .inf', '.inf, which JSON cannot say'],
   ['? [a]\n: 1', 'name is no text'],
   ['a: &a [*a]', 'nested deeper'],
@@ -37,13 +39,13 @@ test.each([
     `x0: &x0 [${'1,'.repeat(9)}1]\n${Array.from({ length: 9 }, (_, n) => `x${n + 1}: &x${n + 1} [${`*x${n},`.repeat(9)}*x${n}]`).join('\n')}`,
     'too large once its aliases',
   ],
-])('%j is refused', (yaml, sentence) => {
-  expect(() => yamlToJson(yaml)).toThrow(sentence);
+])('%j is refused', async (yaml, sentence) => {
+  await expect(yamlToJson(yaml)).rejects.toThrow(sentence);
 });
 
 test.each(['"caf\\u00e9"', '"a\\/b"', '"\\ud83d\\ude00"', '{"\\u0061":["\\u2028",{"b\\/":1}]}'])(
   'the text %s keeps its escapes',
-  (json) => {
-    expect(yamlToJson(`value: ${json}`)).toBe(`{"value":${json}}`);
+  async (json) => {
+    expect(await yamlToJson(`value: ${json}`)).toBe(`{"value":${json}}`);
   },
 );

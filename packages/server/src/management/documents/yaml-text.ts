@@ -1,9 +1,28 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Pair, parseDocument } from 'yaml';
+import { setImmediate } from 'node:timers/promises';
+import {
+  Composer,
+  type CST,
+  Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Pair,
+  Parser,
+} from 'yaml';
 import type { ServiceError } from '../../domain/service-error.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 
-/** Deepest nesting and most JSON that a YAML document may stand for; aliases can make little much. */
-const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000 } as const;
+/**
+ * Deepest nesting and most JSON that a YAML document may stand for; aliases can make little much. A lexeme takes about
+ * 400 bytes of memory while it is read; a flag with three states has about 60.
+ */
+const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000, lexemes: 2_000_000 } as const;
+
+/** Lexemes that are read before others are served. */
+const LEXEMES_AT_ONCE = 5_000;
 
 /** A number as JSON writes it; YAML also knows `0x1F`, `.5` and `1_000`. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -12,8 +31,8 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
  * Rewrites YAML 1.2 as JSON text. Numbers and quoted texts that are JSON already stay as they are, members keep their
  * order, duplicates included. What JSON cannot say and documents that are no YAML are `invalid_argument`.
  */
-export function yamlToJson(text: string): string {
-  const document = parse(text);
+export async function yamlToJson(text: string): Promise<string> {
+  const document = await parse(text);
   const anchored = new Map<string, unknown>();
   let nodes = 0;
   let characters = 0;
@@ -23,7 +42,7 @@ export function yamlToJson(text: string): string {
     return piece;
   };
   const write = (node: unknown, depth: number): string => {
-    if (depth > LIMITS.depth) throw invalid(`The body is nested deeper than ${LIMITS.depth} levels.`);
+    if (depth > LIMITS.depth) throw tooDeep();
     if (++nodes > LIMITS.nodes) throw tooMuch();
     // Found here rather than by the parser's own search, which goes through the whole document for each alias.
     if (isAlias(node)) return write(anchoredNode(anchored, node.source), depth + 1);
@@ -39,19 +58,95 @@ export function yamlToJson(text: string): string {
   return write(document.contents, 0);
 }
 
-function parse(text: string): Document {
-  let document: Document;
-  try {
-    document = parseDocument(text, { uniqueKeys: false, logLevel: 'silent' });
-  } catch (cause) {
-    // The parser recurses: a body of nothing but brackets overflows its stack.
-    throw invalid('The body cannot be read as YAML: it is nested too deeply.', { cause });
+/** Where the parser stopped. */
+class NotYaml extends Error {
+  readonly offset: number;
+  readonly code: string;
+
+  constructor(offset: number, code: string) {
+    super(code);
+    this.offset = offset;
+    this.code = code;
   }
-  const [error] = document.errors;
-  if (error === undefined) return document;
-  const [position] = error.linePos ?? [];
-  const place = position === undefined ? '' : ` in line ${position.line}, column ${position.col}`;
-  throw invalid(`The body is not valid YAML${place} (${error.code}).`, { cause: error });
+}
+
+/**
+ * Parses one document, and stops at the first thing that is wrong. The library's own `parseDocument` goes on and notes
+ * every error with a copy of its line: 100 kB of quotes took 8 s and 1.3 GB.
+ */
+async function parse(text: string): Promise<Document> {
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false });
+  // The library calls this of every error. It is private there, and can be replaced on the object only.
+  // It catches what is thrown here, and calls again with an error of its own: the first one counts.
+  let first: NotYaml | undefined;
+  (composer as unknown as { onError: ErrorHandler }).onError = (source, code, _message, isWarning) => {
+    if (isWarning === true) return;
+    first ??= new NotYaml(offsetOf(source), code);
+    throw first;
+  };
+  let document: Document | undefined;
+  try {
+    for (const next of composer.compose(await tokensOf(text), true, text.length)) {
+      if (document !== undefined) throw invalid('The body holds more than one YAML document: send one.');
+      document = next;
+    }
+  } catch (error) {
+    if (!(error instanceof NotYaml)) throw error;
+    throw invalid(`The body is not valid YAML${placeOf(text, error.offset)} (${error.code}).`, {
+      cause: error,
+    });
+  }
+  return document ?? new Document(null);
+}
+
+type ErrorHandler = (source: ErrorSource, code: string, message: string, isWarning?: boolean) => void;
+
+type ErrorSource = number | readonly number[] | { readonly offset: number };
+
+/**
+ * The parser's tokens, counted as they are read: each takes memory, and nested ones stack. Others are served in between,
+ * as a long document takes seconds.
+ */
+async function tokensOf(text: string): Promise<readonly CST.Token[]> {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++count > LIMITS.lexemes) {
+      throw invalid(`The body has more than ${LIMITS.lexemes} pieces of YAML: send it as JSON.`);
+    }
+    for (const token of withoutErrors(parser.next(lexeme))) tokens.push(token);
+    if (count % LEXEMES_AT_ONCE === 0) await setImmediate();
+    // Each level takes up to two places.
+    if (parser.stack.length > 2 * LIMITS.depth) throw tooDeep();
+  }
+  tokens.push(...withoutErrors(parser.end()));
+  return tokens;
+}
+
+function* withoutErrors(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  for (const token of tokens) {
+    if (token.type === 'error' || token.type === 'flow-error-end') {
+      throw new NotYaml(token.offset, 'UNEXPECTED_TOKEN');
+    }
+    yield token;
+  }
+}
+
+function offsetOf(source: ErrorSource): number {
+  if (typeof source === 'number') return source;
+  return 'offset' in source ? source.offset : (source[0] ?? 0);
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const start = before.lastIndexOf('\n') + 1;
+  const line = before.length - before.replaceAll('\n', '').length + 1;
+  return ` in line ${line}, column ${offset - start + 1}`;
+}
+
+function tooDeep(): ServiceError {
+  return invalid(`The body is nested deeper than ${LIMITS.depth} levels.`);
 }
 
 /** An anchor that is used again for something else is refused: which one an alias means would depend on the order. */

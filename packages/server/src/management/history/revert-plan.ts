@@ -46,6 +46,8 @@ class Planner {
   readonly #reader: StoreReader;
   readonly #entries: readonly AuditEntry[];
   readonly #environments: ReadonlyMap<string, Environment>;
+  /** The entries of single states, by flag: an operation may have tens of thousands. */
+  readonly #states: ReadonlyMap<string, readonly AuditEntry[]>;
   readonly #plan: RevertPlan = {
     ...{ differences: [], conflicts: [], recreate: [], restore: [] },
     ...{ states: [], archive: [], texts: [], remove: [], looks: [] },
@@ -56,6 +58,10 @@ class Planner {
   constructor(reader: StoreReader, entries: readonly AuditEntry[], environments: readonly Environment[]) {
     this.#reader = reader;
     this.#entries = entries;
+    this.#states = Map.groupBy(
+      entries.filter(({ action }) => action === 'flag.changed'),
+      ({ target }) => target,
+    );
     this.#environments = new Map(environments.map((environment) => [environment.id, environment]));
   }
 
@@ -165,6 +171,7 @@ class Planner {
     );
     if (byEnvironment.size === 0) return;
     const flags = await this.#flagsOf([...byEnvironment.values()].flat());
+    const recreated = new Set(this.#plan.recreate.map((one) => one.flag.key));
     for (const [id, entries] of byEnvironment) {
       const environment = this.#environments.get(id);
       if (environment === undefined) {
@@ -181,7 +188,7 @@ class Planner {
         if (before !== left) this.#conflict(`"${key}" in ${environment.name}`);
         const flag = flags.get(key);
         if (flag?.archivedAt !== undefined) throw flagArchived(key);
-        if (flag === undefined && !this.#plan.recreate.some((one) => one.flag.key === key)) {
+        if (flag === undefined && !recreated.has(key)) {
           this.#conflict(`the flag "${key}" was deleted`);
         }
         this.#plan.states.push({ environment, key, ...(after === undefined ? {} : { state: after }) });
@@ -195,7 +202,7 @@ class Planner {
   }
 
   #statesOf(key: string): readonly AuditEntry[] {
-    return this.#entries.filter(({ action, target }) => action === 'flag.changed' && target === key);
+    return this.#states.get(key) ?? [];
   }
 
   async #currentStates(id: string, keys: readonly string[]): Promise<ReadonlyMap<string, StateText>> {
