@@ -73,7 +73,7 @@ function list(element: string, bytes: number): string {
 function names(bytes: number): string {
   return Array.from(
     { length: Math.floor(bytes / 12) },
-    (_, index) => `"${index.toString(36).padStart(6, 'n')}":1`,
+    (_, index) => `"${index.toString(36).padStart(6, '0')}":1`,
   ).join();
 }
 
