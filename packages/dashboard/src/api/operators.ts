@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-keys.ts';
 import { api, request } from './request.ts';
+import { useCan } from './session.ts';
 import type { OperatorRecord, Role } from './types.ts';
 
 /** A one-time link that is still open, without its secret. */
@@ -42,9 +43,10 @@ export function onlyAdminText({ name }: OperatorRecord): string {
   return `${name} is the only administrator. Make someone else an administrator first.`;
 }
 
-/** The links that are still open, newest first. */
+/** The links that are still open, newest first. Only administrators may read them: others do not ask. */
 export function useInvitations() {
   return useQuery({
+    enabled: useCan('admin'),
     queryKey: queryKeys.invitations,
     queryFn: async ({ signal }) => {
       const { invitations } = await request<{ invitations: readonly InvitationRecord[] }>(

@@ -23,9 +23,10 @@ export interface NewToken {
   readonly expiresAt?: string;
 }
 
-/** Every access token, also revoked and expired ones. */
-export function useTokens() {
+/** Every access token, also revoked and expired ones. Only administrators may read them. */
+export function useTokens({ enabled = true } = {}) {
   return useQuery({
+    enabled,
     queryKey: queryKeys.tokens,
     queryFn: async ({ signal }) =>
       (await request<{ tokens: readonly TokenRecord[] }>('GET', api`tokens`, { signal })).tokens,

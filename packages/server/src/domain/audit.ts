@@ -33,3 +33,11 @@ export interface AuditEntry {
   /** Epoch milliseconds. */
   readonly at: number;
 }
+
+/** Nouns of deeds that are about people and their credentials: administrators alone read of them. */
+export const PEOPLE_NOUNS = ['token', 'operator', 'invitation', 'session'] as const;
+
+/** Whether a deed is about people and their credentials. */
+export function isAboutPeople(action: string): boolean {
+  return PEOPLE_NOUNS.some((noun) => action.startsWith(`${noun}.`));
+}

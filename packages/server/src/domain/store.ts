@@ -53,6 +53,8 @@ export interface AuditedOperation {
 
 /** Which audit entries to read. */
 export interface AuditFilter {
+  /** Leaves out what is about people and their credentials. */
+  readonly withoutPeople?: boolean;
   readonly projectId?: string;
   readonly environmentId?: string;
   readonly target?: string;

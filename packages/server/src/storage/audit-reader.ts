@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../domain/audit.ts';
+import { type AuditEntry, PEOPLE_NOUNS } from '../domain/audit.ts';
 import type { AuditedOperation, AuditFilter } from '../domain/store.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
@@ -68,6 +68,9 @@ function conditions(filter: AuditFilter): { where: string; parameters: Parameter
   add('actor =', filter.actor);
   add('at >=', filter.since);
   add('at <', filter.until);
+  if (filter.withoutPeople === true) {
+    texts.push(...PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${noun}.%'`));
+  }
   if (filter.action !== undefined) {
     // A noun alone stands for all its deeds.
     if (filter.action.includes('.')) add('action =', filter.action);

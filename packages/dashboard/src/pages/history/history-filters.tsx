@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditEntryRecord, type AuditFilter, auditPath } from '../../api/audit.ts';
 import { useOperators } from '../../api/operators.ts';
 import { usePersonName } from '../../api/people.ts';
+import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
@@ -139,7 +140,7 @@ function useAuthors(
   chosen: string | undefined,
 ): readonly { readonly actor: string; readonly name: string }[] {
   const { data: operators } = useOperators();
-  const { data: tokens } = useTokens();
+  const { data: tokens } = useTokens({ enabled: useCan('admin') });
   const nameOf = usePersonName();
   // Those of a list that is narrowed to one person since can still be chosen.
   const [seen] = useState(() => new Set<string>());

@@ -58,7 +58,9 @@ export function OperatorsPage() {
           ))}
         </RecordTable>
       )}
-      <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
+      {canChange && (
+        <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
+      )}
       {isInviting && <InviteDialog onClose={() => setInviting(false)} onOffered={setOffered} />}
       {offered !== undefined && <LinkDialog offered={offered} onClose={() => setOffered(undefined)} />}
     </Page>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ROLES, type Role } from '../../domain/operator.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
+import { changeEvent } from '../deliveries/screen-event.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
 import { join } from './test-browser.ts';
 
@@ -18,6 +19,9 @@ interface Described {
 /** Writes that need no more than to be signed in: they change nothing of others. */
 const OWN_AFFAIRS = ['changePassword'];
 
+/** Reads about people and their credentials, which are for administrators. */
+const ADMIN_READS = ['listAccessTokens', 'listInvitations'];
+
 let app: TestApp;
 let operations: readonly Described[];
 const tokens = new Map<Role, string>();
@@ -27,9 +31,11 @@ beforeAll(async () => {
   if (engine === undefined) throw new Error('the tests have no engine');
   app = await openTestApp(engine);
   for (const role of ROLES) {
-    const { json } = await app.call('POST', '/api/tokens', {
-      body: { name: role, role, canChangeProtected: false },
+    // Not the role alone: "admin" is the name of the settings' token.
+    const { status, json } = await app.call('POST', '/api/tokens', {
+      body: { name: `role-${role}`, role, canChangeProtected: false },
     });
+    expect(status).toBe(201);
     tokens.set(role, json.token);
   }
   const { paths } = (await app.call('GET', '/api/openapi.json')).json;
@@ -84,7 +90,7 @@ test('nothing is open to who is not known, save what is said to be', async () =>
 test('reads need the least role, writes at least that of an editor', () => {
   for (const { id, method, role } of operations) {
     if (role === 'anyone' || OWN_AFFAIRS.includes(id)) continue;
-    expect([id, role === 'viewer']).toEqual([id, method === 'GET']);
+    expect([id, role === 'viewer']).toEqual([id, method === 'GET' && !ADMIN_READS.includes(id)]);
   }
 });
 
@@ -104,6 +110,66 @@ test('the description says which role it takes, and that others are refused', ()
     expect([id, description]).toEqual([id, expect.stringContaining(says)]);
     if (role === 'editor' || role === 'admin') expect(refusals).toContain('forbidden');
   }
+});
+
+describe('what about other people each role reads', () => {
+  /** The answer to each role, as text. */
+  async function answers(path: string): Promise<ReadonlyMap<Role, string>> {
+    const texts = new Map<Role, string>();
+    for (const role of ROLES) {
+      const headers = { Authorization: `Bearer ${tokens.get(role)}` };
+      const answer = await app.app.request(path, { headers });
+      texts.set(role, await answer.text());
+    }
+    return texts;
+  }
+
+  const ADDRESS = '198.51.100.77';
+  let seqs: { readonly own: number; readonly shared: number };
+
+  beforeAll(async () => {
+    const { id } = await join(app, { email: 'mia@example.com', role: 'viewer' });
+    await app.call('POST', '/api/invitations', { body: { email: 'soon@example.com', role: 'viewer' } });
+    const headers = { 'X-Forwarded-For': ADDRESS };
+    const project = await app.call('POST', '/api/projects', { body: { name: 'seen' }, headers });
+    const change = await app.call('PATCH', `/api/operators/${id}`, { body: { name: 'Mia' }, headers });
+    seqs = { own: change.json.seq, shared: project.json.seq };
+  });
+
+  // The path, what only administrators find there, and what everybody finds.
+  test.each([
+    ['/api/audit', [ADDRESS, 'operator.joined', 'token.created', 'session.started', 'soon@'], ['"seen"']],
+    ['/api/audit?format=ndjson', [ADDRESS, 'operator.', 'token.created', 'soon@'], ['"seen"']],
+    ['/api/audit?action=session', ['session.started'], ['entries']],
+    ['/api/audit?target=mia@example.com', ['operator.joined'], ['entries']],
+    ['/api/tokens', ['role-viewer', '"createdAt"'], []],
+    ['/api/invitations', ['soon@example.com'], []],
+    ['/api/operators', ['lastSeenAt'], ['mia@example.com', 'Mia']],
+  ] as const)('%s', async (path, secrets, shared) => {
+    for (const [role, text] of await answers(path)) {
+      for (const secret of secrets) {
+        expect([role, secret, text.includes(secret)]).toEqual([role, secret, role === 'admin']);
+      }
+      for (const word of shared) expect([role, word, text.includes(word)]).toEqual([role, word, true]);
+    }
+  });
+
+  test('a single change', async () => {
+    for (const [role, text] of await answers(`/api/changes/${seqs.own}`)) {
+      expect([role, text.includes('not_found')]).toEqual([role, role !== 'admin']);
+    }
+    for (const [role, text] of await answers(`/api/changes/${seqs.shared}`)) {
+      expect([role, text.includes('seen'), text.includes(ADDRESS)]).toEqual([role, true, role === 'admin']);
+    }
+  });
+
+  test('the events of screens do not name who did something about people', () => {
+    const row = { seq: 1, changeId: 'c', projectId: '', actor: 'operator:mia@example.com', at: 0 };
+    const event = (actions: readonly string[]) =>
+      changeEvent({ ...row, kind: 'records.changed', payload: JSON.stringify({ actions }) }, {});
+    expect(event(['session.started']).data.actor).toBeUndefined();
+    expect(event(['flag.updated']).data.actor).toBe('operator:mia@example.com');
+  });
 });
 
 describe('who signed in', () => {

@@ -1,3 +1,4 @@
+import { isAboutPeople } from '../../domain/audit.ts';
 import type { ChangePayload, LogRow } from '../../domain/change.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
 import { isoTime } from '../../domain/iso-time.ts';
@@ -34,7 +35,7 @@ export function helloEvent(seq: number, node: string): ScreenEvent {
 /** A row of the change log, told to screens: never a secret, not even its digest. */
 export function changeEvent(row: LogRow, place: Place): ScreenEvent {
   const { seq, kind, revision } = row;
-  const who = row.actor === '' ? {} : { actor: row.actor };
+  const who = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
   return {
     name: 'change',
     ...(place.project === undefined ? {} : { project: place.project }),
@@ -49,6 +50,13 @@ export function deliveryEvent(seq: number, place: Place, totals: DeliveryTotals)
     ...(place.project === undefined ? {} : { project: place.project }),
     data: { seq, ...place, ...totals },
   };
+}
+
+/** Whether a row is about people alone: every screen hears that there is something, administrators read what. */
+function isPrivate(row: LogRow): boolean {
+  if (row.kind !== 'records.changed') return false;
+  const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
+  return actions.every(isAboutPeople);
 }
 
 function details(row: LogRow): Readonly<Record<string, Writable>> {

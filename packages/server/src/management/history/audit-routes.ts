@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
@@ -17,7 +18,7 @@ export const AuditEntrySchema = z
         'The number of the change that it is part of: entries of one operation share it, and `/api/changes/{seq}` knows it.',
     }),
     actor: z.string(),
-    ip: z.string().optional(),
+    ip: z.string().optional().openapi({ description: 'Where it came from; answered to administrators.' }),
     note: z.string().optional(),
     action: z.string().openapi({ example: 'flag.changed' }),
     project: NameSchema.optional(),
@@ -36,7 +37,8 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'get', path: '/api/audit', id: 'listAudit', tag: 'Audit log' },
       role: 'viewer',
-      summary: 'Who changed what, newest first; the last change is given whole even beyond the limit',
+      summary:
+        'Who changed what, newest first; the last change is given whole even beyond the limit. Only administrators read about people and tokens',
       query: z.strictObject({
         project: NameSchema.optional(),
         environment: NameSchema.optional().openapi({ description: 'Needs `project` beside it.' }),
@@ -73,11 +75,11 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    async ({ query: { limit, format, ...filter } }) => {
-      const query = queryOf(filter);
-      if (format === 'ndjson') return exportAnswer(exportAudit(context, query));
+    async ({ query: { limit, format, ...filter }, actor }) => {
+      const query = { ...queryOf(filter), withoutPeople: !seesPeople(actor) };
+      if (format === 'ndjson') return exportAnswer(exportAudit(context, query), actor);
       const entries = await listAudit(context, { ...query, limit });
-      return ok({ entries: entries.map(entryRecord) });
+      return ok({ entries: entries.map((entry) => entryRecord(entry, actor)) });
     },
   );
 }
@@ -105,13 +107,16 @@ function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit'
 }
 
 /** One line per entry. The first page is read before the answer begins, so that a refusal is still an error answer. */
-async function exportAnswer(pages: AsyncGenerator<readonly NamedAuditEntry[], void>): Promise<Response> {
+async function exportAnswer(
+  pages: AsyncGenerator<readonly NamedAuditEntry[], void>,
+  reader: Actor,
+): Promise<Response> {
   const encoder = new TextEncoder();
   let next = await pages.next();
   const lines = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       if (next.done === true) return controller.close();
-      controller.enqueue(encoder.encode(linesOf(next.value)));
+      controller.enqueue(encoder.encode(linesOf(next.value, reader)));
       next = await pages.next();
     },
     cancel: async () => {
@@ -126,15 +131,31 @@ async function exportAnswer(pages: AsyncGenerator<readonly NamedAuditEntry[], vo
   });
 }
 
-function linesOf(entries: readonly NamedAuditEntry[]): string {
-  return entries.map((entry) => `${writeJson(entryRecord(entry))}\n`).join('');
+function linesOf(entries: readonly NamedAuditEntry[], reader: Actor): string {
+  return entries.map((entry) => `${writeJson(entryRecord(entry, reader))}\n`).join('');
 }
 
-/** An entry as it is answered. */
-export function entryRecord(entry: NamedAuditEntry): Writable {
+/** Whether somebody reads about others' credentials and addresses: administrators do. */
+export function seesPeople({ permissions }: Actor): boolean {
+  return permissions.role === 'admin';
+}
+
+/** An entry as it is answered to `reader`; only administrators see where a change came from. */
+export function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
   const { id, seq, operation, actor, ip, note, action, project, environment, target, before, after, at } =
     entry;
-  const what = { id, seq, operation, actor, ip, note, action, project, environment, target };
+  const what = {
+    id,
+    seq,
+    operation,
+    actor,
+    ip: seesPeople(reader) ? ip : undefined,
+    note,
+    action,
+    project,
+    environment,
+    target,
+  };
   return { ...what, before: raw(before), after: raw(after), at: isoTime(at) };
 }
 

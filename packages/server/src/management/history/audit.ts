@@ -22,6 +22,8 @@ export interface AuditQuery {
   /** Only entries with a smaller `seq`. */
   readonly before?: number;
   readonly limit: number;
+  /** Whether entries about people and their credentials are left out. */
+  readonly withoutPeople?: boolean;
 }
 
 /** An entry with the names of its project and environment, where they still exist. */

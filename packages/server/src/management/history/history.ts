@@ -1,3 +1,4 @@
+import { isAboutPeople } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
@@ -23,16 +24,30 @@ export interface ChangeRecord {
   readonly entries: readonly NamedAuditEntry[];
 }
 
-/** The change that wrote row `seq` of the change log. `not_found`. */
-export function getChange(context: ManagementContext, seq: number): Promise<ChangeRecord> {
-  return context.store.read(async (reader) => describe(reader, await findOperation(reader, seq)));
+/** The change that wrote row `seq` of the change log. `not_found`, also when all of it is about people. */
+export function getChange(
+  context: ManagementContext,
+  seq: number,
+  { withoutPeople }: { readonly withoutPeople: boolean },
+): Promise<ChangeRecord> {
+  return context.store.read(async (reader) => {
+    const operation = await findOperation(reader, seq);
+    if (!withoutPeople) return describe(reader, operation);
+    const entries = operation.entries.filter(({ action }) => !isAboutPeople(action));
+    if (entries.length === 0) throw noChange(seq);
+    return describe(reader, { ...operation, entries });
+  });
 }
 
 /** The operation that wrote row `seq` of the change log, or `not_found`. */
 export async function findOperation(reader: StoreReader, seq: number): Promise<AuditedOperation> {
   const operation = await reader.operation(seq);
   if (operation !== undefined) return operation;
-  throw new ServiceError(
+  throw noChange(seq);
+}
+
+function noChange(seq: number): ServiceError {
+  return new ServiceError(
     'not_found',
     `There is no change ${seq}: the audit log has the numbers of all of them.`,
   );

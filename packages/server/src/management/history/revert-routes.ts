@@ -6,7 +6,7 @@ import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { dryRunQuery, FlagKeySchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import { AuditEntrySchema, entryRecord } from './audit-routes.ts';
+import { AuditEntrySchema, entryRecord, seesPeople } from './audit-routes.ts';
 import { getChange } from './history.ts';
 import { revertChange } from './revert.ts';
 import type { RevertDifference } from './revert-plan.ts';
@@ -46,9 +46,14 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       answer: { status: 200, description: 'The change.', schema: ChangeSchema },
       errors: ['invalid_argument', 'not_found'],
     },
-    async ({ params }) => {
-      const { at, entries, ...change } = await getChange(context, readSeq(params.seq));
-      return ok({ ...change, at: isoTime(at), entries: entries.map(entryRecord) });
+    async ({ params, actor }) => {
+      const withoutPeople = !seesPeople(actor);
+      const { at, entries, ...change } = await getChange(context, readSeq(params.seq), { withoutPeople });
+      return ok({
+        ...change,
+        at: isoTime(at),
+        entries: entries.map((entry) => entryRecord(entry, actor)),
+      });
     },
   );
   mount(

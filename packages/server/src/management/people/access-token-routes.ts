@@ -31,7 +31,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     app,
     {
       ...{ method: 'get', path: '/api/tokens', id: 'listAccessTokens', tag },
-      role: 'viewer',
+      role: 'admin',
       summary: 'Every access token, also revoked and expired ones',
       answer: {
         status: 200,

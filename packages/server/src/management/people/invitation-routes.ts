@@ -28,7 +28,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
     app,
     {
       ...{ method: 'get', path: '/api/invitations', id: 'listInvitations', tag },
-      role: 'viewer',
+      role: 'admin',
       summary: 'The one-time links that are still open, newest first',
       answer: {
         status: 200,

@@ -4,6 +4,7 @@ import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, seqMember } from '../api/schemas.ts';
+import { seesPeople } from '../history/audit-routes.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
 import type { PeopleContext } from './people.ts';
 import { OperatorRecordSchema, permissionMembers } from './people-schemas.ts';
@@ -24,7 +25,11 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
         schema: z.object({ operators: z.array(OperatorRecordSchema) }),
       },
     },
-    async () => ok({ operators: (await listOperators(context)).map(operatorRecord) }),
+    async ({ actor }) => {
+      const operators = (await listOperators(context)).map(operatorRecord);
+      if (seesPeople(actor)) return ok({ operators });
+      return ok({ operators: operators.map(({ lastSeenAt: _, ...operator }) => operator) });
+    },
   );
   mount(
     app,

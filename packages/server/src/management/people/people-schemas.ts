@@ -32,7 +32,11 @@ const identityMembers = {
 
 /** An operator as it is answered. */
 export const OperatorRecordSchema = z
-  .object({ ...identityMembers, createdAt: TimeSchema, lastSeenAt: TimeSchema.optional() })
+  .object({
+    ...identityMembers,
+    createdAt: TimeSchema,
+    lastSeenAt: TimeSchema.optional().openapi({ description: 'Answered to administrators.' }),
+  })
   .openapi('Operator');
 
 /** Whether somebody is signed in, and who. */
