@@ -82,9 +82,9 @@ inside() {
   report "a process" "$left"
   # A namespace ends with its processes.
   [[ $isolated == yes || -z $left ]] || awk '{ print $1 }' <<<"$left" | xargs kill -9
-  # The caches of npm and Bun are meant to stay in the home.
-  report "a file outside the temporary folder" \
-    "$(ls -A "$room" | grep -vxE 'home|tmp|settings|work tree'; ls -A "$room/home" | grep -vxE '\.npm|\.bun')"
+  # The caches of npm, Bun and Biome are meant to stay in the home.
+  report "a file outside the temporary folder" "$(ls -A "$room" | grep -vxE 'home|tmp|settings|work tree'
+    cd "$room/home" && find . -mindepth 1 -maxdepth 2 | grep -vE '^\./(\.npm|\.bun|\.cache$|\.cache/biome$)')"
   report "a change in the work tree" "$(git status --porcelain --ignored | grep -vE '^!! (.*/)?(node_modules|dist)/$')"
   exit "$status"
 }
