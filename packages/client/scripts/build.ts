@@ -152,6 +152,8 @@ async function packPackage(folder: string): Promise<string> {
 }
 
 if (import.meta.main) {
+  // The compiler is a development dependency, and `run start` installs none.
+  await Bun.$`${process.execPath} install --frozen-lockfile --silent`.cwd(ROOT);
   const folder = resolve(process.argv[2] ?? join(PACKAGE, 'dist'));
   await buildPackage(folder);
   process.stdout.write(`${relative(process.cwd(), await packPackage(folder))}\n`);
