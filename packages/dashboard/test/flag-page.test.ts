@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { card, editor, FLAG, resetFlag, stateText, write } from './support/flag-screen.ts';
+import { card, editor, FLAG, resetFlag, STATE, stateText, write } from './support/flag-screen.ts';
 import { signUp } from './support/people.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -346,6 +346,33 @@ test(
     const guide = await page.getByRole('link', { name: 'client guide' }).getAttribute('href');
     expect((await page.request.get(guide ?? '')).status()).toBe(200);
     await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a second change of a state waits for the first that is still being saved, and is no conflict with it',
+  async () => {
+    const { page } = await world.open(FLAG);
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+    const methods: string[] = [];
+    await page.route(`**${STATE}`, async (route) => {
+      const method = route.request().method();
+      if (method === 'GET') return route.continue();
+      methods.push(method);
+      if (method === 'PATCH') await mayGoOn;
+      await route.continue();
+    });
+    await page.getByRole('switch', { name: 'new-checkout in development' }).click();
+    await page.getByRole('button', { name: 'More for development' }).click();
+    await page.getByRole('menuitem', { name: 'Remove from development' }).click();
+    expect(methods).toEqual(['PATCH']);
+    goOn();
+    await page.getByText('new-checkout is removed in development').first().waitFor();
+    expect(methods).toEqual(['PATCH', 'DELETE']);
+    const { flags } = await world.management.states('shop', 'development');
+    expect(flags.some(({ key }) => key === 'new-checkout')).toBe(false);
     await page.close();
   },
   PATIENCE_MS,
