@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
-import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
+import { Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import { LiveProvider } from './api/live.tsx';
 import { useSession } from './api/session.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
@@ -8,9 +8,11 @@ import { SkeletonRows } from './components/skeleton.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
+import { NotFoundPage } from './pages/home/not-found-page.tsx';
 import { SessionEndedDialog } from './pages/sign-in/session-ended-dialog.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { useCurrentProject } from './shell/current-project.ts';
+import { links } from './shell/links.ts';
 import { PartBoundary } from './shell/part-boundary.tsx';
 import { prefetchParts } from './shell/parts.ts';
 import { Shell } from './shell/shell.tsx';
@@ -30,6 +32,8 @@ const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'
 /** The screens of people who are signed in, by address. */
 const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', HomePage],
+  ['/projects', () => <Redirect to="/?projects" replace />],
+  ['/projects/:project', ProjectStart],
   ['/projects/:project/flags', FlagsPage],
   ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
   ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
@@ -96,6 +100,7 @@ function SignedInRoutes() {
                   {SCREENS.map(([path, page]) => (
                     <Route key={path} path={path} component={page} />
                   ))}
+                  <Route component={NotFoundPage} />
                 </Switch>
               </Suspense>
             </PartBoundary>
@@ -106,4 +111,9 @@ function SignedInRoutes() {
       </CommandsProvider>
     </LiveProvider>
   );
+}
+
+function ProjectStart() {
+  const { project = '' } = useParams<{ project: string }>();
+  return <Redirect to={links.flags(project)} replace />;
 }

@@ -187,7 +187,7 @@ describe('the value', () => {
       await card(page).getByText('onerror').waitFor();
       await page.locator('[data-evaluation=development]').getByText('onerror').waitFor();
       expect(await page.locator('img[src="x"]').count()).toBe(0);
-      expect(await page.title()).toBe('new-checkout · Halyard');
+      expect(await page.title()).toBe('new-checkout · shop · Halyard');
       await check();
       await page.close();
     },

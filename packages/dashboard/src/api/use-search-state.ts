@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 
 /** What a screen keeps in the address: members that are empty are left out of it. */
 export function useSearchState(): readonly [
@@ -7,8 +7,11 @@ export function useSearchState(): readonly [
   (members: Readonly<Record<string, string | undefined>>) => void,
 ] {
   const [params, setParams] = useSearchParams();
+  const [pathname] = useLocation();
   const set = useCallback(
     (members: Readonly<Record<string, string | undefined>>) => {
+      // What is set late, as after a pause in typing, must not bring a screen back that was left.
+      if (location.pathname !== pathname) return;
       setParams(
         (current) => {
           const next = new URLSearchParams(current);
@@ -21,7 +24,7 @@ export function useSearchState(): readonly [
         { replace: true },
       );
     },
-    [setParams],
+    [setParams, pathname],
   );
   return [params, set];
 }

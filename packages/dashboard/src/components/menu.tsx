@@ -24,6 +24,10 @@ export function Menu({
           align={align}
           sideOffset={4}
           collisionPadding={8}
+          onCloseAutoFocus={(event) => {
+            // What was chosen has opened another screen: its heading keeps the focus.
+            if (document.activeElement?.tagName === 'H1') event.preventDefault();
+          }}
           className="z-40 max-h-[70vh] min-w-48 overflow-y-auto rounded-lg border border-line bg-raised p-1 text-ink shadow-pop"
         >
           {children}

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { classNames } from './class-names.ts';
+import { useScreen } from './screen.ts';
 
 /** The frame of a screen: its heading, its actions, and the title of the window. */
 export function Page({
@@ -19,14 +20,20 @@ export function Page({
   children: ReactNode;
   className?: string;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Halyard`;
-  }, [title]);
+  const root = useRef<HTMLDivElement>(null);
+  useScreen(root, title);
   return (
-    <div className={classNames('mx-auto w-full max-w-6xl px-4 pt-5 pb-24 sm:px-6 sm:pb-5', className)}>
+    <div
+      ref={root}
+      className={classNames('mx-auto w-full max-w-6xl px-4 pt-5 pb-24 sm:px-6 sm:pb-5', className)}
+    >
       <div className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <h1
-          className={classNames('text-xl font-semibold', actions !== undefined && 'max-w-[calc(100%-4rem)]')}
+          tabIndex={-1}
+          className={classNames(
+            'text-xl font-semibold outline-none',
+            actions !== undefined && 'max-w-[calc(100%-4rem)]',
+          )}
         >
           {heading ?? title}
         </h1>

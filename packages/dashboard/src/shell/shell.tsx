@@ -51,8 +51,13 @@ function ProjectNavigation({ project }: { project: string }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another screen
   useEffect(() => {
     // On a narrow screen the last ones stand outside of it.
-    const here = ref.current?.querySelector('[aria-current]');
-    here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const nav = ref.current;
+    const here = nav?.querySelector<HTMLElement>('[aria-current]');
+    if (nav === null || !here) return;
+    // Not `scrollIntoView`: it also moves the place that the first Tab starts from.
+    const right = here.offsetLeft + here.offsetWidth;
+    if (here.offsetLeft < nav.scrollLeft) nav.scrollLeft = here.offsetLeft;
+    else if (right > nav.scrollLeft + nav.clientWidth) nav.scrollLeft = right - nav.clientWidth;
   }, [location]);
   return (
     <nav

@@ -47,7 +47,7 @@ export function EnvironmentsPage() {
   );
   return (
     <Page
-      title={`Environments of ${name}`}
+      title={`Environments · ${name}`}
       heading="Environments"
       actions={project?.environments.length !== 0 && create}
       intro="Each flag has a state of its own in every environment. They stand in this order on all screens; changes of a protected one are confirmed first."

@@ -33,7 +33,7 @@ export function FlagPage() {
   // Another project may have a flag of the same key: nothing that was typed for one may come to the other.
   if (isShown) return <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} />;
   return (
-    <Page title={key} heading={<span className="font-mono break-all">{key}</span>}>
+    <Page title={`${key} · ${name}`} heading={<span className="font-mono break-all">{key}</span>}>
       {error === null ? <SkeletonRows /> : <Problem error={error} onRetry={() => void flag.refetch()} />}
     </Page>
   );
@@ -46,7 +46,7 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
   const isArchived = flag.archivedAt !== undefined;
   return (
     <Page
-      title={flag.key}
+      title={`${flag.key} · ${project.name}`}
       heading={<FlagHeading project={project.name} flag={flag} />}
       actions={<FlagActions project={project} flag={flag} />}
     >
@@ -89,7 +89,10 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
 
 function NoSuchFlag({ project, flagKey }: { project: string; flagKey: string }) {
   return (
-    <Page title="No such flag" heading={<span className="font-mono break-all">{flagKey}</span>}>
+    <Page
+      title={`No such flag · ${project}`}
+      heading={<span className="font-mono break-all">{flagKey}</span>}
+    >
       <EmptyState
         title="There is no such flag"
         action={

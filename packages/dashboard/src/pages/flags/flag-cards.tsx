@@ -14,6 +14,7 @@ export function FlagCards({ project, flags, selection }: FlagListProps) {
     <div
       ref={scroller}
       className="relative min-h-0 flex-1 overflow-y-auto border-t border-line px-3 pt-3"
+      data-scroller
       {...OPEN_ROW}
     >
       <ul aria-label={`Flags of ${project.name}`}>

@@ -1,12 +1,13 @@
 import Archive from 'lucide-react/icons/archive';
 import Plus from 'lucide-react/icons/plus';
-import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { LOCALE } from '../../components/locale.ts';
+import { useScreen } from '../../components/screen.ts';
 import { useMedia } from '../../components/use-media.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { useStoredChoice } from '../../shell/stored-choice.ts';
@@ -52,12 +53,15 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
     useCallback(() => canEdit && setNewKey(''), [canEdit]),
   );
   const List = isNarrow ? FlagCards : FlagTable;
+  const title = filter.isArchived ? 'Archived flags' : 'Flags';
+  const root = useRef<HTMLDivElement>(null);
+  useScreen(root, `${title} · ${project.name}`);
   return (
-    <div className="flex h-full flex-col">
+    <div ref={root} className="flex h-full flex-col">
       <div className="flex flex-col gap-3 px-3 py-3 sm:px-4">
         <div className="flex items-center justify-between gap-3">
-          <h1 className="text-lg font-semibold">
-            {filter.isArchived ? 'Archived flags' : 'Flags'} <Count of={flags.length} shown={shown.length} />
+          <h1 tabIndex={-1} className="text-lg font-semibold outline-none">
+            {title} <Count of={flags.length} shown={shown.length} />
           </h1>
           {canEdit && (
             <Button kind="primary" onClick={create} aria-keyshortcuts="n">

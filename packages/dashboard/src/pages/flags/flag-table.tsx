@@ -31,6 +31,7 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
     <div
       ref={scroller}
       className="relative min-h-0 flex-1 overflow-auto border-t border-line bg-surface"
+      data-scroller
       {...OPEN_ROW}
     >
       <table

@@ -20,7 +20,6 @@ export function FlagsPage() {
   const archived = useArchivedFlags(name, { enabled: isArchived });
   const flags = isArchived ? archived : active;
   useEffect(() => {
-    document.title = `Flags of ${name} · Halyard`;
     if (project.data !== undefined) writeStored('project', name);
   }, [name, project.data]);
   const error = project.error ?? flags.error;

@@ -39,6 +39,7 @@ export function HistoryFilters({
   const [text, setText] = useState(q);
   const sent = useRef(q);
   useEffect(() => {
+    if (text.trim() === sent.current) return;
     const timer = setTimeout(() => {
       sent.current = text.trim();
       setParams({ q: sent.current });

@@ -36,7 +36,7 @@ export function KeysPage() {
   );
   return (
     <Page
-      title={`Keys of ${name}`}
+      title={`Keys · ${name}`}
       heading="Keys"
       actions={keys.data?.length !== 0 && create}
       intro="An application reads flags with a key. Give each application its own, so that one can be revoked without the others."

@@ -41,6 +41,7 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 test('every screen has the page, and nothing else has', async () => {
   const screens = [
+    ...['/projects', '/projects/shop'],
     ...['/', '/sign-in', '/setup', '/invitation', '/operators', '/tokens', '/audit', '/account'],
     ...['flags', 'flags/new-checkout', 'flags/a%2Fb', 'compare', 'keys', 'environments'].map(below),
     ...['schedules', 'history', 'clients'].map(below),
@@ -49,11 +50,37 @@ test('every screen has the page, and nothing else has', async () => {
     const response = await get(screen, { 'Accept-Encoding': 'identity' });
     expect([screen, response.status, await response.text()]).toEqual([screen, 200, PAGE]);
   }
-  const others = ['/nothing', '/projects', '/projects/shop', '/projects/shop/else', '/sign-in/'];
+  const others = ['/nothing', '/projects/shop/else', '/sign-in/'];
   for (const path of [...others, '/assets/none.js', '/projects/shop/flags/a/b', '/v1/flags']) {
     const response = await get(path);
     expect([path, response.status, await response.text()]).toEqual([path, 404, 'next']);
   }
+});
+
+test('a browser at an address that leads nowhere is shown the page, and programs are not', async () => {
+  const browser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Accept-Encoding': 'identity' };
+  for (const path of ['/nothing', '/projects/shop/else', '/projects/shop/flags/a/b', '/sign-in/']) {
+    const response = await get(path, browser);
+    expect([path, response.status, await response.text()]).toEqual([path, 404, PAGE]);
+    expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+  }
+  for (const path of [
+    '/v1/nothing',
+    '/api/nothing',
+    '/docs/nothing',
+    '/assets/none.js',
+    '/v1',
+    '/ofrep/v1',
+  ]) {
+    const response = await get(path, browser);
+    expect([path, response.status, await response.text()]).toEqual([path, 404, 'next']);
+  }
+  for (const accept of ['*/*', 'application/json', 'image/avif,image/webp,*/*']) {
+    const response = await get('/nothing', { Accept: accept });
+    expect([accept, await response.text()]).toEqual([accept, 'next']);
+  }
+  expect(await (await get('/nothing', browser, 'POST')).text()).toBe('next');
 });
 
 function below(screen: string): string {

@@ -4,7 +4,7 @@ import type { Fallback } from '../listener.ts';
 import { requestIdOf } from '../request-id.ts';
 import { type AssetPack, chooseForm, type PackedAsset } from './asset-pack.ts';
 import { ASSET_HEADERS, PAGE_HEADERS } from './headers.ts';
-import { isPageAddress } from './page-addresses.ts';
+import { isLostPage, isPageAddress } from './page-addresses.ts';
 
 /** What the dashboard needs to know of the server it is served by. */
 export interface DashboardOptions {
@@ -28,7 +28,8 @@ export function createDashboard(options: DashboardOptions): Fallback {
   return (request) => {
     const path = new URL(request.url).pathname;
     const isPage = isPageAddress(path);
-    if (!isPage && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
+    const isLost = !isPage && isRead(request) && isLostPage(path, request.headers.get('Accept'));
+    if (!isPage && !isLost && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
     loading ??= options.load().catch((error: unknown) => {
       // Too many open files, perhaps: the next page asks again.
       loading = undefined;
@@ -36,7 +37,10 @@ export function createDashboard(options: DashboardOptions): Fallback {
     });
     return loading.then((pack) => {
       if (pack === undefined) return isPage ? answerPage(request, options, undefined) : undefined;
-      const asset = pack.get(isPage ? '/' : path);
+      const page = pack.get('/');
+      // The page itself says that there is nothing, with the way back.
+      if (isLost && page !== undefined) return answerLost(request, page);
+      const asset = isPage ? page : pack.get(path);
       if (isPage) return answerPage(request, options, asset);
       return asset === undefined ? undefined : answerAsset(request, options, asset);
     });
@@ -52,6 +56,10 @@ function answerPage(request: Request, options: DashboardOptions, page: PackedAss
   return answerForm(request, page, headers);
 }
 
+function answerLost(request: Request, page: PackedAsset): Response {
+  return answerForm(request, page, { ...PAGE_HEADERS, 'Cache-Control': 'no-store' }, 404);
+}
+
 function answerAsset(request: Request, options: DashboardOptions, asset: PackedAsset): Response {
   if (!isRead(request)) return refuseMethod(request, options);
   const isIcon = asset.type === 'image/svg+xml';
@@ -59,9 +67,15 @@ function answerAsset(request: Request, options: DashboardOptions, asset: PackedA
   return answerForm(request, asset, headers);
 }
 
-function answerForm(request: Request, asset: PackedAsset, headers: Record<string, string>): Response {
+function answerForm(
+  request: Request,
+  asset: PackedAsset,
+  headers: Record<string, string>,
+  status = 200,
+): Response {
   const [coding, bytes] = chooseForm(asset, request.headers.get('Accept-Encoding'));
   return new Response(bytes, {
+    status,
     headers: {
       ...headers,
       'Content-Type': asset.type,

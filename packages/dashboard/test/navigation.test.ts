@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { startWorld, type World } from './support/world.ts';
+
+const PATIENCE_MS = 60_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+  for (const environment of ['development', 'staging']) {
+    const changes = Array.from({ length: 100 }, (_, index) => ({
+      key: `flag-${String(index).padStart(3, '0')}`,
+      state: { enabled: index % 2 === 0 },
+    }));
+    await world.management.change('shop', environment, changes);
+  }
+  // More changes than the history shows at first.
+  for (let index = 0; index < 70; index++)
+    await world.management.putState('shop', 'staging', `flag-0${10 + index}`, {
+      enabled: index % 2 === 1,
+      value: 1,
+    });
+}, 120_000);
+afterAll(() => world.close());
+
+/** What has the focus: its name, its link or its text. */
+function focused(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const { activeElement: element } = document;
+    return element.getAttribute('aria-label') ?? element.getAttribute('href') ?? element.textContent;
+  })()`);
+}
+
+function scrolled(page: Page, selector: string): Promise<unknown> {
+  return page.evaluate(`document.querySelector('${selector}').scrollTop`);
+}
+
+describe('Back', () => {
+  test.each([1280, 390])(
+    'shows the place in the list that one came from, with its focus, %d px wide',
+    async (width) => {
+      const { page } = await world.open('/projects/shop/flags', { width });
+      await page.locator('[data-row="0"]').waitFor();
+      await page.evaluate(`document.querySelector('[data-scroller]').scrollTo(0, 2000)`);
+      const link = page.getByRole('link', { name: width === 390 ? 'flag-012' : 'flag-040' });
+      await link.click();
+      await page.getByRole('heading', { name: 'flag-0' }).waitFor();
+      await page.goBack();
+      await page
+        .locator(`a:focus[href="/projects/shop/flags/${width === 390 ? 'flag-012' : 'flag-040'}"]`)
+        .waitFor();
+      expect(await scrolled(page, '[data-scroller]')).toBe(2000);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'shows the place in the history that one came from',
+    async () => {
+      const { page } = await world.open('/projects/shop/history');
+      await page.getByRole('button', { name: 'Load older changes' }).waitFor();
+      await page.evaluate(`document.querySelector('main').scrollTo(0, 1200)`);
+      const address = 'flag-050';
+      const link = page.getByRole('link', { name: address });
+      await link.scrollIntoViewIfNeeded();
+      const top = await scrolled(page, 'main');
+      await link.click();
+      await page.getByRole('heading', { name: 'flag-0' }).waitFor();
+      expect(await scrolled(page, 'main')).toBe(0);
+      await page.goBack();
+      await page.locator(`main a:focus[href$="${address}"]`).waitFor();
+      expect(await scrolled(page, 'main')).toBe(top);
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'after the keyboard opened the flag, the focus is on the switch it was on',
+    async () => {
+      const { page } = await world.open('/projects/shop/flags');
+      await page.locator('[data-row="0"]').waitFor();
+      for (const key of ['j', 'j', 'l', 'Enter']) await page.keyboard.press(key);
+      await page.getByRole('heading', { name: 'flag-001' }).waitFor();
+      await page.goBack();
+      await page.locator('input:focus[aria-label="flag-001 in staging"]').waitFor();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+test(
+  'a new screen begins at its heading, which has the focus, and is announced by its title',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags');
+    await page.locator('[data-row="0"]').waitFor();
+    expect(await page.title()).toBe('Flags · shop · Halyard');
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
+    for (const [key, name] of [
+      ['h', 'History'],
+      ['k', 'Keys'],
+      ['e', 'Environments'],
+      ['c', 'Compare'],
+      ['f', 'Flags'],
+    ] as const) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await page.locator('h1:focus', { hasText: name }).waitFor();
+      expect(await page.title()).toBe(`${name} · shop · Halyard`);
+      await page.getByTestId('live-region').getByText(`${name} · shop`).waitFor({ state: 'attached' });
+    }
+    await page
+      .getByRole('button', { name: 'Ada Lovelace' })
+      .or(page.getByRole('button', { name: 'ada' }))
+      .first()
+      .click();
+    await page.getByRole('menuitem', { name: 'Access tokens' }).click();
+    await page.locator('h1:focus', { hasText: 'Access tokens' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill('audit log');
+    await page.keyboard.press('Enter');
+    await page.locator('h1:focus', { hasText: 'Audit log' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'whoever leaves the history at once is not brought back to it',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags');
+    await page.locator('[data-row="0"]').waitFor();
+    await page.clock.install();
+    for (const key of ['g', 'h', 'g', 'k']) await page.keyboard.press(key);
+    await page.clock.runFor(1_000);
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test.each([1280, 390])(
+  'the first Tab reaches the skip link on every screen, %d px wide',
+  async (width) => {
+    for (const screen of ['flags', 'clients', 'environments']) {
+      const { page } = await world.open(`/projects/shop/${screen}`, { width });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const current = page.getByRole('navigation').locator('[aria-current]');
+      const box = await current.boundingBox();
+      expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= width).toBe(true);
+      await page.keyboard.press('Tab');
+      expect([screen, await focused(page)]).toEqual([screen, '#screen']);
+      await page.close();
+    }
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'an address that leads nowhere says so, and those of projects lead to their flags',
+  async () => {
+    const { page, check } = await world.open('/projects/shop/flagz', { expected: /404/ });
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await check();
+    await page.getByRole('link', { name: 'All projects' }).click();
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    await page.goto('/projects/shop');
+    await page.locator('[data-row="0"]').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
+    await page.goto('/projects');
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
