@@ -46,6 +46,8 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
   test('a name is taken once, and free again after deletion', async () => {
     const { name, path } = await app.project();
     expect((await app.call('POST', '/api/projects', { body: { name } })).json.error).toBe('already_exists');
+    const twice = await app.call('POST', `${path}/environments`, { body: { name: 'staging' } });
+    expect(twice.json.message).toStartWith('There is already an environment "staging"');
     expect((await app.call('DELETE', path)).status).toBe(200);
     expect((await app.call('GET', path)).json.error).toBe('project_not_found');
     expect((await app.call('DELETE', path)).status).toBe(404);
