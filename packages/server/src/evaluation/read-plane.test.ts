@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { until as eventually } from '@halyard/testing';
 import type { LogRow } from '../domain/change.ts';
 import type { LogSession, LogSource } from '../domain/log-source.ts';
 import { createLogger } from '../observability/log.ts';
-import { ReadPlane } from './read-plane.ts';
+import { ReadPlane, type ReadPlaneSettings } from './read-plane.ts';
 
 const KEY_DIGEST = 'd'.repeat(64);
 
@@ -70,7 +71,7 @@ afterEach(() => {
 });
 
 /** A plane that follows a log in memory, one stream of its environment, and what happens, in order. */
-async function setUp() {
+async function setUp(settings: Partial<ReadPlaneSettings> = {}) {
   const source = new MemoryLog();
   const heard: string[] = [];
   const waiting = new Map<string, () => void>();
@@ -88,6 +89,7 @@ async function setUp() {
     source,
     log: createLogger({ level: 'silent', format: 'json' }),
     maxQueuedBytes: 1024 * 1024,
+    ...settings,
   });
   plane.observe({
     live: (seq) => hear(`live ${seq}`),
@@ -112,6 +114,28 @@ async function setUp() {
 }
 
 describe('the read plane', () => {
+  test('says how old its answers are while the log is lost, and answers without a limit', async () => {
+    const { source, plane } = await setUp();
+    expect(plane.freshness.staleSeconds()).toBeUndefined();
+    source.lose();
+    expect(plane.freshness.staleSeconds()).toBeGreaterThanOrEqual(1);
+    expect(plane.freshness.canRead()).toBe(true);
+  });
+
+  test('answers no more once it is older than it may be while the log is lost', async () => {
+    const { source, plane } = await setUp({ maxStaleSeconds: 0.2 });
+    await Bun.sleep(300);
+    expect(plane.freshness.canRead()).toBe(true);
+    source.lose();
+    await eventually('reads are refused', () => !plane.freshness.canRead());
+  });
+
+  test('takes no streams while it drains, and answers reads', async () => {
+    const { plane } = await setUp();
+    await plane.drain(0);
+    expect([plane.freshness.canStream(), plane.freshness.canRead()]).toEqual([false, true]);
+  });
+
   test('hands each row of the log to the streams as one frame, in order, and then tells its observers', async () => {
     const { source, heard, until, next } = await setUp();
     for (const n of [1, 2, 3]) source.count(n);

@@ -56,6 +56,14 @@ function mapOf(catalog: Catalog): string {
 }
 
 describe('Catalog', () => {
+  test('an answer with one flag is a new one after each change', () => {
+    const { catalog } = setUp();
+    const single = () => new TextDecoder().decode(catalog.environment('p', 'production')?.flag('a')?.bytes);
+    expect(single()).toBe('{"environment":"production","key":"a","enabled":true}');
+    catalog.apply(changeRow(4, [['a', '{"enabled":false}']]));
+    expect(single()).toBe('{"environment":"production","key":"a","enabled":false}');
+  });
+
   test('a key of a project that does not exist opens nothing, in the snapshot and in the log', () => {
     const [key] = CONTENTS.keys;
     const lost = { ...key, projectId: 'another' } as (typeof CONTENTS.keys)[number];

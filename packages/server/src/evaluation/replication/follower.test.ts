@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { within } from '@halyard/testing';
+import { until as eventually, within } from '@halyard/testing';
 import type { LogRow } from '../../domain/change.ts';
 import { type Environment, PLAIN_LOOKS } from '../../domain/environment.ts';
 import type { LogSession, LogSource } from '../../domain/log-source.ts';
@@ -25,8 +25,8 @@ class FaultySource implements LogSource {
   isSilent = false;
   refuses = false;
   snapshots = 0;
-  /** Whether sessions are lost at their first question, and how many were. */
-  isDying = false;
+  /** Whether sessions are lost at their first question, before or after its answer, and how many were. */
+  isDying: false | 'unanswered' | 'answered' = false;
   deaths = 0;
   /** Whether the next snapshot is of a server where the log took another turn at its last row. */
   isNextForeign = false;
@@ -38,12 +38,14 @@ class FaultySource implements LogSource {
   async open(): Promise<LogSession> {
     if (this.refuses) throw new Error('refused');
     const session = await this.#source.open();
+    let isDead = false;
     return {
       head: () => {
         if (!this.isDying) return session.head();
-        this.deaths++;
+        if (!isDead) this.deaths++;
+        isDead = true;
         this.lose();
-        return Promise.reject(new Error('lost'));
+        return this.isDying === 'answered' ? session.head() : Promise.reject(new Error('lost'));
       },
       changeIdAt: (seq) => session.changeIdAt(seq),
       read: async (after) => {
@@ -139,7 +141,7 @@ async function setUp() {
     return seq ?? 0;
   };
   await until('live');
-  return { database, source, follower, heard, until, write, room };
+  return { database, store, source, follower, heard, until, write, room };
 }
 
 function seen(n: number): string {
@@ -184,15 +186,52 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(1);
   });
 
-  test('each session that is lost while the log is out of reach is told once', async () => {
-    const { source, heard, until } = await setUp();
-    source.isDying = true;
+  test.each(['unanswered', 'answered'] as const)(
+    'each session that is lost with its question %s is told once, and never taken for live',
+    async (dying) => {
+      const { source, heard, until } = await setUp();
+      source.isDying = dying;
+      source.lose();
+      await until('still lost', 3);
+      source.isDying = false;
+      await until('live', 2);
+      const told = Array.from({ length: source.deaths }, () => 'still lost');
+      expect(heard).toEqual(['live', 'lost', ...told, 'live']);
+    },
+  );
+
+  test('what was applied before a loss is known when the session comes back', async () => {
+    const { source, follower, until, write } = await setUp();
+    for (const n of [1, 2]) await follower.waitForApplied(await write(n));
     source.lose();
-    await until('still lost', 3);
-    source.isDying = false;
     await until('live', 2);
-    expect(heard.filter((event) => event === 'still lost')).toHaveLength(source.deaths);
-    expect(heard.filter((event) => event === 'lost')).toHaveLength(1);
+    await write(3);
+    await until(seen(3));
+    expect(source.snapshots).toBe(1);
+  });
+
+  test('a missing row that is no change of flags is noticed as well', async () => {
+    const { source, store, until } = await setUp();
+    source.isSilent = true;
+    source.tamper = (rows) => (rows.length < 2 ? [] : rows.slice(1));
+    for (const name of ['one', 'two'])
+      await store.commit(ACTOR, (transaction) => transaction.insertProject({ id: name, name, createdAt: 1 }));
+    await until('lost');
+    source.tamper = (rows) => rows;
+    await until('live', 2);
+    expect(source.snapshots).toBe(2);
+  });
+
+  test('each heartbeat is a proof that the catalog is current, and without one its age grows', async () => {
+    const { source, follower } = await setUp();
+    const provenAt = () => performance.now() - follower.sinceProofMs();
+    const first = provenAt();
+    await eventually('another heartbeat', () => provenAt() > first + 20);
+    source.refuses = true;
+    source.lose();
+    const last = provenAt();
+    await eventually('a second without a proof', () => follower.sinceProofMs() > 500);
+    expect(provenAt()).toBeCloseTo(last, -1);
   });
 
   test('a session that comes back at the first attempt was never still lost', async () => {
