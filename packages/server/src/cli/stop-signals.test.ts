@@ -36,8 +36,24 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     expect(await firstText(child.stdout)).toBe('ready\n');
     child.kill(signal);
     expect(await firstText(child.stderr)).toBe(`${signal}: stopping. Once more ends it at once.\n`);
-    child.kill(signal);
+    // Signals within a second count as one, so this one is repeated until it counts as another.
+    const again = setInterval(() => child.kill(signal), 100);
     expect(await within('the program ends', child.exited)).toBe(1);
+    clearInterval(again);
+  }, 30_000);
+
+  test(`${signal} that a wrapper passes on a second time does not end the process at once`, async () => {
+    const child = runProgram(`() => {
+      const closed = Promise.withResolvers();
+      process.on('SIGUSR2', () => closed.resolve());
+      return { closed: closed.promise, stop: () => closed.promise };
+    }`);
+    expect(await firstText(child.stdout)).toBe('ready\n');
+    child.kill(signal);
+    expect(await firstText(child.stderr)).toBe(`${signal}: stopping. Once more ends it at once.\n`);
+    child.kill(signal);
+    child.kill('SIGUSR2');
+    expect(await within('the program ends', child.exited)).toBe(0);
   }, 30_000);
 }
 

@@ -8,19 +8,26 @@ export interface Stoppable {
   stop(): Promise<void>;
 }
 
+/** Signals this close together count as one: a wrapper such as npx passes on what the terminal has sent to both. */
+const SAME_SIGNAL_MS = 1000;
+
 /** How long the process may linger once everything is closed. */
 const LINGER_MS = 1000;
 
 /**
  * Starts something and waits until it has stopped, by itself or by SIGTERM or SIGINT. The first signal stops it in
- * order, a second one ends the process at once, with exit code 1.
+ * order, a later one (after {@link SAME_SIGNAL_MS}) ends the process at once, with exit code 1.
  */
 export async function untilStopped(shell: Shell, start: () => Promise<Stoppable>): Promise<void> {
   let running: Stoppable | undefined;
-  let isStopping = false;
+  let stoppingSince: number | undefined;
   const onSignal = (signal: string) => {
-    if (isStopping || running === undefined) process.exit(1);
-    isStopping = true;
+    if (running === undefined) process.exit(1);
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return;
+      process.exit(1);
+    }
+    stoppingSince = performance.now();
     shell.writeError(`${signal}: stopping. Once more ends it at once.\n`);
     running.stop().catch((error: unknown) => {
       shell.writeError(`error: Stopping failed: ${error instanceof Error ? error.message : String(error)}\n`);
