@@ -229,4 +229,25 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     const entries = (await app.call('GET', `/api/audit?action=environment.updated&limit=1`)).json.entries;
     expect(entries[0]).toMatchObject({ target: 'production', before: { protected: true } });
   });
+
+  test('a failure amid many flags does not hide which ones are archived', async () => {
+    const { path } = await app.project();
+    for (const key of ['a', 'b', 'c']) await app.call('POST', `${path}/flags`, { body: { key } });
+    const before = app.node.waitForApplied;
+    let applied = 0;
+    app.node.waitForApplied = async () => {
+      if (++applied === 2) app.node.isLost = true;
+    };
+    const { status, json } = await app.call('POST', `${path}/flags/archive`, {
+      body: { keys: ['a', 'b', 'c'] },
+    });
+    Object.assign(app.node, { waitForApplied: before, isLost: false });
+    expect(status).toBe(200);
+    expect(json.results).toMatchObject([
+      { key: 'a', archived: true },
+      { key: 'b', archived: true },
+      { key: 'c', error: 'internal_error' },
+    ]);
+    expect((await app.call('GET', `${path}/flags/c`)).json.archivedAt).toBeUndefined();
+  });
 });

@@ -59,7 +59,10 @@ export function restoreFlag(
   });
 }
 
-/** Archives flags one by one, each on its own; what is refused for one does not keep the others. */
+/**
+ * Archives flags one by one, each on its own; what is refused for one does not keep the others. When something fails
+ * after some are archived, the rest is refused, so that the caller learns what was done.
+ */
 export async function archiveFlags(
   context: ManagementContext,
   actor: Actor,
@@ -75,8 +78,15 @@ export async function archiveFlags(
       const { seq } = await archiveFlag(context, actor, { project, key });
       outcomes.push({ key, archived: true, ...(seq === undefined ? {} : { seq }) });
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
-      outcomes.push({ key, refusal: error });
+      if (error instanceof ServiceError && error.code !== 'internal_error') {
+        outcomes.push({ key, refusal: error });
+        continue;
+      }
+      if (!outcomes.some((outcome) => 'archived' in outcome)) throw error;
+      const message = 'The server could not archive this flag and those after it; try again shortly.';
+      const refusal = new ServiceError('internal_error', message, { cause: error });
+      const left = new Set(keys).difference(new Set(outcomes.map((outcome) => outcome.key)));
+      return [...outcomes, ...[...left].map((each) => ({ key: each, refusal }))];
     }
   }
   return outcomes;
