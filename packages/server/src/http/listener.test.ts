@@ -36,3 +36,13 @@ test('an answer to a chunked body ends its connection, because trailers get a se
   const { answers } = await sendRaw(node.url, `GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`, { answers: 1 });
   expect(answers[0]?.headers.get('Connection') ?? null).toBeNull();
 }, 60_000);
+
+test('an authenticated request may be silent for longer than a stranger’s', async () => {
+  const body = '{"name":"patient"}';
+  const head = (authorization: string) =>
+    `POST /api/projects HTTP/1.1\r\nHost: ${new URL(node.url).host}\r\nAuthorization: Bearer ${authorization}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const options = { answers: 1, betweenMs: 16_000, timeoutMs: 40_000 };
+  const { answers } = await sendRaw(node.url, [head(node.adminToken), body], options);
+  expect(answers[0]?.status).toBe(201);
+}, 60_000);

@@ -19,6 +19,9 @@ export interface AuthenticationOptions {
   readonly log: Logger;
 }
 
+/** Seconds a request may be silent once it is authenticated: longer than one statement may take, which is 60. */
+const WORK_SECONDS = 120;
+
 /** Who was let in, and how to ask again. */
 interface Admission {
   readonly actor: Actor;
@@ -69,6 +72,8 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const { actor, session, stillValid } = await (id === undefined
       ? admitToken(header ?? '', caller)
       : admitSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
+    // The listener gives strangers 10 seconds. Whoever is known may wait for a lock, or import a whole project.
+    c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
     c.set('stillValid', stillValid);
     if (session !== undefined) c.set('session', session);
     c.set('actor', withNote(actor, c.req.header('X-Change-Note')));
