@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test';
+import { guardMetrics } from './metrics-access.ts';
+
+const TOKEN = 'a-token-of-the-scraper';
+
+async function scrape(token: string | undefined, authorization?: string): Promise<Response> {
+  const answer = guardMetrics(token, async () => new Response('halyard_streams_open 0\n'));
+  const headers = authorization === undefined ? {} : { Authorization: authorization };
+  return await answer(new Request('http://127.0.0.1/metrics', { headers }));
+}
+
+test('without a token in the settings everybody reads the metrics', async () => {
+  expect((await scrape(undefined)).status).toBe(200);
+  expect(await (await scrape(undefined, 'Bearer anything')).text()).toBe('halyard_streams_open 0\n');
+});
+
+test('with a token in the settings the metrics need it as a bearer token', async () => {
+  expect((await scrape(TOKEN, `Bearer ${TOKEN}`)).status).toBe(200);
+  const refused = [undefined, '', 'Bearer', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, `bearer${TOKEN}`];
+  for (const authorization of refused) {
+    const answer = await scrape(TOKEN, authorization);
+    expect([authorization, answer.status]).toEqual([authorization, 401]);
+    const text = await answer.text();
+    expect(text).not.toContain('halyard_streams_open');
+    expect(text).not.toContain(TOKEN);
+  }
+});
