@@ -140,6 +140,7 @@ export function createStateWriter({
     announce(`Saved: ${title}`);
     toast({
       kind: 'done',
+      about: cellName(project, environment.name, key),
       title,
       detail: <DeliveryProof seq={seq} />,
       action: {

@@ -9,6 +9,8 @@ import { IconButton } from './button.tsx';
 export interface Toast {
   readonly kind: 'done' | 'problem' | 'news';
   readonly title: string;
+  /** What it is about, as a cell of the list: a newer message about the same takes its place. */
+  readonly about?: string;
   /** More than the title, as the proof of delivery. */
   readonly detail?: ReactNode;
   readonly action?: { readonly label: string; readonly run: () => void };
@@ -31,7 +33,8 @@ const listeners = new Set<() => void>();
 /** Shows a message. Gives the function that takes it away. */
 export function toast(message: Toast): () => void {
   const id = ++lastId;
-  set([...shown, { ...message, id }].slice(-MOST));
+  const others = shown.filter(({ about }) => about === undefined || about !== message.about);
+  set([...others, { ...message, id }].slice(-MOST));
   return () => dismiss(id);
 }
 
