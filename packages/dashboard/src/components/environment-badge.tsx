@@ -2,16 +2,16 @@ import Lock from 'lucide-react/icons/lock';
 import type { EnvironmentColor } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 
-/** The class that fills a mark with an environment's colour. */
+/** The classes that fill a mark with an environment's color, which forced colors leave as it is: it only helps the name. */
 export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
-  gray: 'bg-env-gray',
-  blue: 'bg-env-blue',
-  green: 'bg-env-green',
-  amber: 'bg-env-amber',
-  red: 'bg-env-red',
-  violet: 'bg-env-violet',
-  teal: 'bg-env-teal',
-  pink: 'bg-env-pink',
+  gray: 'forced-color-adjust-none bg-env-gray',
+  blue: 'forced-color-adjust-none bg-env-blue',
+  green: 'forced-color-adjust-none bg-env-green',
+  amber: 'forced-color-adjust-none bg-env-amber',
+  red: 'forced-color-adjust-none bg-env-red',
+  violet: 'forced-color-adjust-none bg-env-violet',
+  teal: 'forced-color-adjust-none bg-env-teal',
+  pink: 'forced-color-adjust-none bg-env-pink',
 };
 
 /** An environment: its colour, its name, and a lock where it is protected. */

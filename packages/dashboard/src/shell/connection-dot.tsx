@@ -14,7 +14,7 @@ export function ConnectionDot() {
   const [word, title, mark] = LOOKS[useLiveStatus()];
   return (
     <span className="inline-flex items-center gap-1.5 text-xs text-ink-3" title={title} role="status">
-      <span aria-hidden className={classNames('size-2 rounded-full', mark)} />
+      <span aria-hidden className={classNames('size-2 rounded-full forced-color-adjust-none', mark)} />
       <span className="max-sm:sr-only">{word}</span>
     </span>
   );
