@@ -1,4 +1,8 @@
 import { useEffect } from 'react';
+import { readStored } from '../shell/stored-choice.ts';
+
+/** The stored choice whether keys without a modifier do anything; `on` without one. People who dictate switch them off. */
+export const SINGLE_KEYS = ['on', 'off'] as const;
 
 /**
  * Calls `run` when a key is pressed outside of fields and dialogs: `'/'`, `'n'`, `'?'`; with `Mod+` also inside:
@@ -11,7 +15,7 @@ export function useShortcut(key: string, run: (event: KeyboardEvent) => void): v
     function onKey(event: KeyboardEvent): void {
       if (event.key.toLowerCase() !== name || event.defaultPrevented || event.altKey) return;
       if ((event.ctrlKey || event.metaKey) !== needsModifier) return;
-      if (!needsModifier && isBusy(event)) return;
+      if (!needsModifier && (isBusy(event) || readStored('single-keys') === 'off')) return;
       event.preventDefault();
       run(event);
     }

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { useStoredChoice } from '../../shell/stored-choice.ts';
 import { type Theme, useTheme } from '../../shell/theme.ts';
 
@@ -14,9 +15,15 @@ const DENSITY_NAMES = [
   ['compact', 'Compact'],
 ] as const;
 
-/** How the dashboard looks in this browser. */
+const SINGLE_KEY_NAMES = [
+  ['on', 'On'],
+  ['off', 'Off'],
+] as const;
+
+/** How the dashboard looks in this browser, and whether single keys do anything. */
 export function AppearanceForm() {
   const [theme, setTheme] = useTheme();
+  const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
   return (
     <div className="flex flex-col gap-4">
@@ -26,6 +33,12 @@ export function AppearanceForm() {
         choices={DENSITY_NAMES}
         chosen={density}
         onChoose={setDensity}
+      />
+      <Choice
+        legend="Single-key shortcuts, such as n and j"
+        choices={SINGLE_KEY_NAMES}
+        chosen={singleKeys}
+        onChoose={setSingleKeys}
       />
       <p className="text-xs text-ink-3">Kept in this browser.</p>
     </div>

@@ -1,6 +1,9 @@
 import { Dialog } from '../../components/dialog.tsx';
 import { Kbd } from '../../components/kbd.tsx';
+import { Switch } from '../../components/switch.tsx';
+import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { PROJECT_SCREENS } from '../links.ts';
+import { useStoredChoice } from '../stored-choice.ts';
 
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 
@@ -34,8 +37,19 @@ const GROUPS: readonly (readonly [
 
 /** Every key that does something. */
 export function KeyboardHelp({ onClose }: { onClose: () => void }) {
+  const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} className="w-[min(44rem,calc(100vw-2rem))]">
+      <div className="mb-3 flex items-center gap-2">
+        <Switch
+          label="Single-key shortcuts"
+          checked={singleKeys === 'on'}
+          onChange={(event) => setSingleKeys(event.target.checked ? 'on' : 'off')}
+        />
+        <span aria-hidden className="text-ink-2">
+          Single-key shortcuts
+        </span>
+      </div>
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
         {GROUPS.map(([title, keys]) => (
           <section key={title} className="last:sm:col-start-2 last:sm:row-span-2 last:sm:row-start-1">
