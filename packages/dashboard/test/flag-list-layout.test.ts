@@ -92,7 +92,7 @@ describe('a row', () => {
       const { page } = await openList({ width });
       const row = page.locator('[data-row="1"]');
       await row.getByRole('checkbox').click();
-      await page.getByText('1 chosen').waitFor();
+      await page.getByText('1 selected').waitFor();
       const control = row.getByRole('switch', { name: 'in staging' });
       const box = await control.boundingBox();
       // Just beside the switch: whoever misses it wants the switch.

@@ -266,7 +266,7 @@ test(
     const { page, check } = await world.open(`${FLAGS}?q=bulk`);
     await page.getByRole('switch', { name: 'bulk-a in development' }).waitFor();
     await page.getByLabel('Choose all that are listed').check();
-    await page.getByText('3 chosen').waitFor();
+    await page.getByText('3 selected').waitFor();
     await check();
     await page.getByRole('button', { name: 'Turn on in' }).click();
     await page.getByRole('menuitem', { name: 'development' }).click();
@@ -299,8 +299,8 @@ test(
     await archived.waitFor();
     await which.selectOption('');
     await page.getByLabel('Choose new-checkout', { exact: true }).check();
-    const bar = page.getByRole('region', { name: 'Chosen flags' });
-    await bar.getByText('1 chosen').waitFor();
+    const bar = page.getByRole('region', { name: 'Selected flags' });
+    await bar.getByText('1 selected').waitFor();
     await which.selectOption('archived');
     await archived.waitFor();
     expect(await bar.count()).toBe(0);
@@ -315,8 +315,8 @@ test(
     await world.management.putState('shop', 'development', 'goes-away', { enabled: false });
     const { page } = await world.open(FLAGS);
     await page.getByLabel('Choose goes-away', { exact: true }).check();
-    const bar = page.getByRole('region', { name: 'Chosen flags' });
-    await bar.getByText('1 chosen').waitFor();
+    const bar = page.getByRole('region', { name: 'Selected flags' });
+    await bar.getByText('1 selected').waitFor();
     await world.management.request('POST', '/api/projects/shop/flags/goes-away/archive');
     await page.getByRole('switch', { name: 'goes-away in development' }).waitFor({ state: 'detached' });
     await bar.waitFor({ state: 'detached' });

@@ -15,10 +15,15 @@ import { useBulkSwitch } from './use-bulk-switch.ts';
 export function BulkBar({
   project,
   flags,
+  hidden,
+  onDeselectHidden,
   onDone,
 }: {
   project: ProjectRecord;
   flags: readonly FlagRecord[];
+  /** As many of them does the filter hide. */
+  hidden: number;
+  onDeselectHidden: () => void;
   onDone: () => void;
 }) {
   const [isArchiving, setArchiving] = useState(false);
@@ -33,11 +38,14 @@ export function BulkBar({
   if (flags.length === 0 && !isArchiving && !isCopying) return null;
   return (
     <section
-      aria-label="Chosen flags"
+      aria-label="Selected flags"
       data-bottom-bar
       className="relative flex h-12.25 shrink-0 items-center gap-2 overflow-x-auto border-t border-line bg-raised px-3 py-2 sm:px-4"
     >
-      <strong className="mr-2 font-medium whitespace-nowrap">{flags.length} chosen</strong>
+      <strong className="mr-2 font-medium whitespace-nowrap" role="status">
+        {flags.length} selected{hidden > 0 && `, ${hidden} not shown`}
+      </strong>
+      {hidden > 0 && <Button onClick={onDeselectHidden}>Deselect hidden</Button>}
       {!isArchived &&
         ([true, false] as const).map((enabled) => (
           <Menu

@@ -5,7 +5,6 @@ import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { FirstStates } from './first-states.tsx';
 import { useCreateGuarded } from './use-create-guarded.ts';
 
@@ -15,12 +14,14 @@ export function CreateFlagDialog({
   flags,
   initialKey,
   onClose,
+  onCreated,
 }: {
   project: ProjectRecord;
   /** Those that are there: a key that is taken is told while it is typed. */
   flags: readonly FlagRecord[];
   initialKey: string;
   onClose: () => void;
+  onCreated: (key: string) => void;
 }) {
   const [key, setKey] = useState(initialKey);
   const [description, setDescription] = useState('');
@@ -40,8 +41,8 @@ export function CreateFlagDialog({
     try {
       const texts = { description: description.trim(), tags: tagsOf(tags), owner: owner.trim() };
       if ((await create({ key, enabledIn, ...texts })) !== undefined) {
-        toast({ kind: 'done', title: `${key} was created` });
         onClose();
+        onCreated(key);
       }
     } catch (error) {
       setRefusal(error);

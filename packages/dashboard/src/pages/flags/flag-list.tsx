@@ -1,6 +1,7 @@
 import Archive from 'lucide-react/icons/archive';
 import Plus from 'lucide-react/icons/plus';
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
@@ -8,8 +9,10 @@ import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { LOCALE } from '../../components/locale.ts';
 import { useScreen } from '../../components/screen.ts';
+import { toast } from '../../components/toasts.tsx';
 import { useMedia } from '../../components/use-media.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
+import { links } from '../../shell/links.ts';
 import { useStoredChoice } from '../../shell/stored-choice.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { useChoices } from './choices.ts';
@@ -26,6 +29,7 @@ const DENSITIES = ['comfortable', 'compact'] as const;
 
 /** The list with its search and filters, and what can be done with it. */
 export function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
+  const [, navigate] = useLocation();
   const [params, setParams] = useSearchState();
   const filter = useMemo(() => readFilter(params), [params]);
   // Typing comes first; the rows follow as soon as there is time.
@@ -53,6 +57,7 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
     useCallback(() => canEdit && setNewKey(''), [canEdit]),
   );
   const List = isNarrow ? FlagCards : FlagTable;
+  const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
   const title = filter.isArchived ? 'Archived flags' : 'Flags';
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
@@ -93,6 +98,8 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
         <BulkBar
           project={project}
           flags={flags.filter(({ key }) => selection.keys.has(key))}
+          hidden={flags.filter(({ key }) => selection.keys.has(key) && !shownKeys.has(key)).length}
+          onDeselectHidden={() => selection.keep(shownKeys)}
           onDone={selection.clear}
         />
       )}
@@ -102,6 +109,14 @@ export function FlagList({ project, flags }: { project: ProjectRecord; flags: re
           flags={flags}
           initialKey={newKey}
           onClose={() => setNewKey(undefined)}
+          onCreated={(key) =>
+            toast({
+              kind: 'done',
+              title: `${key} was created`,
+              ...(isFiltering(filter) && { detail: 'The current filters may hide it.' }),
+              action: { label: 'Open flag', run: () => navigate(links.flag(project.name, key)) },
+            })
+          }
         />
       )}
     </div>

@@ -4,8 +4,10 @@ import { useMemo, useState } from 'react';
 export interface Selection {
   readonly keys: ReadonlySet<string>;
   readonly toggle: (key: string) => void;
-  /** Chooses all of these, or none when all are chosen already. */
+  /** Chooses all of these as well, or drops them when all are chosen already. */
   readonly toggleAll: (keys: readonly string[]) => void;
+  /** Drops all but these. */
+  readonly keep: (keys: ReadonlySet<string>) => void;
   readonly clear: () => void;
 }
 
@@ -23,7 +25,11 @@ export function useSelection(): Selection {
           return next;
         }),
       toggleAll: (all: readonly string[]) =>
-        setKeys((chosen) => (all.every((key) => chosen.has(key)) ? NONE : new Set(all))),
+        setKeys((chosen) => {
+          const these = new Set(all);
+          return these.isSubsetOf(chosen) ? chosen.difference(these) : chosen.union(these);
+        }),
+      keep: (kept: ReadonlySet<string>) => setKeys((chosen) => new Set(chosen).intersection(kept)),
       clear: () => setKeys(NONE),
     }),
     [],

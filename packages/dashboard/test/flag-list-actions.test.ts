@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startWorld, type World } from './support/world.ts';
+
+const PATIENCE_MS = 60_000;
+const FLAGS = '/projects/shop/flags';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.management.createProject('shop');
+  for (const key of ['apple', 'banana', 'cherry'])
+    await world.management.putState('shop', 'development', key, { enabled: true });
+}, 120_000);
+afterAll(() => world.close());
+
+test(
+  'a selection says how much of it is not shown, and drops that when told to',
+  async () => {
+    const { page, check } = await world.open(FLAGS);
+    await page.getByLabel('Choose all that are listed').check();
+    const bar = page.getByRole('region', { name: 'Selected flags' });
+    await bar.getByText('3 selected').waitFor();
+    await page.getByLabel('Search flags').fill('apple');
+    await bar.getByText('3 selected, 2 not shown').waitFor();
+    await check();
+    await bar.getByRole('button', { name: 'Deselect hidden' }).click();
+    await bar.getByText('1 selected', { exact: true }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'switching one cell again and again leaves one message about it',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    const control = page.getByRole('switch', { name: 'apple in development' });
+    const messages = page.getByRole('region', { name: 'Messages' });
+    for (const word of ['off', 'on', 'off']) {
+      await control.click();
+      await messages.getByText(`apple is ${word} in development`).waitFor();
+    }
+    expect(await messages.getByRole('button', { name: 'Undo' }).count()).toBe(1);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'single-key shortcuts can be switched off, also after a reload',
+  async () => {
+    const { page, check } = await world.open(FLAGS);
+    await page.getByRole('switch', { name: 'apple in development' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('switch', { name: 'Single-key shortcuts' }).uncheck();
+    await check();
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.getByRole('switch', { name: 'apple in development' }).waitFor();
+    for (const key of ['?', 'n', 'j', '/']) await page.keyboard.press(key);
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'forced colors leave switches, environments and the connection visible',
+  async () => {
+    const { page } = await world.open(FLAGS);
+    const control = page.getByRole('switch', { name: 'apple in development' });
+    await control.waitFor();
+    await page.emulateMedia({ forcedColors: 'active' });
+    const [canvas, thumb, dots] = (await page.evaluate(`(() => {
+      const color = (element) => getComputedStyle(element).backgroundColor;
+      const input = document.querySelector('[aria-label="apple in development"]');
+      const dots = [...document.querySelectorAll('thead .rounded-full, [role="status"] .rounded-full')];
+      return [color(document.documentElement), color(input.parentElement.lastElementChild), dots.map(color)];
+    })()`)) as [string, string, string[]];
+    expect(thumb).not.toBe(canvas);
+    expect(dots).toHaveLength(4);
+    expect(dots).not.toContain(canvas);
+    expect(new Set(dots.slice(1)).size).toBe(3);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a new flag can be opened from its message, also where the filters hide it',
+  async () => {
+    const { page } = await world.open(`${FLAGS}?q=apple`);
+    await page.getByRole('button', { name: 'New flag' }).click();
+    await page.getByRole('textbox', { name: 'Key' }).fill('zucchini');
+    await page.getByRole('button', { name: 'Create the flag' }).click();
+    await page.getByText('The current filters may hide it.').waitFor();
+    await page.getByRole('button', { name: 'Open flag' }).click();
+    await page.getByRole('heading', { name: 'zucchini' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
