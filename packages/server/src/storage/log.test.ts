@@ -64,6 +64,13 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect(await seqs()).toEqual([10]);
   });
 
+  test('pruning keeps the newest rows however old they are', async () => {
+    await using home = await openLog(engine);
+    await home.database.transaction((transaction) => transaction.query('UPDATE change_log SET at = seq'));
+    expect(await pruneLog(home.database, { olderThan: 9, keepRows: 5 })).toBe(5);
+    expect((await readLog(home.database, 0, 100)).map((row) => row.seq)).toEqual([6, 7, 8, 9, 10]);
+  });
+
   test('a clock that went back leaves no hole: nothing after a kept row is pruned', async () => {
     await using home = await openLog(engine);
     await home.database.transaction(async (transaction) => {
