@@ -204,3 +204,8 @@ test('a password that is refused is not said to be missing as well', () => {
     'HALYARD_ADMIN_EMAIL needs HALYARD_ADMIN_PASSWORD beside it: give both, or neither.',
   ]);
 });
+
+test('a public address with a path is refused, because the dashboard works only at the root', () => {
+  expect(() => parse({ env: { HALYARD_PUBLIC_URL: 'https://x.example/halyard' } })).toThrow('without a path');
+  expect(parse({ env: { HALYARD_PUBLIC_URL: 'https://x.example/' } }).publicUrl).toBe('https://x.example');
+});

@@ -96,6 +96,17 @@ export const httpUrl: SettingReader<string> = {
   },
 };
 
+/** An HTTP address without a path: the dashboard's files are at the root. Given without a slash at the end. */
+export const httpOrigin: SettingReader<string> = {
+  placeholder: '<url>',
+  expected:
+    'an http:// or https:// address without a path, as the dashboard works only at the root of a host',
+  read: (text) => {
+    const url = httpUrl.read(text);
+    return url !== undefined && new URL(url).pathname === '/' ? url : undefined;
+  },
+};
+
 /** A secret that somebody made up: long enough not to be guessed, and fit for a header. */
 export const secretText: SettingReader<string> = {
   placeholder: '<secret>',

@@ -4,6 +4,7 @@ import {
   emailAddress,
   folderPath,
   hostName,
+  httpOrigin,
   httpUrl,
   oneOf,
   onOff,
@@ -80,7 +81,7 @@ export const SETTINGS: { readonly [Name in SettingName]-?: SettingOf<Name> } = {
       'A token that may do everything in the management API; by default one is made in the data folder.',
   },
   publicUrl: {
-    reader: httpUrl,
+    reader: httpOrigin,
     sentence: "Where people reach the dashboard, for links to it; by default this node's own address.",
   },
   adminEmail: {

@@ -4,7 +4,7 @@ import { type NodeProcess, sendRaw, startNode } from '@halyard/testing';
 let node: NodeProcess;
 
 beforeAll(async () => {
-  node = await startNode();
+  node = await startNode({ env: { HALYARD_CORS_ORIGINS: 'https://page.example' } });
 }, 60_000);
 afterAll(() => node.stop());
 
@@ -46,3 +46,14 @@ test('an authenticated request may be silent for longer than a stranger’s', as
   const { answers } = await sendRaw(node.url, [head(node.adminToken), body], options);
   expect(answers[0]?.status).toBe(201);
 }, 60_000);
+
+test('a page of a listed origin can read the refusal of a method', async () => {
+  const headers = { Origin: 'https://page.example' };
+  const answer = await fetch(`${node.url}/v1/flags`, { method: 'DELETE', headers });
+  expect([answer.status, answer.headers.get('Access-Control-Allow-Origin')]).toEqual([405, headers.Origin]);
+});
+
+test('a path that only resembles a route does not exist', async () => {
+  const headers = { Authorization: `Bearer ${node.adminToken}` };
+  expect((await fetch(`${node.url}/api/openapiXjson`, { headers })).status).toBe(404);
+});

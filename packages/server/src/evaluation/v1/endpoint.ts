@@ -45,7 +45,7 @@ export function refuseMethod(
   );
   refusal.headers.set('Allow', allowed.join(', '));
   context.counters.of('other').count(refusal.status);
-  return refusal;
+  return context.corsOrigins.size === 0 ? refusal : allowOrigin(context, request, refusal);
 }
 
 /** Wraps a handler: gives it the request's id, translates what it throws, counts its answer. */

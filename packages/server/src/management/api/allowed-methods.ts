@@ -4,7 +4,10 @@ import type { ManagementApp } from './environment.ts';
 export function allowedMethods(app: ManagementApp): (path: string) => readonly string[] {
   const routes = app.routes
     .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) }));
+    .map(({ method, path }) => ({
+      method,
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+    }));
   return (path) => {
     const methods = new Set(routes.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])));
     // A GET route answers HEAD as well.

@@ -47,7 +47,9 @@ function isOwnPage(request: Request, { publicUrl, trustProxy }: OwnPageOptions):
   if (!URL.canParse(origin)) return false;
   const hosts = [headers.get('Host') ?? new URL(request.url).host];
   if (trustProxy) hosts.push(headers.get('X-Forwarded-Host') ?? '');
-  return hosts.includes(new URL(origin).host) || origin === new URL(publicUrl).origin;
+  const { host } = new URL(origin);
+  // Origins such as file:// and data: have no host, and neither has a header that is missing.
+  return (host !== '' && hosts.includes(host)) || origin === new URL(publicUrl).origin;
 }
 
 function requireSafeType({ headers, body }: Request): void {
