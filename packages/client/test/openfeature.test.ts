@@ -260,3 +260,35 @@ function failing(code: string): TestClient {
   client.fail(code);
   return client;
 }
+
+test('a provider with a bootstrap over a dead server is ready, and then stale', async () => {
+  const seen: string[] = [];
+  OpenFeature.addHandler(ServerEvents.Stale, () => seen.push('stale'));
+  const stale = new Promise<void>((resolve) => OpenFeature.addHandler(ServerEvents.Stale, () => resolve()));
+  await OpenFeature.setProviderAndWait(
+    new ServerProvider({
+      apiKey: 'proj_live_x',
+      environment: 'production',
+      baseUrl: 'http://127.0.0.1:1',
+      bootstrap: { plain: { enabled: true } },
+      logger: false,
+    }),
+  );
+  await stale;
+  expect(OpenFeature.getClient().providerStatus).toBe('STALE' as never); // a member of an enum
+  expect(await OpenFeature.getClient().getBooleanValue('plain', false)).toBe(true);
+});
+
+test('an error event says what is wrong', async () => {
+  const client = createTestClient();
+  const provider = new ServerProvider(client);
+  await OpenFeature.setProviderAndWait(provider);
+  const details = new Promise((resolve) => OpenFeature.addHandler(ServerEvents.Error, resolve));
+  client.fail();
+  expect(await details).toMatchObject({ message: expect.any(String), errorCode: 'GENERAL' });
+});
+
+test('a provider made of nothing is one whose options are wrong', async () => {
+  const provider = new ServerProvider(undefined as never);
+  await expect(OpenFeature.setProviderAndWait(provider)).rejects.toThrow('apiKey');
+});

@@ -1,12 +1,14 @@
+import type { ErrorCode } from '@openfeature/core';
 import { createClient } from '../client.ts';
 import type { FlagsClient, ReadyResult } from '../client-types.ts';
+import type { ClientStatus } from '../connection.ts';
 import type { ClientOptions } from '../options.ts';
 
 /** What the OpenFeature SDKs' emitters have in common. */
 export interface Events {
   readonly onReady: () => void;
   readonly onStale: () => void;
-  readonly onError: () => void;
+  readonly onError: (details: { readonly message: string; readonly errorCode: ErrorCode }) => void;
   readonly onChange: (keys: string[]) => void;
 }
 
@@ -21,7 +23,7 @@ export interface HeldClient {
 
 /** Takes a client, which stays the application's, or options, from which the provider makes one of its own. */
 export function holdClient(given: FlagsClient | ClientOptions): HeldClient {
-  const isClient = 'isEnabled' in given;
+  const isClient = typeof given === 'object' && given !== null && 'isEnabled' in given;
   let client = isClient ? given : createClient(given);
   let ending = new AbortController();
   return {
@@ -41,14 +43,19 @@ export function holdClient(given: FlagsClient | ClientOptions): HeldClient {
       const result = await client.ready();
       // Only now: the SDK drops events that come before initialisation has ended.
       client.onChange(({ changed }) => events.onChange([...changed]), { signal });
-      client.onStatus(
-        (status) => {
-          if (status === 'ready') events.onReady();
-          else if (status === 'stale') events.onStale();
-          else if (status === 'failed') events.onError();
-        },
-        { signal },
-      );
+      const tell = (status: ClientStatus) => {
+        if (status === 'ready') events.onReady();
+        else if (status === 'stale') events.onStale();
+        else if (status === 'failed')
+          // `ErrorCode`: an enum whose member is this very string; importing it would be code for a type.
+          events.onError({ message: 'no flags have been loaded', errorCode: 'GENERAL' as ErrorCode });
+      };
+      client.onStatus(tell, { signal });
+      // A provider with a bootstrap is ready for the SDK while its flags may have aged, and no other status may follow.
+      if (result.status === 'bootstrapped' || (result.status === 'ready' && client.status === 'stale'))
+        setTimeout(() => {
+          if (!signal.aborted && client.status === 'stale') tell('stale');
+        });
       return result;
     },
   };

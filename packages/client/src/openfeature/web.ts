@@ -34,7 +34,7 @@ export class HalyardProvider implements Provider {
     const result = await this.#held.begin({
       onReady: () => events.emit(ProviderEvents.Ready),
       onStale: () => events.emit(ProviderEvents.Stale),
-      onError: () => events.emit(ProviderEvents.Error),
+      onError: (details) => events.emit(ProviderEvents.Error, details),
       onChange: (flagsChanged) => events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged }),
     });
     if (result.status === 'ready' || result.status === 'bootstrapped') return;
