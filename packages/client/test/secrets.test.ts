@@ -45,8 +45,7 @@ describe('the key', () => {
     const errors: FlagsError[] = [];
     for (const cause of causes) {
       for (const onError of [undefined, (error: FlagsError) => errors.push(error)]) {
-        const { client, server, platform } = harness({ ...(onError && { onError }), logger });
-        if (!onError) Object.assign(client, {});
+        const { client, server, platform } = harness({ onError, logger } as Partial<ClientOptions>);
         server.fail(cause);
         void client.ready();
         await platform.advance(10_000);
@@ -60,6 +59,7 @@ describe('the key', () => {
       const text = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + error.stack;
       expect(text).not.toContain(TEST_KEY.slice(0, 12));
     }
+    expect(lines.length).toBeGreaterThan(0);
     expect(lines.join()).not.toContain(TEST_KEY);
   });
 
@@ -93,6 +93,7 @@ describe('the key', () => {
     { baseUrl: 'http://[::1]:7070' },
     { baseUrl: 'http://flags.localhost' },
     { baseUrl: new URL('https://flags.example/below/') },
+    { baseUrl: 'https://cdn.example/@scope/below/' },
     { baseUrl: 'http://flags.internal', allowInsecureHttp: true },
     { baseUrl: 'http://flags.internal', apiKey: false as const },
   ])('may go to %j', async (options) => {
