@@ -42,13 +42,15 @@ export async function bundle(folder: string): Promise<void> {
     const renamed = text
       .replaceAll(shared, '$1')
       .replaceAll(internal, (name) => shortName(INTERNAL_MEMBERS.indexOf(name)));
-    await Bun.write(output.path, renamed);
+    // Next.js asks it of components that use state, and bundlers drop it from sources.
+    const directive = output.path.endsWith('/react.js') ? "'use client';\n" : '';
+    await Bun.write(output.path, directive + renamed);
   }
 }
 
-/** A letter that no source uses as a name, or two. */
+/** A letter that no module with such members uses as a name, or two. */
 function shortName(index: number): string {
-  return index < 26 ? String.fromCharCode(65 + index) : `_${(index - 26).toString(36)}`;
+  return index < 31 ? 'etnrscudvlhmfopwEFGHJKLMNPQRSTU'.charAt(index) : `_${(index - 31).toString(36)}`;
 }
 
 /**

@@ -8,6 +8,8 @@ import {
   type ClientOptions,
   copyOptions,
   type FlagsChange,
+  filtered,
+  optionOf,
   readBootstrap,
   readMs,
   readTarget,
@@ -80,7 +82,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       update();
       connection.start();
       if (given.apiKey && 'document' in globalThis)
-        reporter.warn('page', 'apiKey is a secret; pages use @halyard/client/handler');
+        reporter.warn('page', 'apiKey is a secret: pages use @halyard/client/handler');
     } else {
       become('failed');
       tell(() => report(error ?? closedError));
@@ -98,7 +100,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   };
 
   /** Waits for the first load, for a time, for a signal, or for the end. Leaves nothing behind. */
-  const wait = (link: Connection, timeoutMs: unknown, signal: AbortSignal | undefined) =>
+  const wait = (link: Connection, options: Parameters<FlagsClient['ready']>[0]) =>
     new Promise<void>((resolve) => {
       const done = () => {
         cancelTimer();
@@ -107,10 +109,10 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
         resolve();
       };
       // Held: someone waits, and between two attempts nothing else may keep the process from ending without an answer.
-      const limitMs = readMs(timeoutMs, readMs(given.readyTimeoutMs, 5_000));
+      const limitMs = readMs(optionOf(options, 'timeoutMs'), readMs(given.readyTimeoutMs, 5_000));
       const cancelTimer = platform.setTimer(done, limitMs, 'held');
       const stopListening = statuses.add(done);
-      const stopWaiting = onAbort(signal, done);
+      const stopWaiting = onAbort(optionOf(options, 'signal'), done);
       if (link.target.mode === 'manual') void link.refresh().then(done);
     });
 
@@ -127,7 +129,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     ready: async (options) => {
       touch();
       if (connection && !connection.flags && !bootstrap && status !== 'closed')
-        await wait(connection, options?.timeoutMs, options?.signal);
+        await wait(connection, options);
       if (error) return { status: 'failed', error };
       if (connection?.flags) return { status: 'ready' };
       if (bootstrap) return { status: 'bootstrapped' };
@@ -138,17 +140,11 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     },
     onChange: (listener, filter) => {
       touch();
-      const keys = Array.isArray(filter?.keys) && new Set<string>(filter.keys);
-      return changes.add(
-        keys
-          ? (change: FlagsChange) => (change.changed.some((key) => keys.has(key)) ? listener(change) : 0)
-          : listener,
-        filter?.signal,
-      );
+      return changes.add(filtered(listener, filter), filter);
     },
     onStatus: (listener, filter) => {
       touch();
-      return statuses.add(listener, filter?.signal);
+      return statuses.add(listener, filter);
     },
     refresh: async () => {
       touch();

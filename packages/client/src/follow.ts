@@ -1,4 +1,4 @@
-import { createBackoff, HEALTHY_MS, MAX_SLOW_DELAY_MS } from './backoff.ts';
+import { createBackoff, HEALTHY_MS } from './backoff.ts';
 import type { Connection } from './connection.ts';
 import { FlagsError } from './errors.ts';
 import { readFlags } from './flags.ts';
@@ -11,6 +11,8 @@ export const FIRST_POLL_MS = 1_000;
 export const NEXT_POLL_MS = 5_000;
 /** While there is no stream, REST is asked at least this often. */
 export const MAX_FALLBACK_MS = 30_000;
+/** After REST has been refused (a wrong key, an unknown environment), it is asked so much later. */
+export const REFUSED_POLL_MS = 240_000;
 /** How long to stay with a node that is behind before trying another: this, and up to half as much again. */
 export const BEHIND_MS = 4_000;
 
@@ -55,9 +57,14 @@ export function follow(connection: Connection): () => void {
     stopPolling();
     if (!isEnded) cancelPoll = setTimer(poll, ms);
   };
-  /** A tenth more or less, so that clients spread. */
-  const interval = () =>
-    (isPolling ? pollIntervalMs : Math.min(pollIntervalMs, MAX_FALLBACK_MS) * 0.9) * (0.9 + random() / 5);
+  /** A tenth more or less, so that clients spread; minutes after a refusal. */
+  const interval = (error?: FlagsError) =>
+    (error && isRefusal(error)
+      ? REFUSED_POLL_MS
+      : isPolling
+        ? pollIntervalMs
+        : Math.min(pollIntervalMs, MAX_FALLBACK_MS) * 0.9) *
+    (0.9 + random() / 5);
   const live = () => {
     connection.isLive = hasPolled = true;
     streamError = undefined;
@@ -79,13 +86,7 @@ export function follow(connection: Connection): () => void {
       pollIn(error && !error.retryInMs && !isRefusal(error) ? Math.min(retryMs, interval()) : retryMs);
     } else if (connection.isCurrent && stream && stream === open) live();
     // The stream may have asked for another poll meanwhile.
-    else if (!cancelPoll)
-      pollIn(
-        Math.max(
-          error?.retryInMs ?? 0,
-          error && isRefusal(error) ? MAX_SLOW_DELAY_MS * (0.5 + random() / 2) : interval(),
-        ),
-      );
+    else if (!cancelPoll) pollIn(Math.max(error?.retryInMs ?? 0, interval(error)));
     // Last, as in `lose`: whoever is told may close the client, and that ends the timers there are.
     if (error && (streamError || isPolling)) connection.fail();
   };

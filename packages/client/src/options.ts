@@ -73,6 +73,29 @@ export function copyOptions(given: unknown): Unchecked {
   }
 }
 
+/** An option, which foreign code may give from a getter: one that throws gives none. */
+export function optionOf<T, Name extends keyof T>(options: T | undefined, name: Name): T[Name] | undefined {
+  try {
+    return options?.[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** A listener that hears of changes of some keys only. Keys that cannot be read are all keys. */
+export function filtered(
+  listener: (change: FlagsChange) => void,
+  filter: { readonly keys?: readonly string[] } | undefined,
+): (change: FlagsChange) => unknown {
+  try {
+    const keys = filter?.keys && new Set(filter.keys);
+    if (keys) return (change) => change.changed.some((key) => keys.has(key)) && listener(change);
+  } catch {
+    // As if there were none.
+  }
+  return listener;
+}
+
 /** Checks what a connection needs. Throws `invalid_options`, which never quotes a value. */
 export function readTarget(given: Unchecked, platform: Platform): Target {
   const { apiKey, environment, mode = 'stream', fetch } = given;
@@ -130,7 +153,7 @@ function readBaseUrl(given: unknown, isGuarded: boolean): string {
   } catch {
     // Reported below, without quoting it.
   }
-  if (!url || !/^https?:\/\/[^@?#]+$/.test(url.href)) throw wrong('baseUrl');
+  if (!url || !/^https?:\/\/[^@/]+\/[^?#]*$/.test(url.href)) throw wrong('baseUrl');
   if (isGuarded && url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
     throw wrong('baseUrl without https: or allowInsecureHttp');
   return url.href.replace(/\/+$/, '');

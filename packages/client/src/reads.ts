@@ -1,6 +1,7 @@
 import { type FlagMap, type FlagState, isInRollout } from '@halyard/protocol';
 import type { FlagsClient, ReadOptions } from './client-types.ts';
 import { FlagsError } from './errors.ts';
+import { optionOf } from './options.ts';
 import type { Reporter } from './reporter.ts';
 
 /** What reads are answered from. */
@@ -117,14 +118,5 @@ function kindOf(value: unknown): string {
     return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   } catch {
     return ''; // a proxy that was revoked is of no kind
-  }
-}
-
-/** An option, which foreign code may give from a getter: one that throws gives none. */
-function optionOf(options: ReadOptions | undefined, name: keyof ReadOptions): unknown {
-  try {
-    return options?.[name];
-  } catch {
-    return undefined;
   }
 }

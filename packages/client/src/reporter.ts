@@ -1,5 +1,6 @@
 import { onAbort } from './abort.ts';
 import { FlagsError } from './errors.ts';
+import { optionOf } from './options.ts';
 import type { Platform } from './platform.ts';
 
 /** Where warnings go when nobody listens for errors. */
@@ -22,11 +23,11 @@ export interface Reporter {
 
 /** The application's listeners for one kind of event. */
 export interface Listeners<Event> {
-  /** Adds one until the given function is called or the signal is aborted. The same function may be added twice. */
-  readonly add: (listener: unknown, signal?: AbortSignal) => () => void;
+  /** Adds one until the given function is called or the signal is aborted; for nothing after `clear`. The same function may be added twice. */
+  readonly add: (listener: unknown, options?: { readonly signal?: AbortSignal }) => () => void;
   /** Tells everyone who listens now, unless they stop listening meanwhile. */
   readonly emit: (event: Event) => void;
-  /** Forgets them all. */
+  /** Forgets them all, for good. */
   readonly clear: () => void;
 }
 
@@ -55,8 +56,10 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
   const listeners = <Event>(): Listeners<Event> => {
     /** Each listener with what removes it, from its signal too. */
     const entries = new Map<(event: Event) => void, () => void>();
+    let isOver = false;
     return {
-      add: (listener, signal) => {
+      add: (listener, options) => {
+        const signal = isOver ? undefined : optionOf(options, 'signal');
         const entry = (event: Event) => {
           if (typeof listener === 'function') guard(() => listener(event), onFailure);
         };
@@ -64,7 +67,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
           entries.delete(entry);
           stopWaiting();
         };
-        if (!signal?.aborted) entries.set(entry, remove);
+        if (!optionOf(signal, 'aborted')) entries.set(entry, remove);
         const stopWaiting = onAbort(signal, remove);
         return remove;
       },
@@ -72,6 +75,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
         for (const [entry] of [...entries]) if (entries.has(entry)) entry(event);
       },
       clear: () => {
+        isOver = true;
         for (const remove of entries.values()) remove();
       },
     };

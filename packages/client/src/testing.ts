@@ -4,7 +4,7 @@ import type { FlagsClient, ReadyResult } from './client-types.ts';
 import type { ClientStatus } from './connection.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { NO_FLAGS, readFlags, reconcile } from './flags.ts';
-import type { FlagsChange } from './options.ts';
+import { type FlagsChange, filtered } from './options.ts';
 import { createReads } from './reads.ts';
 import { createReporter } from './reporter.ts';
 
@@ -88,13 +88,8 @@ export function createTestClient(options: TestClientOptions = {}): TestClient {
       return revision;
     },
     ready,
-    onChange: (listener, filter) => {
-      const keys = filter?.keys && new Set<string>(filter.keys);
-      const heard = (change: FlagsChange) =>
-        !keys || change.changed.some((key) => keys.has(key)) ? listener(change) : undefined;
-      return changes.add(heard, filter?.signal);
-    },
-    onStatus: (listener, filter) => statuses.add(listener, filter?.signal),
+    onChange: (listener, filter) => changes.add(filtered(listener, filter), filter),
+    onStatus: (listener, filter) => statuses.add(listener, filter),
     refresh: async () => {
       if (status === 'closed') reporter.report(closedError);
       return status === 'ready';

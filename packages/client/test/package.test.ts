@@ -74,6 +74,10 @@ test('errors and functions have the names in the code that they have in the docu
       expect(await Bun.file(join(built.folder, file)).text()).not.toMatch(/\b[a-zA-Z]{3,}2\b/);
 });
 
+test('the React entry is marked as code of pages', async () => {
+  expect(await Bun.file(join(built.folder, 'react.js')).text()).toStartWith("'use client';\n");
+});
+
 describe('size, minified and compressed with brotli, without the peers', () => {
   const CORE = "export { createClient, FlagsError } from '@halyard/client';";
   test.each([

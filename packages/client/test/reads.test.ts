@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { createTestClient } from '../src/testing.ts';
 import { settle } from './support/fake-platform.ts';
 import { harness } from './support/harness.ts';
 import { refuse, ScriptedServer } from './support/scripted-server.ts';
@@ -265,4 +266,58 @@ test('all() is the same object until something changes, and unchanged flags stay
   await settle();
   expect(client.all()).not.toBe(before);
   expect(client.getValue('record', {})).toBe(record);
+});
+
+describe('hostile arguments of the methods that are given listeners', () => {
+  const refuse = () => {
+    throw new Error('no');
+  };
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable([], {});
+    revoke();
+    return proxy;
+  };
+  const HOSTILE: Readonly<Record<string, unknown>> = {
+    null: null,
+    'a proxy that throws': new Proxy({}, { get: refuse, has: refuse }),
+    'getters that throw': Object.defineProperties(
+      {},
+      { signal: { get: refuse }, keys: { get: refuse }, timeoutMs: { get: refuse } },
+    ),
+    'keys that are revoked': { keys: revoked() },
+    'keys of odd kinds': { keys: [Symbol('x'), 5, null] },
+    'keys that cannot be walked': { keys: Object.assign([1], { [Symbol.iterator]: refuse }) },
+    'a signal that cannot be listened to': {
+      signal: { addEventListener: refuse, removeEventListener: refuse },
+    },
+    'a signal whose members throw': { signal: new Proxy({}, { get: refuse }) },
+    'a signal that is a string': { signal: 'x' },
+  };
+  test.each(Object.keys(HOSTILE))('%s: nothing throws, and ready() resolves', async (name) => {
+    const options = HOSTILE[name] as never; // whatever it is
+    const { client, server, platform } = harness();
+    server.fail();
+    client.onChange(() => {}, options)();
+    client.onStatus(() => {}, options)();
+    client.onStatus(() => {}, options);
+    const ready = client.ready(options);
+    await platform.advance(6_000);
+    expect(['failed', 'timeout']).toContain((await ready).status);
+    await client.close();
+    expect(platform.pending).toBe(0);
+    const test = createTestClient({ flags: { a: true } });
+    test.onChange(() => {}, options)();
+    test.onStatus(() => {}, options)();
+    expect((await test.ready(options)).status).toBe('ready');
+  });
+
+  test('what is added after close() is not kept by its signal', async () => {
+    const { client } = harness();
+    await client.close();
+    let kept = 0;
+    const signal = { addEventListener: () => kept++, removeEventListener: () => kept-- } as never;
+    client.onChange(() => {}, { signal });
+    client.onStatus(() => {}, { signal });
+    expect(kept).toBe(0);
+  });
 });
