@@ -78,7 +78,7 @@ function ProjectNavigation({ project }: { project: string }) {
                   'flex h-9 items-center border-b-2 px-2.5 whitespace-nowrap -outline-offset-2',
                   isHere
                     ? 'border-accent font-medium text-ink'
-                    : 'border-transparent text-ink-2 hover:border-line hover:text-ink',
+                    : 'border-transparent forced-colors:border-[Canvas] text-ink-2 hover:border-line hover:text-ink',
                 )}
               >
                 {name}
