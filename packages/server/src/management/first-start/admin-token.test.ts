@@ -13,7 +13,11 @@ beforeEach(() => {
   folder = temporaryFolder();
   path = folder.file(ADMIN_TOKEN_FILE);
 });
-afterEach(() => folder.remove());
+afterEach(() => {
+  // Not every user may empty a folder that is closed to writers.
+  chmodSync(folder.path, 0o700);
+  folder.remove();
+});
 
 function modeOf(file: string): number {
   return statSync(file).mode & 0o777;
