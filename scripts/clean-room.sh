@@ -16,7 +16,7 @@ main() {
   local repository room flags=(--mount --pid --fork --mount-proc --kill-child)
   repository=$(git rev-parse --show-toplevel)
   room=$(mktemp -d "${TMPDIR:-/tmp}/halyard-clean-room.XXXXXX")
-  trap "rm -rf '$room'" EXIT
+  trap "chmod -R u+rwX '$room'; rm -rf '$room'" EXIT
   # Open to others: PostgreSQL does not run as root, so the tests give it another user.
   chmod 755 "$room"
   mkdir "$room/home" "$room/tmp" "$room/settings" "$room/work tree"
