@@ -43,6 +43,7 @@ export async function followInPage(
   };
   const { platform, baseUrl, environment, requestTimeoutMs, isPlain } = target;
   const { signal } = controller;
+  signal.throwIfAborted(); // the client was closed while this part was loaded
   const locks = isPlain && typeof BroadcastChannel === 'function' ? navigator?.locks : undefined;
   const name = `halyard/1 ${baseUrl} ${environment}`;
   const channel = locks && new BroadcastChannel(name);
