@@ -1,8 +1,7 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Router } from 'wouter';
-import { createQueryClient } from './api/query-client.ts';
-import { queryKeys } from './api/query-keys.ts';
+import { createQueryClient, queryKeys } from './api/query-cache.ts';
 import { onSignedOut } from './api/request.ts';
 import { ConfirmProvider } from './components/confirm.tsx';
 import { LiveRegion } from './components/live-region.tsx';

@@ -9,7 +9,7 @@ import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
 import { NotFoundPage } from './pages/home/not-found-page.tsx';
-import { SessionEndedDialog } from './pages/sign-in/session-ended-dialog.tsx';
+import { SessionEndedDialog } from './pages/sign-in/sign-in-form.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { useCurrentProject } from './shell/current-project.ts';
 import { links } from './shell/links.ts';

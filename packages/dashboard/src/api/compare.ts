@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { queryKeys } from './query-keys.ts';
+import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { FlagState } from './types.ts';
 
@@ -32,7 +32,7 @@ export function useComparison(project: string, { from, to }: { from: string; to:
 }
 
 /** What is copied from one environment to another. */
-export interface CopyPlace {
+interface CopyPlace {
   readonly project: string;
   readonly from: string;
   readonly to: string;

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { queryKeys } from './query-keys.ts';
+import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 
 /** A project key without the key itself. */
@@ -16,7 +16,7 @@ export interface KeyRecord {
 }
 
 /** What a new key is made of. */
-export interface NewKey {
+interface NewKey {
   readonly name: string;
   readonly environments: readonly string[];
   readonly expiresAt?: string;

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
   type ReactNode,
@@ -9,12 +9,13 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { isRefusal } from './api-error.ts';
-import { connectCache } from './live-cache.ts';
-import { LiveConnection, type LiveStatus } from './live-connection.ts';
-import type { LiveEvents } from './live-events.ts';
+import { dropFlags, mergeChange, patchCached, putFlag, readFlag } from './flag-cache.ts';
+import { type LiveChange, LiveConnection, type LiveEvents, type LiveStatus } from './live-connection.ts';
+import { cellName, isWriting, markMine, noteDelivery } from './own-writes.ts';
 import { useProject } from './projects.ts';
-import { queryKeys } from './query-keys.ts';
+import { queryKeys } from './query-cache.ts';
 import { useSession } from './session.ts';
+import type { FlagRecord } from './types.ts';
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined);
 
@@ -82,4 +83,160 @@ export function useLiveEvent<Name extends keyof LiveEvents>(
 ): void {
   const live = useContext(LiveContext);
   useEffect(() => live?.on(name, listener), [live, name, listener]);
+}
+
+/** Changes come in bursts; what must be asked for again is asked for once after each. */
+const GATHER_MS = 250;
+
+/** As many flags are asked for one by one; for more, the whole list is. */
+const WORTH_A_LIST = 5;
+
+/** Keeps the cache as new as the stream: states are merged, everything else is marked to be asked for again. */
+function connectCache(live: LiveConnection, project: string | undefined, queries: QueryClient): () => void {
+  const stale = new Set<string>();
+  // Kept new by another stream, if by any: what has happened since is unknown.
+  const older = new Set(queries.getQueryCache().getAll().filter(hasData));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let greeted = false;
+
+  function markStale(keys: readonly QueryKey[]): void {
+    for (const key of keys) stale.add(JSON.stringify(key));
+    timer ??= setTimeout(flush, GATHER_MS);
+  }
+
+  function flush(): void {
+    timer = undefined;
+    for (const key of stale) void queries.invalidateQueries({ queryKey: JSON.parse(key) });
+    stale.clear();
+  }
+
+  const stops = [
+    live.on('hello', () => {
+      // What happened while there was no connection is unknown: ask for everything that is on the screen.
+      const isMissed = greeted ? () => true : (query: Query) => older.has(query) || isBesideStream(query);
+      void queries.invalidateQueries({
+        predicate: (query) => query.queryKey[0] !== 'session' && isMissed(query),
+      });
+      greeted = true;
+      older.clear();
+    }),
+    live.on('delivery', noteDelivery),
+    live.on('change', (change) => {
+      if (change.project === project && project !== undefined)
+        mergeStates({ queries, project, live, markStale }, change);
+      markStale(touchedBy(change));
+    }),
+  ];
+  return () => {
+    clearTimeout(timer);
+    for (const stop of stops) stop();
+  };
+}
+
+function hasData({ state }: Query): boolean {
+  return state.data !== undefined;
+}
+
+/** Whether a query waits for the stream; what it has before the stream is there, it has read without it. */
+function isBesideStream(query: Query): boolean {
+  const [name] = query.queryKey;
+  return hasData(query) && (name === 'flags' || name === 'flag');
+}
+
+interface Merging {
+  readonly queries: QueryClient;
+  readonly project: string;
+  readonly live: LiveConnection;
+  readonly markStale: (keys: readonly QueryKey[]) => void;
+}
+
+function mergeStates({ queries, project, live, markStale }: Merging, change: LiveChange): void {
+  if (change.kind !== 'flags.changed') return;
+  const { environment } = change;
+  const listKey = queryKeys.flags(project);
+  const list = queries.getQueryData<readonly FlagRecord[]>(listKey);
+  if (list !== undefined) {
+    const { flags, unknown } = mergeOne(list);
+    if (flags !== list) patchCached(queries, listKey, () => flags);
+    // A state that goes away may be all that is told of a flag that was archived.
+    const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
+    const unclear = [...unknown, ...removed];
+    if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
+    else for (const key of unclear) void refreshFlag(queries, key, { project, live });
+  }
+  for (const { key, state } of change.changes ?? []) {
+    const { data: one, status } = queries.getQueryState<FlagRecord>(queryKeys.flag(project, key)) ?? {};
+    // It was not there when it was asked for.
+    if (status === 'error' && state !== null) markStale([queryKeys.flag(project, key)]);
+    if (one === undefined) continue;
+    patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => mergeOne([one]).flags[0] ?? one);
+    // It may have been archived, or restored.
+    if (state === null || one.archivedAt !== undefined) markStale([queryKeys.flag(project, key)]);
+  }
+  if (change.changes === undefined) markStale([['flag', project]]);
+
+  function mergeOne(flags: readonly FlagRecord[]) {
+    const merged = mergeChange(flags, change);
+    const isOwn = (change.changes ?? []).every(
+      ({ key }) => environment !== undefined && isWriting(cellName(project, environment, key)),
+    );
+    if (isOwn) merged.touched.forEach(markMine);
+    return merged;
+  }
+}
+
+/** Somebody made a flag or put it away: one record is asked for, not the whole list. */
+async function refreshFlag(
+  queries: QueryClient,
+  key: string,
+  reader: { readonly project: string; readonly live: LiveConnection },
+): Promise<void> {
+  const { project } = reader;
+  try {
+    putFlag(queries, project, await readFlag(key, reader));
+  } catch (error) {
+    if (isRefusal(error, 'flag_not_found')) dropFlags(queries, project, [key]);
+    else void queries.invalidateQueries({ queryKey: queryKeys.flags(project) });
+  }
+}
+
+/** The lists that a change can have touched, beside the states. */
+function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
+  const keys: QueryKey[] = [queryKeys.audit];
+  if (kind.startsWith('project.')) keys.push(queryKeys.projects);
+  for (const action of actions) keys.push(...listsOf(action.replace(/\..*/, ''), project));
+  if (project === undefined) return keys;
+  keys.push(queryKeys.history(project));
+  // Somebody may be at its address, where there was nothing until now.
+  if (kind === 'project.created') keys.push(queryKeys.project(project), queryKeys.flags(project));
+  if (kind === 'flags.changed') keys.push(queryKeys.compare(project));
+  if (kind.startsWith('environment.')) keys.push(queryKeys.project(project), queryKeys.flags(project));
+  if (kind.startsWith('key.')) keys.push(queryKeys.keys(project), queryKeys.clients(project));
+  return keys;
+}
+
+/** The lists that hold records of a noun of the audit log. */
+function listsOf(noun: string, project: string | undefined): QueryKey[] {
+  switch (noun) {
+    case 'flag':
+      return project === undefined
+        ? []
+        : [queryKeys.flags(project), queryKeys.archivedFlags(project), ['flag', project]];
+    case 'environment':
+      return project === undefined ? [] : [queryKeys.project(project)];
+    case 'project':
+      return [queryKeys.projects];
+    case 'key':
+      return project === undefined ? [] : [queryKeys.keys(project)];
+    case 'schedule':
+      return project === undefined ? [] : [queryKeys.schedules(project)];
+    case 'token':
+      return [queryKeys.tokens];
+    case 'operator':
+    case 'invitation':
+    case 'session':
+      return [queryKeys.operators, queryKeys.invitations];
+    default:
+      return [];
+  }
 }

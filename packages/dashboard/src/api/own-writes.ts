@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type { StateRecord } from './types.ts';
+import type { DeliveryRecord, StateRecord } from './types.ts';
 
 /** How a write of this tab stands. */
 export type WriteStatus = 'saving' | 'saved' | 'failed';
@@ -65,6 +65,27 @@ export function markGuess(record: StateRecord): void {
 /** Whether the state is only what this tab hopes to write. */
 export function isGuess(record: StateRecord | undefined): boolean {
   return record !== undefined && guesses.has(record);
+}
+
+/** As many are kept: what a screen asks about was told moments ago. */
+const MOST = 200;
+
+const deliveries = new Map<number, DeliveryRecord>();
+
+/** Keeps what the stream tells of a change, which may be before the change's own answer has come. */
+export function noteDelivery(delivery: DeliveryRecord): void {
+  deliveries.delete(delivery.seq);
+  deliveries.set(delivery.seq, delivery);
+  for (const seq of deliveries.keys()) {
+    if (deliveries.size <= MOST) break;
+    deliveries.delete(seq);
+  }
+  announce();
+}
+
+/** How far a change has come, as the stream tells; `undefined` while it has told nothing. */
+export function useLiveDelivery(seq: number | undefined): DeliveryRecord | undefined {
+  return useSyncExternalStore(subscribe, () => (seq === undefined ? undefined : deliveries.get(seq)));
 }
 
 function subscribe(listener: () => void): () => void {

@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.ts';
 
 /** Extras of one request. */
-export interface RequestOptions {
+interface RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   /** JSON text to send instead, where its notation must not change. */

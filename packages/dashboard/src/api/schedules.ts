@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { queryKeys } from './query-keys.ts';
+import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { FlagState, Json } from './types.ts';
 

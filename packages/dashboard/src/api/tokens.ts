@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { queryKeys } from './query-keys.ts';
+import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { Role } from './types.ts';
 
@@ -16,7 +16,7 @@ export interface TokenRecord {
 }
 
 /** What a new access token is made of. */
-export interface NewToken {
+interface NewToken {
   readonly name: string;
   readonly role: Role;
   readonly canChangeProtected: boolean;

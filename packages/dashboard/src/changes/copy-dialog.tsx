@@ -1,21 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
+import ArrowRight from 'lucide-react/icons/arrow-right';
 import { type ReactNode, useState } from 'react';
 import { isRefusal } from '../api/api-error.ts';
 import { type Copied, copyStates, previewCopy } from '../api/compare.ts';
 import { useCatchUp } from '../api/live.tsx';
-import type { EnvironmentRecord } from '../api/types.ts';
+import type { EnvironmentRecord, FlagState, ProjectRecord } from '../api/types.ts';
 import { Button } from '../components/button.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { EnvironmentBadge } from '../components/environment-badge.tsx';
+import { EnvironmentSelect } from '../components/environment-select.tsx';
 import { announce } from '../components/live-region.tsx';
+import { ScrollRegion } from '../components/scroll-region.tsx';
 import { SkeletonRows } from '../components/skeleton.tsx';
+import { StateSummary } from '../components/state-summary.tsx';
 import { toast } from '../components/toasts.tsx';
-import { DifferenceList } from './difference-list.tsx';
+import { RefusalNote, useUndoChange } from './actions.tsx';
+import { useWhyNotChange } from './change-guards.tsx';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './production-guard.tsx';
-import { RefusalNote } from './refusal-note.tsx';
-import { useUndoChange } from './use-undo-change.tsx';
 
 /**
  * Copies states from one environment to another as one change: shows beforehand what the server would do, which for a
@@ -134,4 +137,86 @@ export function CopyDialog({
 
 function countOf(count: number): string {
   return count === 1 ? '1 flag' : `${count} flags`;
+}
+
+/** Copies flags between two environments that are chosen in the dialog itself. Needs a project with two of them. */
+export function CopyBetweenDialog({
+  project: { name: project, environments },
+  keys,
+  onClose,
+  onCopied,
+}: {
+  project: ProjectRecord;
+  keys: readonly string[];
+  onClose: () => void;
+  onCopied: () => void;
+}) {
+  const whyNot = useWhyNotChange();
+  const targets = environments.filter((environment) => whyNot(environment) === undefined);
+  const [fromName, setFrom] = useState(environments[0]?.name);
+  const [toName, setTo] = useState<string>();
+  const from = environments.find(({ name }) => name === fromName);
+  const to =
+    targets.find(({ name }) => name === toName && name !== fromName) ?? targets.find((each) => each !== from);
+  if (from === undefined || to === undefined) return null;
+  return (
+    <CopyDialog
+      key={`${from.name} ${to.name}`}
+      {...{ project, from, to, keys, onClose, onCopied }}
+      places={
+        <p className="flex flex-wrap items-center gap-2">
+          <EnvironmentSelect label="From" environments={environments} chosen={from} onChoose={setFrom} />
+          <EnvironmentSelect
+            label="to"
+            environments={targets.filter((each) => each !== from)}
+            chosen={to}
+            onChoose={setTo}
+          />
+          <span className="text-ink-2">as one change:</span>
+        </p>
+      }
+    />
+  );
+}
+
+/** A flag's state before and after. */
+interface Difference {
+  readonly key: string;
+  readonly before?: FlagState | null | undefined;
+  readonly after?: FlagState | null | undefined;
+}
+
+/** As many are drawn at first. */
+const FIRST = 50;
+
+/** What a change does, flag by flag. */
+function DifferenceList({ differences, label }: { differences: readonly Difference[]; label: string }) {
+  const [most, setMost] = useState(FIRST);
+  return (
+    <ScrollRegion label={label} className="max-h-[40vh] overflow-y-auto rounded-md border border-line">
+      <ul className="divide-y divide-line">
+        {differences.slice(0, most).map(({ key, before, after }) => (
+          <li key={key} className="px-3 py-2">
+            <p className="font-mono text-xs break-all">{key}</p>
+            <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1">
+              <StateSummary state={before} />
+              <ArrowRight size={13} aria-label="becomes" role="img" className="text-ink-3" />
+              {after === undefined || after === null ? (
+                <strong className="font-medium text-danger">removed</strong>
+              ) : (
+                <StateSummary state={after} />
+              )}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {differences.length > most && (
+        <div className="border-t border-line p-2 text-center">
+          <Button kind="quiet" onClick={() => setMost(differences.length)}>
+            Show {differences.length - most} more
+          </Button>
+        </div>
+      )}
+    </ScrollRegion>
+  );
 }

@@ -1,4 +1,4 @@
-import { usePersonName } from '../api/people.ts';
+import { usePersonName } from '../api/operators.ts';
 import { classNames } from './class-names.ts';
 
 /** Who did something, by name; hovering tells the e-mail. `actor` is as in the audit log: `operator:<e-mail>`. */

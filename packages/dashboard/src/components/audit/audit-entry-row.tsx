@@ -8,7 +8,7 @@ import { Author } from '../author.tsx';
 import { Button } from '../button.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
 import { TimeAgo } from '../time-ago.tsx';
-import { deedText, hasVersions, targetText } from './deed-text.ts';
+import { deedText, hasVersions, targetText } from './action-text.ts';
 import { FieldDiff } from './field-diff.tsx';
 
 /**

@@ -1,17 +1,23 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type FormEvent, useId, useState } from 'react';
-import type { RevertDifference } from '../../api/changes.ts';
+import { type ApiError, isRefusal } from '../../api/api-error.ts';
+import { type RevertDifference, type Reverted, revertChange } from '../../api/audit.ts';
+import { useCatchUp } from '../../api/live.tsx';
+import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
+import { RefusalNote } from '../../changes/actions.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
-import { RefusalNote } from '../../changes/refusal-note.tsx';
 import { Button } from '../button.tsx';
+import { DeliveryProof } from '../delivery-proof.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
 import { Field } from '../field.tsx';
+import { announce } from '../live-region.tsx';
 import { ScrollRegion } from '../scroll-region.tsx';
 import { SkeletonRows } from '../skeleton.tsx';
+import { toast } from '../toasts.tsx';
 import { FieldDiff } from './field-diff.tsx';
-import { useRevert } from './use-revert.tsx';
 
 /** Longest note, in characters; the server's limit. */
 const LONGEST_NOTE = 1000;
@@ -140,4 +146,51 @@ function Differences({
       </ul>
     </ScrollRegion>
   );
+}
+
+interface Preview extends Reverted {
+  /** What has changed since, when something has. */
+  readonly conflict?: ApiError;
+}
+
+/** What reverting a change would do, and the way to do it. */
+function useRevert(seq: number, onDone: () => void) {
+  const queries = useQueryClient();
+  const catchUp = useCatchUp();
+  const preview = useQuery({
+    queryKey: [...queryKeys.audit, 'revert', seq],
+    queryFn: () => previewRevert(seq),
+    retry: false,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const conflict = preview.data?.conflict;
+  const apply = useMutation({
+    mutationFn: ({ note, confirmed }: { note: string; confirmed: readonly string[] }) =>
+      revertChange(seq, { force: conflict !== undefined, confirmed, note }),
+    onSuccess: async (reverted) => {
+      const title = `Change ${seq} was reverted`;
+      announce(`Saved: ${title}`);
+      toast({ kind: 'done', title, detail: <DeliveryProof seq={reverted.seq} /> });
+      onDone();
+      catchUp();
+      await queries.invalidateQueries({ queryKey: queryKeys.audit });
+    },
+    onError: (error) => {
+      announce(`Change ${seq} was not reverted`);
+      // Somebody changed it while the preview was read: show what stands there now.
+      if (isRefusal(error, 'revision_conflict')) void preview.refetch();
+    },
+  });
+  return { preview, conflict, apply };
+}
+
+/** Where something has changed since, both are wanted: what it is, and what a revert would overwrite. */
+async function previewRevert(seq: number): Promise<Preview> {
+  try {
+    return await revertChange(seq, { dryRun: true });
+  } catch (conflict) {
+    if (!isRefusal(conflict, 'revision_conflict')) throw conflict;
+    return { ...(await revertChange(seq, { dryRun: true, force: true })), conflict };
+  }
 }

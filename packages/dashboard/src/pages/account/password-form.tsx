@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { api, request } from '../../api/request.ts';
 import { useOperator } from '../../api/session.ts';
-import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 import { toast } from '../../components/toasts.tsx';

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
-import { filterOfAddress } from '../history/filter-of-address.ts';
+import { filterOfAddress } from '../history/history-filter.ts';
 import { Timeline } from '../history/timeline.tsx';
 
 const NONE: readonly EnvironmentRecord[] = [];

@@ -1,14 +1,21 @@
-import { useParams } from 'wouter';
-import { useClients } from '../../api/clients.ts';
+import PartyPopper from 'lucide-react/icons/party-popper';
+import Plug from 'lucide-react/icons/plug';
+import { useEffect, useRef, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { useClients, useLivePresence } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
+import { useEvaluationUrl } from '../../api/session.ts';
+import type { EnvironmentClients, EnvironmentRecord } from '../../api/types.ts';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { announce } from '../../components/live-region.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { EnvironmentPresence } from './environment-presence.tsx';
-import { FirstClientNews } from './first-client-news.tsx';
-import { HowToConnect } from './how-to-connect.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { links } from '../../shell/links.ts';
+import { snippetOf } from '../flag/snippets.ts';
 import { RecentDeliveries } from './recent-deliveries.tsx';
-import { useLivePresence } from './use-live-presence.ts';
 
 /** The screen "Clients": who listens to a project, and how soon changes reach them. */
 export function ClientsPage() {
@@ -44,5 +51,129 @@ export function ClientsPage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** The streams of one environment, in all and by key. `environment` is `undefined` until it is known. */
+function EnvironmentPresence({
+  presence: { environment: name, streams, nodes, keys },
+  environment,
+}: {
+  presence: EnvironmentClients;
+  environment: EnvironmentRecord | undefined;
+}) {
+  return (
+    <section aria-label={name} className="rounded-lg border border-line bg-surface">
+      <div className="flex items-baseline justify-between gap-3 px-4 pt-3 pb-2">
+        <h2 className="min-w-0 font-medium">
+          {environment === undefined ? (
+            name
+          ) : (
+            <EnvironmentBadge environment={environment} className="max-w-full" />
+          )}
+        </h2>
+        <p className="shrink-0 text-ink-2">
+          <strong className="text-lg font-semibold text-ink">{streams}</strong>{' '}
+          {streams === 1 ? 'stream' : 'streams'}
+          {streams > 0 && ` on ${nodesText(nodes)}`}
+        </p>
+      </div>
+      {keys.length === 0 ? (
+        <p className="border-t border-line px-4 py-3 text-ink-3">No key reads this environment.</p>
+      ) : (
+        <ul className="border-t border-line" aria-label={`Keys of ${name}`}>
+          {keys.map((key) => (
+            <li
+              key={key.id}
+              className="flex flex-wrap items-baseline gap-x-3 px-4 py-2 not-first:border-t not-first:border-line"
+            >
+              <span className="min-w-0 flex-1 break-words">
+                {key.name}{' '}
+                {key.lastFour !== '' && (
+                  <code className="font-mono text-xs whitespace-nowrap text-ink-3">…{key.lastFour}</code>
+                )}
+              </span>
+              <span className="text-xs text-ink-3">
+                {key.streams > 0
+                  ? 'connected'
+                  : key.lastSeenAt === undefined
+                    ? 'not connected'
+                    : 'last seen '}
+                {key.streams === 0 && key.lastSeenAt !== undefined && <TimeAgo at={key.lastSeenAt} />}
+              </span>
+              <span className="min-w-16 text-right text-ink-2">
+                {key.streams} {key.streams === 1 ? 'stream' : 'streams'}
+                {key.nodes > 1 && `, ${nodesText(key.nodes)}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function nodesText(nodes: number): string {
+  return nodes === 1 ? '1 node' : `${nodes} nodes`;
+}
+
+/** Teaches how to connect the first client. The key is a secret that the dashboard cannot show again. */
+function HowToConnect({ project }: { project: string }) {
+  const environment = useEnvironments(project)[0]?.name ?? 'development';
+  const origin = useEvaluationUrl();
+  const curl = `curl -N '${origin}/v1/stream?env=${encodeURIComponent(environment)}' \\\n  -H 'X-Service-Key: proj_live_…'`;
+  const script = snippetOf('JavaScript', {
+    ...{ baseUrl: origin, environment, key: 'new-checkout' },
+    value: undefined,
+  });
+  return (
+    <section
+      className="mt-6 rounded-lg border border-line bg-surface p-4 sm:p-6"
+      aria-labelledby="how-to-connect"
+    >
+      <h2 id="how-to-connect" className="flex items-center gap-2 text-lg font-semibold">
+        <Plug size={18} className="text-accent" aria-hidden /> Connect your first client
+      </h2>
+      <p className="mt-1 mb-4 max-w-2xl text-ink-2">
+        Take a key from the{' '}
+        <Link href={links.keys(project)} className="text-accent underline">
+          keys screen
+        </Link>{' '}
+        and run one of these. This screen says so the moment it connects.
+      </p>
+      <div className="grid gap-4 lg:grid-cols-2">
+        <div className="min-w-0">
+          <h3 className="mb-1 font-medium">In a terminal</h3>
+          <CodeBlock label="Command that opens a stream" code={curl} />
+        </div>
+        <div className="min-w-0">
+          <h3 className="mb-1 font-medium">In a program</h3>
+          <CodeBlock label="Program that reads a flag" code={script} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** Says so when the first client connects while somebody is waiting for it. */
+function FirstClientNews({ streams }: { streams: number }) {
+  const before = useRef(streams);
+  const [isFirst, setFirst] = useState(false);
+  useEffect(() => {
+    if (before.current === 0 && streams > 0) {
+      setFirst(true);
+      announce('Your first client is connected');
+    }
+    before.current = streams;
+  }, [streams]);
+  if (!isFirst) return null;
+  return (
+    <p className="mb-3 flex animate-enter items-center gap-2.5 rounded-lg bg-good-soft px-4 py-3 text-good">
+      <PartyPopper size={18} className="shrink-0" aria-hidden />
+      <span>
+        <strong className="font-semibold">A client is connected.</strong> Flip a flag: it arrives there before
+        your finger is back.
+      </span>
+    </p>
   );
 }

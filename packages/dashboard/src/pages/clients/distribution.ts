@@ -1,5 +1,5 @@
 /** How many deliveries took about as long. */
-export interface Bucket {
+interface Bucket {
   /** As "under 5 ms". */
   readonly name: string;
   readonly count: number;

@@ -1,17 +1,18 @@
 import Equal from 'lucide-react/icons/equal';
 import { useCallback, useMemo, useState } from 'react';
-import { useComparison } from '../../api/compare.ts';
+import { type StateDifference, useComparison } from '../../api/compare.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
+import { useWhyNotChange } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
-import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
+import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { Select } from '../../components/select.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { ComparisonFilters } from './comparison-filters.tsx';
+import { differingFields, STATE_FIELD_NAMES } from '../../components/state-fields.ts';
 import { DifferenceTable } from './difference-table.tsx';
-import { filterDifferences } from './filter-differences.ts';
-import { SelectionBar } from './selection-bar.tsx';
 
 /** How `to` differs from `from`, with a filter, a selection, and the copy of what is selected. */
 export function Differences({
@@ -80,5 +81,76 @@ export function Differences({
         />
       )}
     </>
+  );
+}
+
+/** Which differences are shown; kept in the address. */
+function ComparisonFilters({ shown, all }: { shown: number; all: number }) {
+  const [params, setParams] = useSearchState();
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label="Filter by key"
+        className="w-64 max-sm:w-full"
+        value={params.get('q') ?? ''}
+        onChange={(q) => setParams({ q })}
+      />
+      <Select
+        label="What differs"
+        value={params.get('field') ?? ''}
+        onChange={(event) => setParams({ field: event.target.value })}
+      >
+        <option value="">any difference</option>
+        {Object.entries(STATE_FIELD_NAMES).map(([field, name]) => (
+          <option key={field} value={field}>
+            {name}
+          </option>
+        ))}
+      </Select>
+      <span className="text-ink-2" role="status">
+        {shown === all ? '' : `${shown} of `}
+        {all} {all === 1 ? 'flag differs' : 'flags differ'}
+      </span>
+    </div>
+  );
+}
+
+/** The differences whose key has the text in it, in the member that is asked for. Empty texts let all through. */
+function filterDifferences(
+  differences: readonly StateDifference[],
+  { q, field }: { readonly q: string; readonly field: string },
+): readonly StateDifference[] {
+  const text = q.trim().toLowerCase();
+  return differences.filter(({ key, from, to }) => {
+    if (text !== '' && !key.toLowerCase().includes(text)) return false;
+    return field === '' || differingFields(from, to).some((each) => each === field);
+  });
+}
+
+/** What can be done with the flags that are selected. */
+function SelectionBar({
+  count,
+  to,
+  onClear,
+  onCopy,
+}: {
+  count: number;
+  to: EnvironmentRecord;
+  onClear: () => void;
+  onCopy: () => void;
+}) {
+  return (
+    <div
+      data-bottom-bar
+      className="sticky bottom-3 z-10 mt-3 flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop"
+    >
+      <span className="mr-auto font-medium">{count} selected</span>
+      <Button kind="quiet" onClick={onClear}>
+        Clear
+      </Button>
+      <Button kind="primary" onClick={onCopy}>
+        Copy to {to.name}…
+      </Button>
+    </div>
   );
 }

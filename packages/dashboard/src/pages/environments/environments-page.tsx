@@ -1,24 +1,35 @@
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import ArrowDown from 'lucide-react/icons/arrow-down';
+import ArrowUp from 'lucide-react/icons/arrow-up';
 import Plus from 'lucide-react/icons/plus';
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useParams } from 'wouter';
-import { useClients } from '../../api/clients.ts';
-import { useProject } from '../../api/projects.ts';
+import { useClients, useLivePresence } from '../../api/clients.ts';
+import { updateEnvironment, useProject } from '../../api/projects.ts';
+import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
-import type { ProjectRecord } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
+import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useDeed } from '../../changes/actions.tsx';
+import { Badge } from '../../components/badge.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
-import { type Column, RecordTable } from '../../components/record-table.tsx';
+import {
+  type Column,
+  RecordActions,
+  RecordCell,
+  RecordHead,
+  RecordRow,
+  RecordTable,
+} from '../../components/record-table.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { useCreateCommand } from '../../shell/use-create-command.ts';
-import { useLivePresence } from '../clients/use-live-presence.ts';
-import { CreateEnvironmentDialog } from './create-environment-dialog.tsx';
-import { EnvironmentRow } from './environment-row.tsx';
-import { ProjectSection } from './project-section.tsx';
-import { useFlagCounts } from './use-flag-counts.ts';
-import { useMoveEnvironment } from './use-move-environment.ts';
+import { ProjectSection, useDeleteEnvironment } from './deletion.tsx';
+import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
 
 const COLUMNS = [
   { label: 'Environment' },
@@ -97,4 +108,117 @@ function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canC
       ))}
     </RecordTable>
   );
+}
+
+/** One environment. */
+function EnvironmentRow({
+  project,
+  environment,
+  streams,
+  flags,
+  canChange,
+  moves: { up, down },
+}: {
+  project: string;
+  environment: EnvironmentRecord;
+  /** Both `undefined` while they are not known. */
+  streams: number | undefined;
+  flags: number | undefined;
+  canChange: boolean;
+  moves: { readonly up: (() => void) | undefined; readonly down: (() => void) | undefined };
+}) {
+  const [isEditing, setEditing] = useState(false);
+  const remove = useDeleteEnvironment(project);
+  const { name, revision, createdAt } = environment;
+  return (
+    <RecordRow>
+      <RecordHead>
+        <EnvironmentBadge environment={environment} className="max-w-full font-medium" />
+      </RecordHead>
+      <RecordCell label="Protection">
+        {environment.protected ? (
+          <Badge kind="warn">protected</Badge>
+        ) : (
+          <span className="text-ink-3">none</span>
+        )}
+      </RecordCell>
+      {flags !== undefined && <RecordCell label="Flags">{flags}</RecordCell>}
+      <RecordCell label="Revision">{revision}</RecordCell>
+      <RecordCell label="Open streams">{streams ?? <span className="text-ink-3">…</span>}</RecordCell>
+      <RecordCell label="Created" className="lg:whitespace-nowrap">
+        <TimeAgo at={createdAt} />
+      </RecordCell>
+      <RecordActions>
+        {canChange && (
+          <>
+            <IconButton label={`Move ${name} up`} disabled={up === undefined} onClick={up}>
+              <ArrowUp size={15} aria-hidden />
+            </IconButton>
+            <IconButton label={`Move ${name} down`} disabled={down === undefined} onClick={down}>
+              <ArrowDown size={15} aria-hidden />
+            </IconButton>
+            <Button aria-label={`Edit ${name}`} onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+            <Button aria-label={`Delete ${name}`} onClick={() => void remove(environment, { flags })}>
+              Delete
+            </Button>
+          </>
+        )}
+        {isEditing && (
+          <EditEnvironmentDialog
+            project={project}
+            environment={environment}
+            onClose={() => setEditing(false)}
+          />
+        )}
+      </RecordActions>
+    </RecordRow>
+  );
+}
+
+/**
+ * Moves an environment to another place among its project's. Shown at once, and taken back when it is refused. Places
+ * are numbered from 0 without gaps, so that those that shared one get one each.
+ */
+function useMoveEnvironment(project: ProjectRecord): (environment: EnvironmentRecord, index: number) => void {
+  const queries = useQueryClient();
+  const deed = useDeed();
+  const queryKey = queryKeys.project(project.name);
+  return (environment, index) => {
+    const others = project.environments.filter(({ name }) => name !== environment.name);
+    const order = others.toSpliced(index, 0, environment);
+    const moved = order.flatMap(({ name, position }, place) => (position === place ? [] : [{ name, place }]));
+    // An answer that is on its way knows the old order.
+    void queries.cancelQueries({ queryKey });
+    queries.setQueryData<ProjectRecord>(queryKey, {
+      ...project,
+      environments: order.map((each, position) => ({ ...each, position })),
+    });
+    void deed({
+      run: async () => {
+        for (const { name, place } of moved) await updateEnvironment(project.name, name, { position: place });
+      },
+      done: `${environment.name} is number ${index + 1} of ${order.length}`,
+      failed: `${environment.name} was not moved`,
+      stale: [queryKey],
+    });
+  };
+}
+
+/** How many flags each environment has, where the list is here anyway: it is too long to be asked for only for this. */
+function useFlagCounts(project: string): ReadonlyMap<string, number> | undefined {
+  const { data } = useQuery<readonly FlagRecord[]>({
+    queryKey: queryKeys.flags(project),
+    queryFn: skipToken,
+  });
+  return useMemo(() => data && counts(data), [data]);
+}
+
+function counts(flags: readonly FlagRecord[]): ReadonlyMap<string, number> {
+  const byEnvironment = new Map<string, number>();
+  for (const name of flags.flatMap(({ environments }) => Object.keys(environments))) {
+    byEnvironment.set(name, (byEnvironment.get(name) ?? 0) + 1);
+  }
+  return byEnvironment;
 }

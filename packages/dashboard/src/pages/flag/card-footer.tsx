@@ -4,7 +4,7 @@ import X from 'lucide-react/icons/x';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { Author } from '../../components/author.tsx';
 import { IconButton } from '../../components/button.tsx';
-import { SeenBy } from '../../components/delivery/seen-by.tsx';
+import { SeenBy } from '../../components/delivery-proof.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import type { CardChange } from './last-changes.ts';

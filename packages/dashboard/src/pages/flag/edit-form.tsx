@@ -1,5 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
-import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import { usePersonName } from '../../api/people.ts';
+import { usePersonName } from '../../api/operators.ts';
 import type { StateRecord } from '../../api/types.ts';
 import { StateJson } from '../../changes/conflict-dialog.tsx';
 import { Button } from '../../components/button.tsx';

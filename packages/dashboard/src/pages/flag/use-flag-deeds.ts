@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { putFlag } from '../../api/flag-cache.ts';
-import { queryKeys } from '../../api/query-keys.ts';
+import { queryKeys } from '../../api/query-cache.ts';
 import { api, request } from '../../api/request.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useDeed } from '../../changes/use-deed.tsx';
+import { useDeed } from '../../changes/actions.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { links } from '../../shell/links.ts';
 

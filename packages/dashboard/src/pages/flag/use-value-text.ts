@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { readState, type StatePlace } from '../../api/flag-states.ts';
-import { queryKeys } from '../../api/query-keys.ts';
+import { queryKeys } from '../../api/query-cache.ts';
 import type { Json, StateRecord } from '../../api/types.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { type FormEvent, useState } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';

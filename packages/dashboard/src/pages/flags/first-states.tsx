@@ -1,5 +1,5 @@
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
+import { useWhyNotChange } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { Switch } from '../../components/switch.tsx';
 

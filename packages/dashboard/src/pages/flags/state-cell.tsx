@@ -1,8 +1,8 @@
 import { memo } from 'react';
 import { cellName, useWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
-import { useChangeState } from '../../changes/use-change-state.ts';
-import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
+import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useChangeState } from '../../changes/change-state.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { valuePreview } from '../../components/state-text.ts';
 import { Switch } from '../../components/switch.tsx';

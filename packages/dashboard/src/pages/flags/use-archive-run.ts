@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { messageOf } from '../../api/api-error.ts';
-import { type ArchiveResult, archiveFlags, restoreFlags } from '../../api/flag-archive.ts';
 import { dropFlags, putFlag } from '../../api/flag-cache.ts';
-import { queryKeys } from '../../api/query-keys.ts';
-import { toastFailure } from '../../changes/toast-failure.tsx';
+import { type ArchiveResult, archiveFlags, restoreFlags } from '../../api/flags.ts';
+import { queryKeys } from '../../api/query-cache.ts';
+import { toastFailure } from '../../changes/actions.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { toast } from '../../components/toasts.tsx';
 

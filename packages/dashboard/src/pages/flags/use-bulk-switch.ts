@@ -1,11 +1,10 @@
 import { useCallback } from 'react';
-import { switchStates } from '../../api/bulk-switch.ts';
+import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState } from '../../api/types.ts';
+import { toastFailure, useUndoChange } from '../../changes/actions.tsx';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
-import { toastFailure } from '../../changes/toast-failure.tsx';
-import { useUndoChange } from '../../changes/use-undo-change.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { toast } from '../../components/toasts.tsx';
 

@@ -1,8 +1,7 @@
 import { useCallback } from 'react';
 import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
 import type { FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
-import { useChangeGuards } from '../../changes/change-guards.tsx';
-import { useWhyNotChange } from '../../changes/use-why-not-change.ts';
+import { useChangeGuards, useWhyNotChange } from '../../changes/change-guards.tsx';
 
 /** What a person gives for a new flag. */
 export interface FlagDraft extends Omit<NewFlag, 'states'> {

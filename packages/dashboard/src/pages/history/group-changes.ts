@@ -1,4 +1,5 @@
 import type { AuditEntryRecord } from '../../api/audit.ts';
+import type { ProjectDelivery } from '../../api/clients.ts';
 
 /** Everything that one operation did. */
 export interface Change {
@@ -10,7 +11,7 @@ export interface Change {
 }
 
 /** The changes of one day, newest first. */
-export interface Day {
+interface Day {
   /** In local time, as `2027-01-31`. */
   readonly day: string;
   readonly changes: readonly Change[];
@@ -64,4 +65,20 @@ function isOneOperation(newer: AuditEntryRecord, older: AuditEntryRecord): boole
 function localDay(date: Date): string {
   const two = (number: number) => String(number).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** How far a change came, over all environments that it touched; `undefined` where nothing is known. */
+export function deliveryOf(
+  change: Change,
+  bySeq: ReadonlyMap<number, ProjectDelivery>,
+): ProjectDelivery | undefined {
+  const known = [...new Set(change.entries.map(({ seq }) => seq))].flatMap((seq) => bySeq.get(seq) ?? []);
+  const [first] = known;
+  if (first === undefined || known.length === 1) return first;
+  return {
+    ...first,
+    streams: known.reduce((sum, { streams }) => sum + streams, 0),
+    seen: known.reduce((sum, { seen }) => sum + seen, 0),
+    slowestMs: Math.max(...known.map(({ slowestMs }) => slowestMs)),
+  };
 }

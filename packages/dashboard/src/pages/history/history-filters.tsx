@@ -1,8 +1,7 @@
 import Download from 'lucide-react/icons/download';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditEntryRecord, type AuditFilter, auditPath } from '../../api/audit.ts';
-import { useOperators } from '../../api/operators.ts';
-import { usePersonName } from '../../api/people.ts';
+import { useOperators, usePersonName } from '../../api/operators.ts';
 import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
@@ -10,7 +9,7 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { CONTROL } from '../../components/field.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { Select } from '../../components/select.tsx';
-import { ACTION_CHOICES } from './action-choices.ts';
+import { ACTION_CHOICES } from './history-filter.ts';
 
 /** How long after the last key the list is asked for, in milliseconds. */
 const PAUSE_MS = 250;

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
 import { useParams } from 'wouter';
-import { useProjectDeliveries } from '../../api/project-deliveries.ts';
+import { useProjectDeliveries } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
-import { filterOfAddress } from './filter-of-address.ts';
+import { filterOfAddress } from './history-filter.ts';
 import { Timeline } from './timeline.tsx';
 
 /** The screen "History": everything that was done to a project. */

@@ -1,22 +1,20 @@
 import HistoryIcon from 'lucide-react/icons/history';
-import { useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type AuditEntryRecord, type AuditFilter, useAudit } from '../../api/audit.ts';
-import type { ProjectDelivery } from '../../api/project-deliveries.ts';
+import type { ProjectDelivery } from '../../api/clients.ts';
+import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { RefusalNote } from '../../changes/actions.tsx';
+import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { LOCALE } from '../../components/locale.ts';
 import { Problem } from '../../components/problem.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { ChangeItem } from './change-item.tsx';
-import { DayHeading } from './day-heading.tsx';
-import { deliveryOf } from './delivery-of.ts';
-import { FarAway } from './far-away.tsx';
-import { type Change, groupChanges } from './group-changes.ts';
+import { type Change, deliveryOf, groupChanges } from './group-changes.ts';
 import { HistoryFilters } from './history-filters.tsx';
-import { ProjectRevert } from './project-revert.tsx';
-import { useFresh } from './use-fresh.ts';
 
 const NO_ENTRIES: readonly AuditEntryRecord[] = [];
 const NO_DELIVERIES: readonly ProjectDelivery[] = [];
@@ -117,4 +115,78 @@ function NothingFound({ isFiltered }: { isFiltered: boolean }) {
         : 'Every change is kept here for good: who made it, when, what it was before, and why.'}
     </EmptyState>
   );
+}
+
+const format = new Intl.DateTimeFormat(LOCALE, {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+});
+
+/** A day of the timeline: `day` is local, as `2027-01-31`. */
+function DayHeading({ day }: { day: string }) {
+  return (
+    <h2 className="sticky top-0 z-10 bg-bg py-2 text-xs font-semibold tracking-wide text-ink-2">
+      {dayText(day, new Date())}
+    </h2>
+  );
+}
+
+function dayText(day: string, now: Date): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  const start = new Date(year, month - 1, date);
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  // Days of a clock change are an hour longer or shorter.
+  const daysAgo = Math.round((today.getTime() - start.getTime()) / 86_400_000);
+  if (daysAgo === 0) return `Today, ${format.format(start)}`;
+  return daysAgo === 1 ? `Yesterday, ${format.format(start)}` : format.format(start);
+}
+
+/** How far outside of the screen a part of a list is still drawn, in pixels. */
+const MARGIN_PX = 1200;
+
+/**
+ * A part of a long list that is drawn only while it is near the screen; otherwise an empty box of the same height keeps
+ * its place. A part with the focus in it stays.
+ */
+function FarAway({ children }: { children: ReactNode }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState<number>();
+  useEffect(() => {
+    const box = ref.current;
+    if (box === null) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const latest = entries.at(-1);
+        if (latest === undefined) return;
+        if (latest.isIntersecting) setHeight(undefined);
+        else if (!box.contains(document.activeElement)) setHeight(latest.boundingClientRect.height);
+      },
+      { root: box.closest('main'), rootMargin: `${MARGIN_PX}px 0px` },
+    );
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={ref} style={height === undefined ? undefined : { height }}>
+      {height === undefined && children}
+    </div>
+  );
+}
+
+/** Tells of a change whether it came after the list was first shown. `list` names what is listed. */
+function useFresh(list: string, entries: readonly AuditEntryRecord[] | undefined): (seq: number) => boolean {
+  const shown = useRef<{ list: string; newest: number }>(undefined);
+  if (entries !== undefined && shown.current?.list !== list)
+    shown.current = { list, newest: entries[0]?.operation ?? 0 };
+  return useCallback((seq) => shown.current !== undefined && seq > shown.current.newest, []);
+}
+
+/** Reverts a change of a project, once it is known which environments of it are protected. */
+function ProjectRevert({ project, seq, onClose }: { project: string; seq: number; onClose: () => void }) {
+  const { data, isError } = useProject(project);
+  // Without them the server asks for a confirmation that this dialog does not have: it says so.
+  if (data === undefined && !isError) return null;
+  return <RevertDialog seq={seq} environments={data?.environments ?? []} onClose={onClose} />;
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../../api/api-error.ts';
 import { type InvitationRecord, withdrawInvitation } from '../../api/operators.ts';
-import { queryKeys } from '../../api/query-keys.ts';
-import { useDeed } from '../../changes/use-deed.tsx';
+import { queryKeys } from '../../api/query-cache.ts';
+import { useDeed } from '../../changes/actions.tsx';
 import { Author } from '../../components/author.tsx';
 import { Button } from '../../components/button.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';

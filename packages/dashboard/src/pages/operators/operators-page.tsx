@@ -1,18 +1,39 @@
 import UserPlus from 'lucide-react/icons/user-plus';
 import { useCallback, useState } from 'react';
-import { type OfferedLink, useInvitations, useOperators } from '../../api/operators.ts';
-import { useCan } from '../../api/session.ts';
+import {
+  type OfferedLink,
+  offerReset,
+  onlyAdminText,
+  removeOperator,
+  useInvitations,
+  useIsOnlyAdmin,
+  useOperators,
+} from '../../api/operators.ts';
+import { queryKeys } from '../../api/query-cache.ts';
+import { useCan, useOperator } from '../../api/session.ts';
+import type { OperatorRecord } from '../../api/types.ts';
+import { useDeed } from '../../changes/actions.tsx';
+import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { useConfirm } from '../../components/confirm.tsx';
 import { Page } from '../../components/page.tsx';
+import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ReadOnlyNote } from '../../components/read-only-note.tsx';
-import { RecordTable } from '../../components/record-table.tsx';
+import {
+  RecordActions,
+  RecordCell,
+  RecordHead,
+  RecordRow,
+  RecordTable,
+} from '../../components/record-table.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { leaveAtOnce } from '../../shell/leave-guard.ts';
 import { useCreateCommand } from '../../shell/use-create-command.ts';
 import { InvitationList } from './invitation-list.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { LinkDialog } from './link-dialog.tsx';
-import { OperatorRow } from './operator-row.tsx';
+import { EditOperatorDialog, InviteDialog, LinkDialog } from './operator-dialogs.tsx';
 
 const COLUMNS = [
   { label: 'Person' },
@@ -65,4 +86,128 @@ export function OperatorsPage() {
       {offered !== undefined && <LinkDialog offered={offered} onClose={() => setOffered(undefined)} />}
     </Page>
   );
+}
+
+/** One person. */
+function OperatorRow({
+  operator,
+  canChange,
+  onOffered,
+}: {
+  operator: OperatorRecord;
+  canChange: boolean;
+  onOffered: (link: OfferedLink) => void;
+}) {
+  const self = useOperator();
+  const remove = useRemoveOperator();
+  const offerReset = useOfferReset();
+  const [isEditing, setEditing] = useState(false);
+  const { id, name, email, role, createdAt, lastSeenAt } = operator;
+  return (
+    <RecordRow>
+      <RecordHead>
+        <span className="flex flex-wrap items-center gap-x-2">
+          <span className="min-w-0 font-medium">{name}</span>
+          {id === self.id && <Badge>you</Badge>}
+        </span>
+        <span className="block text-xs break-all text-ink-3">{email}</span>
+      </RecordHead>
+      <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
+      <RecordCell label="Protected" className="lg:whitespace-nowrap">
+        {protectedText(operator)}
+      </RecordCell>
+      <RecordCell label="Last seen" className="lg:whitespace-nowrap">
+        {lastSeenAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastSeenAt} />}
+      </RecordCell>
+      <RecordCell label="Joined" className="lg:whitespace-nowrap">
+        {createdAt !== undefined && <TimeAgo at={createdAt} />}
+      </RecordCell>
+      <RecordActions>
+        {canChange && (
+          <>
+            <Button aria-label={`Edit ${name}`} onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+            <Button
+              aria-label={`Password link for ${name}`}
+              onClick={() => void offerReset(operator).then((link) => link && onOffered(link))}
+            >
+              Password link
+            </Button>
+            <Button aria-label={`Remove ${name}`} onClick={() => void remove(operator)}>
+              Remove
+            </Button>
+          </>
+        )}
+        {isEditing && <EditOperatorDialog operator={operator} onClose={() => setEditing(false)} />}
+      </RecordActions>
+    </RecordRow>
+  );
+}
+
+/** Asks, and removes a person. */
+function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
+  const confirm = useConfirm();
+  const deed = useDeed();
+  const self = useOperator();
+  const isOnlyAdmin = useIsOnlyAdmin();
+  return async (operator) => {
+    const { id, name, email } = operator;
+    if (isOnlyAdmin(operator)) {
+      toast({ kind: 'problem', title: `${name} was not removed`, detail: onlyAdminText(operator) });
+      return;
+    }
+    const isSelf = id === self.id;
+    const isConfirmed = await confirm({
+      title: isSelf ? 'Remove yourself?' : `Remove ${name}?`,
+      body: (
+        <p>
+          {isSelf
+            ? 'You are signed out everywhere at once and cannot'
+            : `${email} is signed out everywhere at once and cannot`}{' '}
+          sign in any more. What was done stays in the audit log; access tokens go on working; schedules made
+          by {isSelf ? 'you' : 'this person'} will fail.
+        </p>
+      ),
+      action: isSelf ? 'Remove myself' : `Remove ${name}`,
+      isDangerous: true,
+    });
+    if (!isConfirmed) return;
+    const isDone = await deed({
+      run: () => removeOperator(id),
+      done: `${name} is removed`,
+      failed: `${name} was not removed`,
+      stale: [queryKeys.operators, queryKeys.invitations],
+    });
+    if (isDone && isSelf) leaveAtOnce('/sign-in');
+  };
+}
+
+/** Asks, and makes a link for a new password; `undefined` when there is none. */
+function useOfferReset(): (operator: OperatorRecord) => Promise<OfferedLink | undefined> {
+  const confirm = useConfirm();
+  const deed = useDeed();
+  return async ({ id, name, email }) => {
+    const isConfirmed = await confirm({
+      title: `A new password for ${name}?`,
+      body: (
+        <p>
+          You get a link for {email} that works once, within a day. Until it is used, the present password
+          goes on working; then every session of theirs ends.
+        </p>
+      ),
+      action: 'Make the link',
+    });
+    if (!isConfirmed) return undefined;
+    let link: OfferedLink | undefined;
+    await deed({
+      run: async () => {
+        link = await offerReset(id);
+      },
+      done: `The link for ${name} is made`,
+      failed: `No link was made for ${name}`,
+      stale: [queryKeys.invitations],
+    });
+    return link;
+  };
 }

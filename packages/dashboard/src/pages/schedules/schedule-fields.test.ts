@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { afterStep } from './after-step.ts';
 import {
+  afterStep,
   type Draft,
   type DraftStep,
   findProblems,

@@ -1,6 +1,6 @@
 import { isRolloutPct } from '@halyard/protocol';
 import type { NewSchedule, ScheduledStep } from '../../api/schedules.ts';
-import type { Json } from '../../api/types.ts';
+import type { FlagState, Json } from '../../api/types.ts';
 import { shareOf } from '../flag/state-draft.ts';
 
 /** What can happen to a flag at its time. */
@@ -34,7 +34,7 @@ export interface Draft {
 }
 
 /** What is wrong with a draft, by field; steps by their id. */
-export interface DraftProblems {
+interface DraftProblems {
   readonly time?: string;
   readonly steps: ReadonlyMap<number, string>;
 }
@@ -126,4 +126,16 @@ export function firstTime(now: Date): string {
   const due = new Date(Math.ceil((now.getTime() + 3_600_000) / step) * step);
   const local = new Date(due.getTime() - due.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);
+}
+
+/** What a step makes of a state, as it is now. */
+export function afterStep(before: FlagState | undefined, step: ScheduledStep | undefined): FlagState | null {
+  if (step?.patch === undefined) return step?.state ?? null;
+  const { unset = [], ...members } = step.patch;
+  const { enabled, value, rolloutPct }: FlagState = { enabled: false, ...before, ...members };
+  return {
+    enabled,
+    ...(value === undefined || unset.includes('value') ? {} : { value }),
+    ...(rolloutPct === undefined || unset.includes('rolloutPct') ? {} : { rolloutPct }),
+  };
 }

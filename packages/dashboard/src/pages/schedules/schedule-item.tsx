@@ -1,18 +1,28 @@
+import CircleAlert from 'lucide-react/icons/circle-alert';
+import CircleCheck from 'lucide-react/icons/circle-check';
+import CircleSlash from 'lucide-react/icons/circle-slash';
+import Clock from 'lucide-react/icons/clock';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useEnvironments } from '../../api/projects.ts';
-import { type ScheduleRecord, useCancelSchedule } from '../../api/schedules.ts';
+import {
+  type ScheduledStep,
+  type ScheduleRecord,
+  type ScheduleStatus,
+  useCancelSchedule,
+} from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
-import { toastFailure } from '../../changes/toast-failure.tsx';
+import { toastFailure } from '../../changes/actions.tsx';
 import { Author } from '../../components/author.tsx';
 import { Button } from '../../components/button.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { useConfirm } from '../../components/confirm.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { stateText, valuePreview } from '../../components/state-text.ts';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { dueText } from './due-text.ts';
-import { StatusBadge } from './status-badge.tsx';
-import { stepText } from './step-text.ts';
 
 /** One schedule: when, where, what, by whom, and how it ended. */
 export function ScheduleItem({ project, schedule }: { project: string; schedule: ScheduleRecord }) {
@@ -93,4 +103,39 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
 function namesOf({ changes }: ScheduleRecord): string {
   const [first] = changes;
   return changes.length === 1 && first !== undefined ? first.key : `${changes.length} flags`;
+}
+
+const LOOKS: Readonly<Record<ScheduleStatus, readonly [icon: ReactNode, className: string]>> = {
+  pending: [<Clock key="icon" size={13} aria-hidden />, 'bg-accent-soft text-accent'],
+  done: [<CircleCheck key="icon" size={13} aria-hidden />, 'bg-good-soft text-good'],
+  failed: [<CircleAlert key="icon" size={13} aria-hidden />, 'bg-danger-soft text-danger'],
+  cancelled: [<CircleSlash key="icon" size={13} aria-hidden />, 'bg-hover text-ink-2'],
+};
+
+/** How a schedule stands, as a sign and a word. */
+function StatusBadge({ status }: { status: ScheduleStatus }) {
+  const [icon, className] = LOOKS[status];
+  return (
+    <span
+      className={classNames(
+        'inline-flex h-5 items-center gap-1 rounded px-1.5 text-xs font-medium',
+        className,
+      )}
+    >
+      {icon} {status}
+    </span>
+  );
+}
+
+/** What a step does, in words: "turns on, 25 %". */
+export function stepText({ state, patch }: ScheduledStep): string {
+  if (patch === undefined)
+    return state === null || state === undefined ? 'is removed' : `becomes ${stateText(state)}`;
+  const { enabled, rolloutPct, value, unset = [] } = patch;
+  return [
+    ...(enabled === undefined ? [] : [enabled ? 'turns on' : 'turns off']),
+    ...(rolloutPct === undefined ? [] : [`is rolled out to ${rolloutPct} %`]),
+    ...('value' in patch && value !== undefined ? [`gets the value ${valuePreview(value)}`] : []),
+    ...unset.map((name) => (name === 'value' ? 'loses its value' : 'goes to everyone')),
+  ].join(', ');
 }

@@ -2,10 +2,11 @@ import CalendarClock from 'lucide-react/icons/calendar-clock';
 import Plus from 'lucide-react/icons/plus';
 import { useCallback, useMemo } from 'react';
 import { useParams } from 'wouter';
-import { type ScheduleStatus, useSchedules } from '../../api/schedules.ts';
+import { type ScheduleRecord, type ScheduleStatus, useSchedules } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -14,7 +15,6 @@ import { useShortcut } from '../../components/use-shortcut.ts';
 import { useCommands } from '../../shell/commands.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
 import { ScheduleItem } from './schedule-item.tsx';
-import { StatusTabs } from './status-tabs.tsx';
 
 /** The screen "Schedules": changes that are made by themselves at their time. */
 export function SchedulesPage() {
@@ -102,4 +102,36 @@ function byTime(one: Timed, other: Timed): number {
 interface Timed {
   readonly status: ScheduleStatus;
   readonly dueAt: string;
+}
+
+const CHOICES = ['', 'pending', 'done', 'failed', 'cancelled'] as const;
+
+/** Which schedules are listed; kept in the address. */
+function StatusTabs({ schedules }: { schedules: readonly ScheduleRecord[] }) {
+  const [params, setParams] = useSearchState();
+  const chosen = params.get('status') ?? '';
+  return (
+    <fieldset className="mb-3 flex flex-wrap gap-1">
+      <legend className="sr-only">Which schedules</legend>
+      {CHOICES.map((status) => {
+        const count = schedules.filter((each) => status === '' || each.status === status).length;
+        return (
+          <button
+            key={status}
+            type="button"
+            aria-pressed={status === chosen}
+            className={classNames(
+              'h-7 rounded-md px-2.5',
+              status === chosen
+                ? 'bg-accent-soft font-medium text-accent'
+                : 'text-ink-2 hover:bg-hover hover:text-ink',
+            )}
+            onClick={() => setParams({ status })}
+          >
+            {status === '' ? 'all' : status} <span className="text-xs">{count}</span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
 }

@@ -3,10 +3,9 @@ import { type InvitationFacts, useEnter, useInvitation, useSession } from '../..
 import type { SessionRecord } from '../../api/types.ts';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { DeadLink } from './dead-link.tsx';
-import { Door } from './door.tsx';
-import { useLinkSecret } from './link-secret.ts';
+import { Door } from './auth-layout.tsx';
 import { NewAccountForm } from './new-account-form.tsx';
+import { DeadLink, useLinkSecret } from './one-time-link.tsx';
 
 /** Comes in through the link of an invitation, or gives a new password through one. */
 export function InvitationPage() {

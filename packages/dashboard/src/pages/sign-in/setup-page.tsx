@@ -2,11 +2,9 @@ import { Redirect, useLocation } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useEnter, useInvitation, useSession } from '../../api/session.ts';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { DeadLink } from './dead-link.tsx';
-import { Door } from './door.tsx';
-import { useLinkSecret } from './link-secret.ts';
+import { Door, SetupNeeded } from './auth-layout.tsx';
 import { type NewAccount, NewAccountForm } from './new-account-form.tsx';
-import { SetupNeeded } from './setup-needed.tsx';
+import { DeadLink, useLinkSecret } from './one-time-link.tsx';
 
 /** Makes the first administrator, through the link that the server printed. */
 export function SetupPage() {

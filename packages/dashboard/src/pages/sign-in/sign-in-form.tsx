@@ -1,9 +1,11 @@
-import { type FormEvent, useId, useState } from 'react';
-import { useEnter } from '../../api/session.ts';
-import { RefusalNote } from '../../changes/refusal-note.tsx';
+import { type FormEvent, useId, useRef, useState } from 'react';
+import { useEnter, useOperator } from '../../api/session.ts';
+import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { PasswordField } from '../../components/password-field.tsx';
+import { leaveAtOnce } from '../../shell/leave-guard.ts';
 
 /** E-mail and password. `knownEmail` is filled in: the password is what is left to type. */
 export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLeave?: () => void }) {
@@ -62,5 +64,32 @@ export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLea
         No account, or a forgotten password? An administrator can make a link for you.
       </p>
     </form>
+  );
+}
+
+/** Asks for the password over the screen, which stays as it is: with what was typed there. */
+export function SessionEndedDialog() {
+  const { email } = useOperator();
+  const content = useRef<HTMLDivElement>(null);
+  /** Without a session there is nothing to go back to. A second Escape closes it all the same: it is opened again. */
+  function stay(): void {
+    const dialog = content.current?.closest('dialog');
+    if (dialog?.open === false) dialog.showModal();
+  }
+  function leave(): void {
+    leaveAtOnce(`/sign-in?from=${encodeURIComponent(location.pathname + location.search)}`);
+  }
+  return (
+    <Dialog title="Sign in again" frame="bare" className="max-w-sm" onClose={stay}>
+      <div ref={content} className="p-6">
+        <p className="text-lg font-semibold" aria-hidden>
+          Sign in again
+        </p>
+        <p className="mt-1 mb-4 text-ink-2">
+          Your session has ended. Sign in to go on; what you typed is kept.
+        </p>
+        <SignInForm knownEmail={email} onLeave={leave} />
+      </div>
+    </Dialog>
   );
 }

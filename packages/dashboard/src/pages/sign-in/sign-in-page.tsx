@@ -1,11 +1,9 @@
 import { useEffect } from 'react';
 import { Redirect, useSearch } from 'wouter';
 import { useSession } from '../../api/session.ts';
-import { endQuiet } from '../../changes/quiet-time.ts';
-import { Door } from './door.tsx';
-import { SetupNeeded } from './setup-needed.tsx';
+import { endQuiet } from '../../changes/change-guards.tsx';
+import { Door, SetupNeeded } from './auth-layout.tsx';
 import { SignInForm } from './sign-in-form.tsx';
-import { wayBack } from './way-back.ts';
 
 /** E-mail and password. */
 export function SignInPage() {
@@ -21,4 +19,11 @@ export function SignInPage() {
       <SignInForm />
     </Door>
   );
+}
+
+/** Where to go after signing in: to where the person came from, if that is on this server, or home. */
+function wayBack(search: string): string {
+  const from = new URLSearchParams(search).get('from') ?? '/';
+  // "//host" and "/\host" are addresses of other servers.
+  return /^\/(?![/\\])/.test(from) ? from : '/';
 }

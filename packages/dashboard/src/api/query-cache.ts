@@ -1,0 +1,50 @@
+import { QueryClient } from '@tanstack/react-query';
+import { ApiError } from './api-error.ts';
+
+/** The names of what the cache holds. A list of records and what is in it share their beginning. */
+export const queryKeys = {
+  session: ['session'],
+  projects: ['projects'],
+  project: (project: string) => ['project', project],
+  flags: (project: string) => ['flags', project],
+  archivedFlags: (project: string) => ['archived-flags', project],
+  flag: (project: string, key: string) => ['flag', project, key],
+  valueText: (project: string, environment: string, key: string, revision: number | undefined) => [
+    'value-text',
+    project,
+    environment,
+    key,
+    revision,
+  ],
+  clients: (project: string) => ['clients', project],
+  keys: (project: string) => ['keys', project],
+  schedules: (project: string) => ['schedules', project],
+  history: (project: string) => ['history', project],
+  compare: (project: string) => ['compare', project],
+  deliveries: (project: string) => ['deliveries', project],
+  operators: ['operators'],
+  invitations: ['invitations'],
+  tokens: ['tokens'],
+  audit: ['audit'],
+} as const;
+
+/** The cache of what the API answered. The live stream keeps it new, so nothing is asked for again by itself. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 30_000,
+        gcTime: 10 * 60_000,
+        refetchOnWindowFocus: false,
+        retry: isWorthRetrying,
+      },
+      mutations: { retry: false },
+    },
+  });
+}
+
+/** A refusal stays one; a server that is away or overloaded may be back. */
+function isWorthRetrying(failures: number, error: Error): boolean {
+  const isTemporary = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
+  return isTemporary && failures < 3;
+}

@@ -1,0 +1,228 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { isRefusal } from '../api/api-error.ts';
+import { updateFlagInCache, withState } from '../api/flag-cache.ts';
+import {
+  differsInSwitchOnly,
+  readState,
+  type StatePlace,
+  type ValueTexts,
+  writeState,
+} from '../api/flag-states.ts';
+import {
+  cellName,
+  clearWriteStatus,
+  isGuess,
+  markGuess,
+  markMine,
+  setWriteStatus,
+} from '../api/own-writes.ts';
+import { queryKeys } from '../api/query-cache.ts';
+import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
+import { DeliveryProof } from '../components/delivery-proof.tsx';
+import { announce } from '../components/live-region.tsx';
+import { stateText } from '../components/state-text.ts';
+import { toast } from '../components/toasts.tsx';
+import { toastFailure } from './actions.tsx';
+import { useChangeGuards } from './change-guards.tsx';
+import type { Conflict, Resolution } from './conflict-dialog.tsx';
+
+/** A new state for one flag in one environment. */
+interface StateChange {
+  readonly key: string;
+  readonly environment: EnvironmentRecord;
+  /** The record on the screen; `undefined` where there is none. */
+  readonly before: StateRecord | undefined;
+  /** `null` removes the state. */
+  readonly after: FlagState | null;
+  /** Why: goes into the audit log. */
+  readonly note?: string;
+  readonly texts?: ValueTexts | undefined;
+  /** Whether a person typed it, so that a conflict must not drop it unasked. */
+  readonly isDraft?: boolean;
+}
+
+/** How a change ended; `yielded`: the person dropped it for a newer version. */
+type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'yielded';
+
+/** What writing a state needs. */
+interface StateWriterParts {
+  readonly project: string;
+  readonly queries: QueryClient;
+  readonly settleConflict: (conflict: Conflict) => Promise<Resolution>;
+}
+
+/** What became of states that were shown before they were written; `undefined` for those that were not written. */
+const outcomes = new WeakMap<StateRecord, Promise<StateRecord | undefined>>();
+
+/**
+ * Makes the function that writes a state: shows it at once, takes it back when it is refused, shows both versions when
+ * somebody else was faster, and offers to undo.
+ */
+function createStateWriter({
+  project,
+  queries,
+  settleConflict,
+}: StateWriterParts): (change: StateChange) => Promise<ChangeOutcome> {
+  return writeInTurn;
+
+  /** Where what was seen is still being written, the server knows it only afterwards. */
+  async function writeInTurn(change: StateChange): Promise<ChangeOutcome> {
+    const { before } = change;
+    const isWaiting = before !== undefined && isGuess(before);
+    if (!isWaiting) return write(change);
+    const written = await outcomes.get(before);
+    return written === undefined ? 'cancelled' : write({ ...change, before: written });
+  }
+
+  async function write(change: StateChange): Promise<ChangeOutcome> {
+    const { key, environment, before, after, note, texts } = change;
+    const place: StatePlace = { project, environment: environment.name, key };
+    const cell = cellName(project, environment.name, key);
+    const shown = after === null ? undefined : guessOf(before, after, authorOf(queries));
+    const outcome = Promise.withResolvers<StateRecord | undefined>();
+    if (shown !== undefined) outcomes.set(shown, outcome.promise);
+    setWriteStatus(cell, 'saving');
+    show(place, before, shown);
+    const confirmed = environment.protected ? environment.name : undefined;
+    let written: Awaited<ReturnType<typeof writeState>>;
+    try {
+      written = await writeState(place, after, { before, confirmed, note, texts });
+    } catch (error) {
+      settle(place, shown, before);
+      outcome.resolve(undefined);
+      if (isRefusal(error, 'revision_conflict')) return settleWith(change, place, cell);
+      setWriteStatus(cell, 'failed');
+      tellFailed(change, error);
+      return 'failed';
+    }
+    const record = written && recordOf(written);
+    if (record !== undefined) {
+      markMine(record);
+      const textKey = queryKeys.valueText(project, environment.name, key, record.revision);
+      queries.setQueryData(textKey, written?.valueText ?? '');
+    }
+    settle(place, shown, record);
+    setWriteStatus(cell, 'saved');
+    outcome.resolve(record);
+    tellDone(change, record, written?.seq);
+    return 'done';
+  }
+
+  async function settleWith(change: StateChange, place: StatePlace, cell: string): Promise<ChangeOutcome> {
+    clearWriteStatus(cell);
+    let theirs: StateRecord | undefined;
+    let theirText: string | undefined;
+    try {
+      const read = await readState(place);
+      [theirs, theirText] = [recordOf(read), read.valueText];
+    } catch (error) {
+      // Removed: that is their version.
+      if (!isRefusal(error, 'flag_not_found')) {
+        tellFailed(change, error);
+        return 'failed';
+      }
+    }
+    updateFlagInCache(queries, project, change.key, (flag) => withState(flag, place.environment, theirs));
+    const decision = await settleConflict({
+      key: change.key,
+      environment: place.environment,
+      theirs,
+      mine: change.after,
+      isDraft: change.isDraft ?? false,
+    });
+    if (decision !== 'mine') return decision === 'theirs' ? 'yielded' : 'cancelled';
+    return write({ ...change, before: theirs, texts: { before: theirText, after: change.texts?.after } });
+  }
+
+  function tellDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
+    const { key, environment, before, after, texts } = change;
+    const title = `${key} is ${outcomeText(before, after)} in ${environment.name}`;
+    announce(`Saved: ${title}`);
+    toast({
+      kind: 'done',
+      about: cellName(project, environment.name, key),
+      title,
+      detail: <DeliveryProof seq={seq} />,
+      action: {
+        label: 'Undo',
+        run: () =>
+          void write({
+            ...{ key, environment, before: record, after: before?.state ?? null },
+            note: 'Undo',
+            texts: { before: texts?.after, after: texts?.before },
+          }),
+      },
+    });
+  }
+
+  /** Shows a state that is not written yet. */
+  function show(place: StatePlace, before: StateRecord | undefined, shown: StateRecord | undefined): void {
+    updateFlagInCache(queries, project, place.key, (flag) =>
+      flag.environments[place.environment] === before ? withState(flag, place.environment, shown) : flag,
+    );
+  }
+
+  /** Replaces what was shown meanwhile, unless the stream has brought something newer. */
+  function settle(place: StatePlace, shown: StateRecord | undefined, record: StateRecord | undefined): void {
+    updateFlagInCache(queries, project, place.key, (flag) => {
+      const now = flag.environments[place.environment];
+      const isNewer = now !== shown && (now?.revision ?? 0) >= (record?.revision ?? 0);
+      return isNewer ? flag : withState(flag, place.environment, record);
+    });
+  }
+}
+
+/** What was done, as shortly as it can be told. */
+function outcomeText(before: StateRecord | undefined, after: FlagState | null): string {
+  if (after === null) return 'removed';
+  const isSwitched = before !== undefined && differsInSwitchOnly(before.state, after);
+  return isSwitched ? (after.enabled ? 'on' : 'off') : stateText(after);
+}
+
+function tellFailed({ key, environment }: StateChange, error: unknown): void {
+  toastFailure(`${key} in ${environment.name} was not changed`, error);
+}
+
+function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): StateRecord {
+  return { state, revision, updatedAt, ...(updatedBy === undefined ? {} : { updatedBy }) };
+}
+
+/** What the record will probably be; its revision is known once it is written. */
+function guessOf(
+  before: StateRecord | undefined,
+  after: FlagState,
+  who: Pick<StateRecord, 'updatedBy'>,
+): StateRecord {
+  const updatedAt = new Date().toISOString();
+  const guess = { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
+  markGuess(guess);
+  return guess;
+}
+
+/** The person at this screen, as the server will name them. */
+function authorOf(queries: QueryClient): Pick<StateRecord, 'updatedBy'> {
+  const operator = queries.getQueryData<SessionRecord>(queryKeys.session)?.operator;
+  return operator === undefined ? {} : { updatedBy: `operator:${operator.email}` };
+}
+
+/**
+ * Changes a state the way it is done everywhere here: asks where the environment is protected, shows the new state at
+ * once, takes it back when it is refused, shows both versions when somebody else was faster, and offers to undo.
+ */
+export function useChangeState(project: string): (change: StateChange) => Promise<ChangeOutcome> {
+  const queries = useQueryClient();
+  const { askConsent, settleConflict } = useChangeGuards();
+  const write = useMemo(
+    () => createStateWriter({ project, queries, settleConflict }),
+    [project, queries, settleConflict],
+  );
+  return useCallback(
+    async (change: StateChange) => {
+      const { key, environment, before, after } = change;
+      const steps = [{ key, before: before?.state, after }];
+      return (await askConsent({ project, environment, steps })) ? write(change) : 'cancelled';
+    },
+    [project, askConsent, write],
+  );
+}
