@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ENVIRONMENT_COLORS } from '../domain/environment.ts';
+import { ENVIRONMENT_COLORS } from '../domain/project.ts';
 import { apiPath } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';
 import { requireYes } from './confirmation.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ROLES } from '../domain/operator.ts';
+import { ROLES } from '../domain/people.ts';
 
 /** What a command is told about somebody's permissions. */
 export interface PermissionOptions {

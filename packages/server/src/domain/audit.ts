@@ -1,4 +1,4 @@
-import type { Permissions } from './operator.ts';
+import type { Permissions } from './people.ts';
 
 /** Who runs a management operation, what they may do, and why they do it. */
 export interface Actor {

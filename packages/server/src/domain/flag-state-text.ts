@@ -8,7 +8,7 @@ import {
   nestingOf,
   parseFlagState,
 } from '@halyard/protocol';
-import type { StateText } from './flag.ts';
+import type { StateText } from './project.ts';
 import { at, invalid, memberPath, readMembers } from './strict-members.ts';
 
 /** A flag state taken apart, its value still the writer's own text. */

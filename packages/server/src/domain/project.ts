@@ -6,3 +6,93 @@ export interface Project {
   /** Epoch milliseconds. */
   readonly createdAt: number;
 }
+
+/** The colours that an environment can have on a screen, beside its name. */
+export const ENVIRONMENT_COLORS = [
+  'gray',
+  'blue',
+  'green',
+  'amber',
+  'red',
+  'violet',
+  'teal',
+  'pink',
+] as const;
+
+/** A colour of an environment. */
+export type EnvironmentColor = (typeof ENVIRONMENT_COLORS)[number];
+
+/** How an environment looks that nobody has given a colour or a place. */
+export const PLAIN_LOOKS = { protected: false, color: 'gray', position: 0 } as const;
+
+/** One environment of a project: an ordered log of revisions. */
+export interface Environment {
+  readonly id: string;
+  readonly projectId: string;
+  /** Unique in its project, immutable. */
+  readonly name: string;
+  /** Counts committed changes. A deleted and recreated environment goes on counting, so no reader goes back in time. */
+  readonly revision: number;
+  /** Changes to its states need the permission for it, and a confirmation from people. */
+  readonly protected: boolean;
+  /** How screens tell it apart: one of {@link ENVIRONMENT_COLORS}. */
+  readonly color: EnvironmentColor;
+  /** Where it stands among its project's environments on a screen, from 0. */
+  readonly position: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+/** A flag of a project; its state lives per environment. */
+export interface Flag {
+  readonly projectId: string;
+  /** Unique in its project, immutable: renaming would re-roll every rollout. */
+  readonly key: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Who looks after it: free text, empty where nobody is named. */
+  readonly owner: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Since when it is archived: it has no states, nobody is served it, and it can be restored or deleted. */
+  readonly archivedAt?: number;
+}
+
+/**
+ * A flag state as compact JSON text, members in the order `enabled`, `value`, `rolloutPct`. The value's text is kept
+ * as its writer sent it (less white space), so key order and number notation survive.
+ */
+export type StateText = string;
+
+/** The state of one flag in one environment, as stored. */
+export interface StoredState {
+  readonly flagKey: string;
+  readonly state: StateText;
+  /** The environment's revision in which this state was written. */
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly updatedAt: number;
+  /** Who wrote it, as the audit log names them; empty where that was not written down. */
+  readonly updatedBy: string;
+}
+
+/** One step of a change: the new state of a flag, or `null` where it ceases to exist in the environment. */
+export type StateOperation = readonly [flagKey: string, state: StateText | null];
+
+/** What is known of a project key after its creation. The key itself is not. (Spec: Project key) */
+export interface ProjectKey {
+  /** Public id; safe in logs and URLs. */
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  /** The key's last four characters, to recognise it by. */
+  readonly lastFour: string;
+  /** Names of the environments it opens. */
+  readonly environments: readonly string[];
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  /** Written lazily, up to a minute late. */
+  readonly lastUsedAt?: number;
+}

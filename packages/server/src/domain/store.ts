@@ -1,12 +1,15 @@
-import type { AccessToken } from './access-token.ts';
 import type { Actor, AuditEntry } from './audit.ts';
-import type { Environment } from './environment.ts';
-import type { Flag, StateOperation, StateText, StoredState } from './flag.ts';
-import type { PeopleReader, PeopleStore, PeopleTransaction } from './people-store.ts';
-import type { Project } from './project.ts';
-import type { ProjectKey } from './project-key.ts';
-import type { ScheduleReader, ScheduleTransaction } from './schedule-store.ts';
-import type { SearchHit } from './search.ts';
+import type { AccessToken, PeopleReader, PeopleStore, PeopleTransaction } from './people.ts';
+import type {
+  Environment,
+  Flag,
+  Project,
+  ProjectKey,
+  StateOperation,
+  StateText,
+  StoredState,
+} from './project.ts';
+import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
@@ -165,4 +168,22 @@ export interface Store {
   touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void>;
   /** As {@link touchKeys}, for access tokens. */
   touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** What can be searched for, in the order in which equally good finds are given. */
+export const SEARCH_KINDS = ['project', 'environment', 'flag', 'key'] as const;
+
+/** What was found. */
+export interface SearchHit {
+  readonly kind: (typeof SEARCH_KINDS)[number];
+  /** Name of its project, or its own. */
+  readonly project: string;
+  /** What it is called: a name, or a flag's key. */
+  readonly name: string;
+  /** A project key's id. */
+  readonly id?: string;
+  /** A flag's description. */
+  readonly description?: string;
+  /** Since when a flag is archived, in epoch milliseconds. */
+  readonly archivedAt?: number;
 }

@@ -1,6 +1,6 @@
 import { membersOf } from '@halyard/protocol';
-import type { StateText } from './flag.ts';
 import { parseStored } from './flag-state-text.ts';
+import type { StateText } from './project.ts';
 
 /**
  * Checks a stored state before it is served: gives its text, or `undefined` when it is no flag state at all. Members

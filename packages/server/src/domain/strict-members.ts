@@ -1,5 +1,5 @@
 import { membersOf } from '@halyard/protocol';
-import { ServiceError } from './service-error.ts';
+import { ServiceError } from './errors.ts';
 
 /** Which members an object may have, and which it must. */
 export interface MemberRules {

@@ -1,5 +1,5 @@
+import { ServiceError, unavailable } from '../domain/errors.ts';
 import type { Freshness, OpenStream } from '../domain/read-side.ts';
-import { ServiceError, unavailable } from '../domain/service-error.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { Hub } from './streaming/hub.ts';

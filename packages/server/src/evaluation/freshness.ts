@@ -1,5 +1,5 @@
+import { StorageError } from '../domain/errors.ts';
 import type { Freshness } from '../domain/read-side.ts';
-import { StorageError } from '../domain/storage-error.ts';
 import type { Follower } from './replication/follower.ts';
 
 /** A catalog whose last proof is older than this may be behind: two heartbeats, and one that was not answered. */

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { until as eventually } from '@halyard/testing';
-import type { LogRow } from '../domain/change.ts';
-import type { LogSession, LogSource } from '../domain/log-source.ts';
+import type { LogRow, LogSession, LogSource } from '../domain/change-log.ts';
 import { createLogger } from '../observability/log.ts';
 import { ReadPlane, type ReadPlaneSettings } from './read-plane.ts';
 

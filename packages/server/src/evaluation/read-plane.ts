@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import type { LogRow } from '../domain/change.ts';
+import type { LogRow, LogSource } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
-import type { LogSource } from '../domain/log-source.ts';
-import { StorageError } from '../domain/storage-error.ts';
-import { StoreOutage } from '../domain/store-outage.ts';
+import { StorageError, StoreOutage } from '../domain/errors.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { NodeFreshness } from './freshness.ts';
 import { Follower } from './replication/follower.ts';

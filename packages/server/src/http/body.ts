@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError } from '../domain/errors.ts';
 
 /**
  * Reads a request's body as UTF-8 text, counting while it arrives. More than `maxBytes`, bytes that are no UTF-8, and

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import { startPostgres } from '@halyard/testing';
 import pino from 'pino';
-import { StoreBusy } from '../domain/store-busy.ts';
-import { StoreOutage } from '../domain/store-outage.ts';
+import { StoreBusy, StoreOutage } from '../domain/errors.ts';
 import { openPostgres } from '../storage/engines/postgres.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';

@@ -1,8 +1,6 @@
 import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Logger } from 'pino';
-import { ServiceError } from '../domain/service-error.ts';
-import { StoreBusy } from '../domain/store-busy.ts';
-import { StoreOutage } from '../domain/store-outage.ts';
+import { ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
 import { noteOutage } from './outage-log.ts';
 
 /** Seconds a caller is asked to wait while the store is away or held by others. */

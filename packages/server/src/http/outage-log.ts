@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { StoreOutage } from '../domain/store-outage.ts';
+import type { StoreOutage } from '../domain/errors.ts';
 
 /** One line in this time tells of all requests that an outage made fail, in milliseconds. */
 const PAUSE_MS = 10_000;

@@ -1,8 +1,6 @@
 import type { Actor } from '../domain/audit.ts';
-import type { Environment } from '../domain/environment.ts';
-import type { Flag } from '../domain/flag.ts';
-import type { Project } from '../domain/project.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { Environment, Flag, Project } from '../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../domain/store.ts';
 import { quote } from '../domain/strict-members.ts';
 import { requireChangeOf } from './permissions.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../domain/audit.ts';
-import type { Environment } from '../domain/environment.ts';
-import { ROLES, type Role } from '../domain/operator.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { ROLES, type Role } from '../domain/people.ts';
+import type { Environment } from '../domain/project.ts';
 import { quote } from '../domain/strict-members.ts';
 
 /** Refuses with `forbidden` who has a lesser role than `least`. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LogSource } from '../domain/log-source.ts';
+import type { LogSource } from '../domain/change-log.ts';
 import { ReadPlane, type ReadPlaneSettings } from '../evaluation/read-plane.ts';
 import { type EvaluationSettings, evaluationContext } from '../evaluation/v1/context.ts';
 import { evaluationRoutes } from '../evaluation/v1/routes.ts';

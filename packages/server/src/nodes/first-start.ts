@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { StoreOutage } from '../domain/store-outage.ts';
+import { StoreOutage } from '../domain/errors.ts';
 import { createDemo, type FirstStart } from '../management/first-start/demo.ts';
 import { prepareFirstOperator } from '../management/first-start/first-operator.ts';
 import { offerSetup } from '../management/people/invitations.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DeliveryStore } from '../domain/delivery.ts';
+import { StoreOutage } from '../domain/errors.ts';
 import type { Store } from '../domain/store.ts';
-import { StoreOutage } from '../domain/store-outage.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in-limit.ts';
 import type { Database } from '../storage/database.ts';

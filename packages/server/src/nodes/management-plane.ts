@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { unavailable } from '../domain/service-error.ts';
+import { unavailable } from '../domain/errors.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { LazyManagementApp } from '../management/api/lazy-app.ts';

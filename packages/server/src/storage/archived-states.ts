@@ -1,5 +1,5 @@
 import { membersOf } from '@halyard/protocol';
-import type { StateText } from '../domain/flag.ts';
+import type { StateText } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
 

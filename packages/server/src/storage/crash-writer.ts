@@ -1,4 +1,4 @@
-import { PLAIN_LOOKS } from '../domain/environment.ts';
+import { PLAIN_LOOKS } from '../domain/project.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { SqlStore } from './store.ts';
 import { ADA, changing } from './test-records.ts';

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
-import { StorageError } from '../domain/storage-error.ts';
+import { StorageError } from '../domain/errors.ts';
 import { DatabaseOpener, storeOf } from './database-opener.ts';
 
 setDefaultTimeout(60_000);

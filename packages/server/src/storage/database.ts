@@ -1,4 +1,4 @@
-import { StoreOutage } from '../domain/store-outage.ts';
+import { StoreOutage } from '../domain/errors.ts';
 
 /** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
 export interface Queryable {

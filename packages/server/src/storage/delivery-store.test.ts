@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type DeliveryReceipt, PRESENCE_MS, RECEIPT_RETENTION } from '../domain/delivery.ts';
-import type { Environment } from '../domain/environment.ts';
-import type { Project } from '../domain/project.ts';
+import type { Environment, Project } from '../domain/project.ts';
 import { SqlDeliveryStore } from './delivery-store.ts';
 import { ENGINES, openTestStore, type TestStore } from './test-engines.ts';
 import { ADA, makeEnvironment, makeFlag, makeProject } from './test-records.ts';

@@ -1,4 +1,4 @@
-import type { Flag } from '../domain/flag.ts';
+import type { Flag } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
 import { writeArchivedStates } from './archived-states.ts';

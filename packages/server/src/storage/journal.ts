@@ -1,5 +1,5 @@
 import type { Actor, AuditEntry } from '../domain/audit.ts';
-import type { ChangePayload, LogRow } from '../domain/change.ts';
+import type { ChangePayload, LogRow } from '../domain/change-log.ts';
 import type { WriteTransaction } from './database.ts';
 import { insertRows } from './rows.ts';
 

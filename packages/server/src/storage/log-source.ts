@@ -1,4 +1,4 @@
-import type { LogSource } from '../domain/log-source.ts';
+import type { LogSource } from '../domain/change-log.ts';
 import type { Database } from './database.ts';
 import type { DatabaseOpener } from './database-opener.ts';
 import { changeIdAt, readLogPage } from './log.ts';

@@ -1,5 +1,4 @@
-import type { LogRow } from '../domain/change.ts';
-import type { LogPage } from '../domain/log-source.ts';
+import type { LogPage, LogRow } from '../domain/change-log.ts';
 import type { Database, Queryable } from './database.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError } from '../domain/errors.ts';
 import type { Parameter } from './database.ts';
 
 /**

@@ -1,7 +1,4 @@
-import type { Invitation } from '../domain/invitation.ts';
-import type { Operator } from '../domain/operator.ts';
-import type { Credentials, PeopleReader } from '../domain/people-store.ts';
-import type { Session } from '../domain/session.ts';
+import type { Credentials, Invitation, Operator, PeopleReader, Session } from '../domain/people.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
 

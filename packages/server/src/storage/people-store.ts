@@ -1,6 +1,12 @@
-import type { Invitation } from '../domain/invitation.ts';
-import type { AttemptBucket, AttemptWindow, PeopleStore, Reservation } from '../domain/people-store.ts';
-import { SESSION_LIFETIME, type Session } from '../domain/session.ts';
+import {
+  type AttemptBucket,
+  type AttemptWindow,
+  type Invitation,
+  type PeopleStore,
+  type Reservation,
+  SESSION_LIFETIME,
+  type Session,
+} from '../domain/people.ts';
 import type { Database, WriteTransaction } from './database.ts';
 import { insertInvitation } from './people-writer.ts';
 

@@ -1,8 +1,5 @@
-import type { Invitation, InvitationKind } from '../domain/invitation.ts';
-import type { Operator } from '../domain/operator.ts';
-import type { PeopleTransaction } from '../domain/people-store.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import type { Session } from '../domain/session.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { Invitation, InvitationKind, Operator, PeopleTransaction, Session } from '../domain/people.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
 import { likeText } from './like-text.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import type { Operator } from '../domain/operator.ts';
-import { SESSION_LIFETIME } from '../domain/session.ts';
+import { type Operator, SESSION_LIFETIME } from '../domain/people.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
 import { ADA, makeProject } from './test-records.ts';

@@ -1,11 +1,13 @@
-import type { AccessToken } from '../domain/access-token.ts';
 import type { AuditEntry } from '../domain/audit.ts';
-import type { Environment } from '../domain/environment.ts';
-import type { Flag, StoredState } from '../domain/flag.ts';
-import type { Project } from '../domain/project.ts';
-import type { ProjectKey } from '../domain/project-key.ts';
-import type { SearchHit } from '../domain/search.ts';
-import type { ArchivedStates, AuditedOperation, AuditFilter, StoreReader } from '../domain/store.ts';
+import type { AccessToken } from '../domain/people.ts';
+import type { Environment, Flag, Project, ProjectKey, StoredState } from '../domain/project.ts';
+import type {
+  ArchivedStates,
+  AuditedOperation,
+  AuditFilter,
+  SearchHit,
+  StoreReader,
+} from '../domain/store.ts';
 import { parseArchivedStates } from './archived-states.ts';
 import { readAudit, readOperation } from './audit-reader.ts';
 import { DELETED_MARK, type NullableColumns, parseTextList, withoutNulls } from './columns.ts';

@@ -1,12 +1,14 @@
 import { isoTime } from '../domain/iso-time.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
-import { type Schedule, type Settlement, scheduledKeys } from '../domain/schedule.ts';
-import type {
-  RemovedFlags,
-  ScheduleFilter,
-  ScheduleReader,
-  ScheduleTransaction,
-} from '../domain/schedule-store.ts';
+import {
+  type RemovedFlags,
+  type Schedule,
+  type ScheduleFilter,
+  type ScheduleReader,
+  type ScheduleTransaction,
+  type Settlement,
+  scheduledKeys,
+} from '../domain/schedule.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';

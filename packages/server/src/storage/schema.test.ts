@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { StorageError } from '../domain/storage-error.ts';
+import { StorageError } from '../domain/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { beginEpoch, migrate, SCHEMA_VERSION } from './schema.ts';
 import { loadSnapshot } from './snapshot.ts';

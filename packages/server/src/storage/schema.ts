@@ -1,4 +1,4 @@
-import { StorageError } from '../domain/storage-error.ts';
+import { StorageError } from '../domain/errors.ts';
 import { type Database, type Queryable, ReadOnlyDatabaseError, type WriteTransaction } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 

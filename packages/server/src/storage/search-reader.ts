@@ -1,4 +1,4 @@
-import { SEARCH_KINDS, type SearchHit } from '../domain/search.ts';
+import { SEARCH_KINDS, type SearchHit } from '../domain/store.ts';
 import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Queryable } from './database.ts';
 import { likeText, spellings } from './like-text.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Snapshot } from '../domain/log-source.ts';
+import type { Snapshot } from '../domain/change-log.ts';
 import { loadSnapshot } from './snapshot.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';

@@ -1,6 +1,5 @@
-import type { Cursor } from '../domain/change.ts';
-import type { Snapshot } from '../domain/log-source.ts';
-import { StorageError } from '../domain/storage-error.ts';
+import type { Cursor, Snapshot } from '../domain/change-log.ts';
+import { StorageError } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 import { changeIdAt } from './log.ts';
 

@@ -1,6 +1,5 @@
-import type { Environment } from '../domain/environment.ts';
-import type { StateOperation, StateText } from '../domain/flag.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { Environment, StateOperation, StateText } from '../domain/project.ts';
 import type { StatesChanged } from '../domain/store.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Deed, Journal } from './journal.ts';

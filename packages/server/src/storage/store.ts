@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/audit.ts';
+import { StoreOutage } from '../domain/errors.ts';
 import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
-import { StoreOutage } from '../domain/store-outage.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
 import { SqlPeopleStore } from './people-store.ts';

@@ -1,11 +1,14 @@
-import type { AccessToken } from '../domain/access-token.ts';
 import type { Actor } from '../domain/audit.ts';
-import type { LogRow } from '../domain/change.ts';
-import { type Environment, PLAIN_LOOKS } from '../domain/environment.ts';
-import type { Flag, StateOperation } from '../domain/flag.ts';
-import { UNLIMITED } from '../domain/operator.ts';
-import type { Project } from '../domain/project.ts';
-import type { ProjectKey } from '../domain/project-key.ts';
+import type { LogRow } from '../domain/change-log.ts';
+import { type AccessToken, UNLIMITED } from '../domain/people.ts';
+import {
+  type Environment,
+  type Flag,
+  PLAIN_LOOKS,
+  type Project,
+  type ProjectKey,
+  type StateOperation,
+} from '../domain/project.ts';
 import type { Store, StoreTransaction } from '../domain/store.ts';
 import type { Queryable } from './database.ts';
 import { readLogPage } from './log.ts';

@@ -1,9 +1,6 @@
-import type { AccessToken } from '../domain/access-token.ts';
-import type { Environment } from '../domain/environment.ts';
-import type { Flag, StateOperation } from '../domain/flag.ts';
-import type { Project } from '../domain/project.ts';
-import type { ProjectKey } from '../domain/project-key.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { AccessToken } from '../domain/people.ts';
+import type { Environment, Flag, Project, ProjectKey, StateOperation } from '../domain/project.ts';
 import type { ArchivedStates, StatesChanged, StoreTransaction } from '../domain/store.ts';
 import { DELETED_MARK, parseTextList } from './columns.ts';
 import type { Parameter, WriteTransaction } from './database.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
-import type { LogRow } from '../../domain/change.ts';
+import type { LogRow } from '../../domain/change-log.ts';
 import { Catalog, type CatalogContents, type CatalogListener } from './catalog.ts';
 
 const KEY = formatProjectKey(new Uint8Array(32).fill(1));

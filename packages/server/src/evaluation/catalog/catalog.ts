@@ -1,6 +1,5 @@
-import type { ChangePayload, LogRow } from '../../domain/change.ts';
-import type { StateOperation } from '../../domain/flag.ts';
-import type { Snapshot, StoredKey } from '../../domain/log-source.ts';
+import type { ChangePayload, LogRow, Snapshot, StoredKey } from '../../domain/change-log.ts';
+import type { StateOperation } from '../../domain/project.ts';
 import { checkStoredState } from '../../domain/stored-state.ts';
 import { KeyIndex } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';

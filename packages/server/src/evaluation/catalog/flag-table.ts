@@ -1,4 +1,4 @@
-import type { StateText } from '../../domain/flag.ts';
+import type { StateText } from '../../domain/project.ts';
 
 /** Fragments per block. A change re-encodes one block; the whole map is the blocks' bytes copied together. */
 const BLOCK_SIZE = 128;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
-import type { StoredKey } from '../../domain/log-source.ts';
+import type { StoredKey } from '../../domain/change-log.ts';
 import { KeyIndex } from './key-index.ts';
 
 const NOW = 1_800_000_000_000;

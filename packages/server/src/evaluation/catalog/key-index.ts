@@ -1,4 +1,4 @@
-import type { StoredKey } from '../../domain/log-source.ts';
+import type { StoredKey } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
 /** What a request needs to know of its key. */
 export interface KeyEntry {

@@ -1,4 +1,4 @@
-import type { StateOperation, StateText } from '../../domain/flag.ts';
+import type { StateOperation, StateText } from '../../domain/project.ts';
 import { FlagTable } from './flag-table.ts';
 import {
   compress,

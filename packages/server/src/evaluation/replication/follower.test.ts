@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { until as eventually, within } from '@halyard/testing';
-import type { LogRow } from '../../domain/change.ts';
-import { type Environment, PLAIN_LOOKS } from '../../domain/environment.ts';
-import type { LogSession, LogSource } from '../../domain/log-source.ts';
-import { UNLIMITED } from '../../domain/operator.ts';
+import type { LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
+import { UNLIMITED } from '../../domain/people.ts';
+import { type Environment, PLAIN_LOOKS } from '../../domain/project.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';
 import { logSourceOf } from '../../storage/log-source.ts';

@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Cursor, LogRow } from '../../domain/change.ts';
-import type { LogPage, LogSession, LogSource } from '../../domain/log-source.ts';
+import type { Cursor, LogPage, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { Alarm } from './alarm.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';

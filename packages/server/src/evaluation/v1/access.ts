@@ -1,5 +1,5 @@
 import { type Parsed, parseEnvQuery, SERVICE_KEY_HEADER } from '@halyard/protocol';
-import { ServiceError, unavailable } from '../../domain/service-error.ts';
+import { ServiceError, unavailable } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { EvaluationContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
 import type { Server } from 'bun';
-import { ServiceError, unavailable } from '../../domain/service-error.ts';
+import { ServiceError, unavailable } from '../../domain/errors.ts';
 import { readBody } from '../../http/body.ts';
 import type { Routes } from '../../http/listener.ts';
 import { accept, authenticate, environmentName, findKey, openEnvironment } from './access.ts';

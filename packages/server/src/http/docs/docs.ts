@@ -1,6 +1,6 @@
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard/protocol';
 import type { Logger } from 'pino';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse, methodNotAllowed } from '../errors.ts';
 import { requestIdOf } from '../request-id.ts';
 import { renderApiReference } from './api-reference.ts';

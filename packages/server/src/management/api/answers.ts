@@ -1,5 +1,5 @@
-import type { AccessToken } from '../../domain/access-token.ts';
 import { isoTime, isTime } from '../../domain/iso-time.ts';
+import type { AccessToken } from '../../domain/people.ts';
 import { type Writable, writeJson } from '../../domain/raw-json.ts';
 import type { Written } from '../commit.ts';
 

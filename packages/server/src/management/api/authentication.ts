@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { StoreOutage } from '../../domain/store-outage.ts';
+import { ServiceError, StoreOutage } from '../../domain/errors.ts';
 import { type TokenHolder, verifyAccessToken } from '../people/access-tokens.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
 import { sessionIdIn } from '../people/session-cookie.ts';

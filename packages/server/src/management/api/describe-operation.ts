@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import type { Role } from '../../domain/operator.ts';
+import type { Role } from '../../domain/people.ts';
 import type { Operation } from './operation.ts';
 import { ErrorBodySchema } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { readDeclaration } from '../documents/declaration.ts';
 import { type ImportInput, importDeclaration } from '../documents/import.ts';

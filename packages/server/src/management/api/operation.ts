@@ -2,7 +2,7 @@ import type { ErrorCode } from '@halyard/protocol';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
-import type { Role } from '../../domain/operator.ts';
+import type { Role } from '../../domain/people.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { readBody } from '../../http/body.ts';
 import type { ActiveSession } from '../people/sessions.ts';

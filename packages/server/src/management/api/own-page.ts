@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import { sessionIdIn } from '../people/session-cookie.ts';
 import type { ManagementEnv } from './environment.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_ENVIRONMENTS, ERROR_CODES, FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS } from '../../domain/environment.ts';
+import { ENVIRONMENT_COLORS } from '../../domain/project.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
 
 // Patterns and lengths are described here and checked by the commands, which say in words what would be right.

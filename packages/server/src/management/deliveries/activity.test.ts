@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
-import type { ChangeKind, LogRow } from '../../domain/change.ts';
+import type { ChangeKind, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryReceipt, DeliveryStore, StreamPresence } from '../../domain/delivery.ts';
 import { Catalog } from '../../evaluation/catalog/catalog.ts';
 import { Activity } from './activity.ts';

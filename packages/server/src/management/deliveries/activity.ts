@@ -1,4 +1,4 @@
-import type { LogRow } from '../../domain/change.ts';
+import type { LogRow } from '../../domain/change-log.ts';
 import type {
   Delivery,
   DeliveryProgress,
@@ -7,8 +7,8 @@ import type {
   DeliveryTotals,
   StreamPresence,
 } from '../../domain/delivery.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import { DeliveryBoard } from './delivery-board.ts';
 import { EventFeed } from './event-feed.ts';
 import { Names } from './names.ts';

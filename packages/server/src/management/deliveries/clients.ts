@@ -1,6 +1,5 @@
 import { type DeliveryReader, PRESENCE_MS, type StreamPresence } from '../../domain/delivery.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { ProjectKey } from '../../domain/project-key.ts';
+import type { Environment, ProjectKey } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
 import { projectKeyStatus } from '../keys/project-keys.ts';
 import { findProject } from '../lookup.ts';

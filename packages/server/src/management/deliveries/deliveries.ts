@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryReader } from '../../domain/delivery.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../context.ts';
 import { findProject } from '../lookup.ts';
 

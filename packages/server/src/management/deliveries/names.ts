@@ -1,4 +1,4 @@
-import type { ChangePayload, LogRow } from '../../domain/change.ts';
+import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { ServedPlaces } from '../../domain/read-side.ts';
 
 /** Where something takes place, by name; what belongs to no project has neither. */

@@ -1,5 +1,5 @@
 import { isAboutPeople } from '../../domain/audit.ts';
-import type { ChangePayload, LogRow } from '../../domain/change.ts';
+import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';

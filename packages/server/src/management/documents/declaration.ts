@@ -1,6 +1,6 @@
 import { elementsOf } from '@halyard/protocol';
-import type { StateText } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
+import type { StateText } from '../../domain/project.ts';
 import { at, invalid, memberPath, quote, readEntries, readMembers } from '../../domain/strict-members.ts';
 import { checkDescription, checkFlagKey, checkName, checkOwner, checkTags } from '../rules.ts';
 

@@ -1,4 +1,4 @@
-import type { StateText } from '../../domain/flag.ts';
+import type { StateText } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { readable } from '../flags/flags.ts';

@@ -1,8 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { Flag, StateOperation, StateText } from '../../domain/flag.ts';
-import type { Project } from '../../domain/project.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Environment, Flag, Project, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

@@ -12,7 +12,7 @@ import {
   type Pair,
   Parser,
 } from 'yaml';
-import type { ServiceError } from '../../domain/service-error.ts';
+import type { ServiceError } from '../../domain/errors.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 
 /**

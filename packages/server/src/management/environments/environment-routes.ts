@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS, type Environment, type EnvironmentColor } from '../../domain/environment.ts';
+import { ENVIRONMENT_COLORS, type Environment, type EnvironmentColor } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { type Environment, type EnvironmentColor, PLAIN_LOOKS } from '../../domain/environment.ts';
+import { type Environment, type EnvironmentColor, PLAIN_LOOKS } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 
 /** The file in the data folder that holds the token of the serving machine's own command line. */
 export const ADMIN_TOKEN_FILE = 'admin-token';

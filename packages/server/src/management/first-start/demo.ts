@@ -1,8 +1,8 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import type { StateText } from '../../domain/flag.ts';
-import { UNLIMITED } from '../../domain/operator.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { UNLIMITED } from '../../domain/people.ts';
+import type { StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
 import { createFlag } from '../flags/flags.ts';
 import { createProjectKey } from '../keys/project-keys.ts';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
-import { type Operator, UNLIMITED } from '../../domain/operator.ts';
+import { type Operator, UNLIMITED } from '../../domain/people.ts';
 import { commit } from '../commit.ts';
 import { isSetupNeeded } from '../people/operators.ts';
 import { checkPassword } from '../people/passwords.ts';

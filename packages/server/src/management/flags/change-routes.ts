@@ -1,7 +1,7 @@
 import { elementsOf, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { StateOperation } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
+import type { StateOperation } from '../../domain/project.ts';
 import { ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { StateOperation } from '../../domain/flag.ts';
+import type { StateOperation } from '../../domain/project.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

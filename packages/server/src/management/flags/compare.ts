@@ -1,5 +1,4 @@
-import type { Environment } from '../../domain/environment.ts';
-import type { StateText } from '../../domain/flag.ts';
+import type { Environment, StateText } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';

@@ -1,6 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { StateOperation, StateText } from '../../domain/flag.ts';
+import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

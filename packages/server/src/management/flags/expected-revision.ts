@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 
 /** What the writer believes to be there; checked under the lock. Nothing given, nothing checked. */
 export interface ExpectedRevision {

@@ -1,8 +1,7 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { Flag, StateText } from '../../domain/flag.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';

@@ -1,4 +1,4 @@
-import type { Flag } from '../../domain/flag.ts';
+import type { Flag } from '../../domain/project.ts';
 
 /** Whether archived flags are meant. */
 export const ARCHIVED_CHOICES = ['false', 'true', 'all'] as const;

@@ -1,7 +1,7 @@
 import { memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { StateText, StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
+import type { StateText, StoredState } from '../../domain/project.ts';
 import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';

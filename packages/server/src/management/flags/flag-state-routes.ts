@@ -1,7 +1,7 @@
 import { memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import type { StoredState } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
+import type { StoredState } from '../../domain/project.ts';
 import { done, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
 import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
+import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';

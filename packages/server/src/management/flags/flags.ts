@@ -1,8 +1,7 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { Flag, StateText, StoredState } from '../../domain/flag.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { SEARCH_KINDS, type SearchHit } from '../../domain/search.ts';
+import { SEARCH_KINDS, type SearchHit } from '../../domain/store.ts';
 import { isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../domain/search.ts';
+import type { SearchHit } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 
 /** Projects, environments, flags and keys that the text is found in, the best first; nothing for a blank text. */

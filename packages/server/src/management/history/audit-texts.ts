@@ -1,6 +1,5 @@
 import { membersOf, memberText } from '@halyard/protocol';
-import { ENVIRONMENT_COLORS, type Environment } from '../../domain/environment.ts';
-import type { Flag } from '../../domain/flag.ts';
+import { ENVIRONMENT_COLORS, type Environment, type Flag } from '../../domain/project.ts';
 import type { ArchivedStates } from '../../domain/store.ts';
 
 // The audit log is read leniently: it may have been written by another version, or be damaged.

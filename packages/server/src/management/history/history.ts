@@ -1,5 +1,5 @@
 import { isAboutPeople } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { type NamedAuditEntry, withNames } from './audit.ts';

@@ -1,6 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { StateOperation } from '../../domain/flag.ts';
+import type { Environment, StateOperation } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { putAside, putBack } from '../flags/flag-archive.ts';

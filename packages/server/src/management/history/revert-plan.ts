@@ -1,6 +1,5 @@
 import type { AuditEntry } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { Flag, StateText } from '../../domain/flag.ts';
+import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../lookup.ts';
 import { readDeletedFlag, readLooks, readTexts } from './audit-texts.ts';

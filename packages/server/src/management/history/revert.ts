@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/project.ts';
 import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ProjectKey } from '../../domain/project-key.ts';
+import type { ProjectKey } from '../../domain/project.ts';
 import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

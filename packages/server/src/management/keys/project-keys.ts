@@ -1,8 +1,8 @@
 import { formatProjectKey } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import type { ProjectKey } from '../../domain/project-key.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ProjectKey } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { AccessToken } from '../../domain/access-token.ts';
+import type { AccessToken } from '../../domain/people.ts';
 import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

@@ -1,9 +1,8 @@
 import { formatSecret } from '@halyard/protocol';
-import type { AccessToken } from '../../domain/access-token.ts';
 import type { Actor } from '../../domain/audit.ts';
-import { type Permissions, type Role, UNLIMITED } from '../../domain/operator.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { type AccessToken, type Permissions, type Role, UNLIMITED } from '../../domain/people.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

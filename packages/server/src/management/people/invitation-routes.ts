@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Invitation } from '../../domain/invitation.ts';
+import type { Invitation } from '../../domain/people.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

@@ -1,9 +1,7 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Invitation } from '../../domain/invitation.ts';
-import type { Role } from '../../domain/operator.ts';
-import type { PeopleTransaction } from '../../domain/people-store.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Invitation, PeopleTransaction, Role } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import { newLink, type OfferedLink } from './one-time-links.ts';

@@ -1,5 +1,4 @@
-import type { Invitation } from '../../domain/invitation.ts';
-import type { Operator } from '../../domain/operator.ts';
+import type { Invitation, Operator } from '../../domain/people.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { commitWritten, type Written } from '../commit.ts';
 import { checkLabel } from '../rules.ts';

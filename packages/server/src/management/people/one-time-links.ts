@@ -1,8 +1,7 @@
 import { formatSecret } from '@halyard/protocol';
-import { INVITATION_LIFETIME, type Invitation, isOpen } from '../../domain/invitation.ts';
-import type { PeopleReader } from '../../domain/people-store.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { INVITATION_LIFETIME, type Invitation, isOpen, type PeopleReader } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import type { PeopleContext } from './people.ts';
 
 /** What every one-time token begins with, for people, secret scanners and the log. */

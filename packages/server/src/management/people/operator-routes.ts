@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Operator } from '../../domain/operator.ts';
+import type { Operator } from '../../domain/people.ts';
 import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';

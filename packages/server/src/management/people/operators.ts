@@ -1,8 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Invitation } from '../../domain/invitation.ts';
-import type { Operator, Role } from '../../domain/operator.ts';
-import type { PeopleReader, PeopleTransaction } from '../../domain/people-store.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Invitation, Operator, PeopleReader, PeopleTransaction, Role } from '../../domain/people.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

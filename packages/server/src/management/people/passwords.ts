@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { invalid } from '../../domain/strict-members.ts';
 
 /** What a password must be, in characters. */

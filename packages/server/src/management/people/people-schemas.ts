@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { INVITATION_KINDS } from '../../domain/invitation.ts';
-import { ROLES } from '../../domain/operator.ts';
+import { INVITATION_KINDS, ROLES } from '../../domain/people.ts';
 import { lifetimeMembers, seqMember, TimeSchema } from '../api/schemas.ts';
 import { MAX_TEXT } from '../rules.ts';
 

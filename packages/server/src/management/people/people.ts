@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/audit.ts';
-import type { Operator } from '../../domain/operator.ts';
+import type { Operator } from '../../domain/people.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import type { PasswordHashes } from './passwords.ts';

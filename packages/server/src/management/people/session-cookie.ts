@@ -1,4 +1,4 @@
-import { SESSION_LIFETIME } from '../../domain/session.ts';
+import { SESSION_LIFETIME } from '../../domain/people.ts';
 
 /** The cookie's name over plain HTTP; over HTTPS it has {@link HOST_PREFIX} before it. */
 export const SESSION_COOKIE = 'halyard_session';

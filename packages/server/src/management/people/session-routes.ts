@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
-import { ServiceError } from '../../domain/service-error.ts';
-import { sessionEnd } from '../../domain/session.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { sessionEnd } from '../../domain/people.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';

@@ -1,10 +1,8 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import type { Operator } from '../../domain/operator.ts';
-import type { Credentials } from '../../domain/people-store.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { type Credentials, type Operator, type Session, sessionEnd } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { type Session, sessionEnd } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import { checkPassword } from './passwords.ts';

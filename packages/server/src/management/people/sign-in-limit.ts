@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
-import type { AttemptBucket } from '../../domain/people-store.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { AttemptBucket } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import { type Caller, normalizeEmail, type PeopleContext } from './people.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import type { Environment } from '../../domain/environment.ts';
-import type { Project } from '../../domain/project.ts';
+import type { Environment, Project } from '../../domain/project.ts';
 import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { looksOf } from '../environments/environments.ts';

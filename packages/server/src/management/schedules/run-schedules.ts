@@ -1,11 +1,9 @@
 import type { Actor } from '../../domain/audit.ts';
+import { ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { isTime } from '../../domain/iso-time.ts';
-import { type Permissions, UNLIMITED } from '../../domain/operator.ts';
+import { type Permissions, UNLIMITED } from '../../domain/people.ts';
 import type { Schedule } from '../../domain/schedule.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { StoreBusy } from '../../domain/store-busy.ts';
-import { StoreOutage } from '../../domain/store-outage.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { commit } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';

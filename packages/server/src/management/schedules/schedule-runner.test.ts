@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import pino from 'pino';
-import { UNLIMITED } from '../../domain/operator.ts';
+import { UNLIMITED } from '../../domain/people.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import type { ManagementContext } from '../context.ts';
 import { createFlag } from '../flags/flags.ts';

@@ -1,6 +1,6 @@
 import { elementsOf } from '@halyard/protocol';
-import type { StateOperation, StateText } from '../../domain/flag.ts';
 import { readState } from '../../domain/flag-state-text.ts';
+import type { StateOperation, StateText } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import { at, invalid, memberPath, quote, readMembers } from '../../domain/strict-members.ts';
 import { applyPatch, checkPatch, type StatePatch } from '../flags/flag-states.ts';

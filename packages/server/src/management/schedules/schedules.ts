@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { Schedule, ScheduleStatus } from '../../domain/schedule.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import { commitWritten, type Written } from '../commit.ts';

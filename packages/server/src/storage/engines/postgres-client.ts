@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 import type { Parameter } from '../database.ts';
 import { checkTexts } from '../parameters.ts';
 import { isRefusal, toOutage } from './postgres-errors.ts';

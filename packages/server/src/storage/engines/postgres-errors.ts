@@ -1,7 +1,5 @@
 import pg from 'pg';
-import { ServiceError } from '../../domain/service-error.ts';
-import { StorageError } from '../../domain/storage-error.ts';
-import { StoreOutage } from '../../domain/store-outage.ts';
+import { ServiceError, StorageError, StoreOutage } from '../../domain/errors.ts';
 
 /** SQLSTATE classes in which the session died, so that nobody knows what became of its COMMIT. */
 const FATAL_CLASSES = ['08', '57P', '58', 'XX'];

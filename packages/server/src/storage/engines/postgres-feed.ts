@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 import type { FeedConnection, Parameter } from '../database.ts';
 import { checkServerVersion, clientConfig, destroy, runQuery, type TimeLimits } from './postgres-client.ts';
 import { isRefusal, toStorageError } from './postgres-errors.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 import {
   CommitUncertainError,
   type Parameter,

@@ -8,9 +8,7 @@ import {
   within,
 } from '@halyard/testing';
 import type pg from 'pg';
-import { StorageError } from '../../domain/storage-error.ts';
-import { StoreBusy } from '../../domain/store-busy.ts';
-import { StoreOutage } from '../../domain/store-outage.ts';
+import { StorageError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
 import { logSourceOf } from '../log-source.ts';
 import { migrate } from '../schema.ts';

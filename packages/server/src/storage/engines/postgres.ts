@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { StorageError } from '../../domain/storage-error.ts';
-import { StoreBusy } from '../../domain/store-busy.ts';
+import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import {
   type Database,
   type FeedConnection,

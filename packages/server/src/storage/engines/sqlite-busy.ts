@@ -1,4 +1,4 @@
-import { StoreBusy } from '../../domain/store-busy.ts';
+import { StoreBusy } from '../../domain/errors.ts';
 
 /** How long one caller waits for another process to let go of the file. */
 const PATIENCE_MS = 3_000;

@@ -1,6 +1,6 @@
 import { SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite';
 import { basename } from 'node:path';
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 import type { Parameter } from '../database.ts';
 import { checkTexts } from '../parameters.ts';
 

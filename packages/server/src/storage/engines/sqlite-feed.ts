@@ -1,4 +1,4 @@
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 import type { FeedConnection, Parameter, Queryable } from '../database.ts';
 import { isBusy } from './sqlite-busy.ts';
 

@@ -1,4 +1,4 @@
-import { StorageError } from '../../domain/storage-error.ts';
+import { StorageError } from '../../domain/errors.ts';
 import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from '../database.ts';
 import { checkTexts } from '../parameters.ts';
 import { retryWhileBusy, waitWhileBusy } from './sqlite-busy.ts';

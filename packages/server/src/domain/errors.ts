@@ -26,3 +26,28 @@ export class ServiceError extends Error {
 export function unavailable(message: string): ServiceError {
   return new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
 }
+
+/**
+ * The storage cannot be used as it is found. The message is one that an operator can act on: what is wrong with
+ * which file or server, and what to do.
+ */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+}
+
+/**
+ * The store cannot be reached, or written, for now: its server is down, starting or a standby, or the way to it is cut.
+ * Nothing was written. It heals by itself once the store is back, so it is worth trying again; the cause is the
+ * engine's error.
+ */
+export class StoreOutage extends Error {
+  override readonly name = 'StoreOutage';
+}
+
+/**
+ * Another writer holds for longer than this one waits what both need, as a large import does. Nothing was written, and
+ * it is worth trying again; the cause is the engine's error.
+ */
+export class StoreBusy extends Error {
+  override readonly name = 'StoreBusy';
+}

@@ -1,6 +1,106 @@
-import type { Invitation } from './invitation.ts';
-import type { Operator } from './operator.ts';
-import type { Session } from './session.ts';
+/** What somebody may do, least first. Each role may do all that the ones before it may. */
+export const ROLES = ['viewer', 'editor', 'admin'] as const;
+
+/**
+ * `viewer` reads; `editor` changes flags and their states; `admin` manages projects, environments, keys, access
+ * tokens and operators.
+ */
+export type Role = (typeof ROLES)[number];
+
+/** What an operation is allowed to do. */
+export interface Permissions {
+  readonly role: Role;
+  /** Whether the states of protected environments may be changed. Administrators always may. */
+  readonly canChangeProtected: boolean;
+  /**
+   * Names of the protected environments that this very request was confirmed for. `all` for programs: a confirmation
+   * guards against a slip of the hand.
+   */
+  readonly confirmed: 'all' | readonly string[];
+}
+
+/** May do everything: the program itself, and the token from the settings. */
+export const UNLIMITED: Permissions = { role: 'admin', canChangeProtected: true, confirmed: 'all' };
+
+/** A person who signs in to the dashboard. */
+export interface Operator {
+  readonly id: string;
+  /** Lower case; unique. */
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly canChangeProtected: boolean;
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  readonly lastSeenAt?: number;
+}
+
+/** A credential of the CLI or of a pipeline for the management API. The token itself is shown once. */
+export interface AccessToken {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly canChangeProtected: boolean;
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly lastUsedAt?: number;
+}
+
+/** How long a session lasts, in milliseconds: without being used, and whatever happens. */
+export const SESSION_LIFETIME = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 86_400_000 } as const;
+
+/** A person's sign-in from one browser. Its id is the secret in the cookie; only the digest is kept. */
+export interface Session {
+  readonly digest: string;
+  readonly operatorId: string;
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  /** Exact to a minute. */
+  readonly lastUsedAt: number;
+}
+
+/** When the session ends if it is not used again. Epoch milliseconds. */
+export function sessionEnd({ createdAt, lastUsedAt }: Session): number {
+  return Math.min(lastUsedAt + SESSION_LIFETIME.idleMs, createdAt + SESSION_LIFETIME.absoluteMs);
+}
+
+/** What a one-time link is for: the first administrator, somebody new, somebody's new password. */
+export const INVITATION_KINDS = ['setup', 'invite', 'reset'] as const;
+
+/** One of {@link INVITATION_KINDS}. */
+export type InvitationKind = (typeof INVITATION_KINDS)[number];
+
+/** How long a link is good, in milliseconds. */
+export const INVITATION_LIFETIME: Readonly<Record<InvitationKind, number>> = {
+  setup: 86_400_000,
+  invite: 7 * 86_400_000,
+  reset: 86_400_000,
+};
+
+/** A link that lets somebody choose a password, once. The token in it is shown once; only its digest is kept. */
+export interface Invitation {
+  readonly id: string;
+  readonly kind: InvitationKind;
+  /** Lower case. Absent on `setup`: the first administrator says it. */
+  readonly email?: string;
+  /** What an invited person will be; on `reset` what the operator was then, for the record. */
+  readonly role: Role;
+  readonly canChangeProtected: boolean;
+  /** The actor's name; for `setup` the node that offers it. */
+  readonly createdBy: string;
+  /** Epoch milliseconds, as are all times here. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly usedAt?: number;
+  readonly revokedAt?: number;
+}
+
+/** Whether the link still opens something at `now`. */
+export function isOpen(invitation: Invitation, now: number): boolean {
+  return invitation.usedAt === undefined && invitation.revokedAt === undefined && invitation.expiresAt > now;
+}
 
 /** An operator with the hash of the password. The hash goes no further than the check of a password. */
 export interface Credentials {
