@@ -31,7 +31,10 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
 
-  const opener = new DatabaseOpener(config);
+  const opener = new DatabaseOpener({
+    ...config,
+    onMigrated: (migrated) => log.info(migrated, 'database schema migrated'),
+  });
   const plane = new ReadPlane({ ...config, source: databaseLog(opener), log });
   const management = new ManagementPlane({
     config,

@@ -3,15 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
 import { StorageError } from '../domain/errors.ts';
 import { DatabaseOpener, storeOf } from './database-opener.ts';
+import { type Migrated, SCHEMA_VERSION } from './schema.ts';
 
 setDefaultTimeout(60_000);
 
 test('callers share one database, which is opened when it is needed, has its schema, and closes twice', async () => {
   using folder = temporaryFolder();
-  const opener = new DatabaseOpener({ data: folder.path, databasePoolSize: 1 });
+  const migrated: Migrated[] = [];
+  const onMigrated = (one: Migrated) => migrated.push(one);
+  const opener = new DatabaseOpener({ data: folder.path, databasePoolSize: 1, onMigrated });
   const [first, second] = await Promise.all([opener.get(), opener.get()]);
   expect(second).toBe(first);
   expect(first.database.engine).toBe('sqlite');
+  expect(migrated).toEqual([{ from: 0, to: SCHEMA_VERSION }]);
   expect(await storeOf(opener).read((reader) => reader.project('shop'))).toBeUndefined();
   await opener.close();
   await opener.close();

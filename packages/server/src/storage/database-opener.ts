@@ -3,7 +3,7 @@ import type { Store } from '../domain/store.ts';
 import type { Database } from './database.ts';
 import type { PostgresOptions } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
-import { migrate } from './schema.ts';
+import { type Migrated, migrate } from './schema.ts';
 import { SqlStore } from './store.ts';
 
 /** Which engine to open, and where. */
@@ -13,6 +13,8 @@ export interface EngineOptions {
   /** PostgreSQL's address; absent for the embedded engine. */
   readonly databaseUrl?: string;
   readonly databasePoolSize: number;
+  /** Called once the schema has been migrated. */
+  readonly onMigrated?: (migrated: Migrated) => void;
 }
 
 /** An open database whose schema is current. */
@@ -55,7 +57,8 @@ export class DatabaseOpener {
         ? openSqlite({ path: join(data, DATABASE_FILE) })
         : openPostgresEngine({ url, poolSize }));
       try {
-        await migrate(database);
+        const migrated = await migrate(database);
+        if (migrated !== undefined) this.#options.onMigrated?.(migrated);
       } catch (error) {
         await database.close();
         throw error;

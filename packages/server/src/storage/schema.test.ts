@@ -12,7 +12,8 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
   test('five nodes that start together migrate once and agree on the history', async () => {
     await using home = await engine.create();
     const databases = await Promise.all(Array.from({ length: 5 }, () => home.connect()));
-    await Promise.all(databases.map((database) => migrate(database)));
+    const migrated = await Promise.all(databases.map((database) => migrate(database)));
+    expect(migrated.filter((each) => each !== undefined)).toEqual([{ from: 0, to: SCHEMA_VERSION }]);
     const snapshots = await Promise.all(databases.map(loadSnapshot));
     expect(new Set(snapshots.map((snapshot) => snapshot.cursor.epoch)).size).toBe(1);
     const [first] = databases;
@@ -25,7 +26,7 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     await using home = await openTestStore(engine);
     await seed(home.store);
     const before = await loadSnapshot(home.database);
-    await migrate(await home.connect());
+    expect(await migrate(await home.connect())).toBeUndefined();
     expect(await loadSnapshot(home.database)).toEqual(before);
   });
 

@@ -5,6 +5,12 @@ import { MIGRATIONS } from './migrations.ts';
 /** The schema this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** What a migration changed. A new database comes from version 0. */
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What {@link migrate} stamps new rows with. */
 export interface MigrateOptions {
   /** Epoch milliseconds. */
@@ -16,14 +22,18 @@ export interface MigrateOptions {
 /**
  * Brings the database to {@link SCHEMA_VERSION}, all steps in one transaction under the engine's migration lock, so
  * that many nodes may start together. Writes nothing when the schema is current, so a read-only standby works.
+ * Returns what this call migrated, or `undefined` when the schema was current or another node was faster.
  * Rejects with {@link StorageError} when a newer program has been here, and with {@link ReadOnlyDatabaseError} on a
  * standby of a database that is still to be migrated: trying again helps once the primary has been.
  */
-export async function migrate(database: Database, options: MigrateOptions = {}): Promise<void> {
+export async function migrate(
+  database: Database,
+  options: MigrateOptions = {},
+): Promise<Migrated | undefined> {
   const version = await acceptedVersion(database, database);
-  if (version === SCHEMA_VERSION) return;
+  if (version === SCHEMA_VERSION) return undefined;
   try {
-    await database.transaction((transaction) => applySteps(database, transaction, options));
+    return await database.transaction((transaction) => applySteps(database, transaction, options));
   } catch (cause) {
     if (!(cause instanceof ReadOnlyDatabaseError)) throw cause;
     throw new ReadOnlyDatabaseError(
@@ -38,7 +48,7 @@ async function applySteps(
   database: Database,
   transaction: WriteTransaction,
   { now = Date.now, newId = () => crypto.randomUUID() }: MigrateOptions,
-): Promise<void> {
+): Promise<Migrated | undefined> {
   await transaction.lockForMigration();
   const from = await acceptedVersion(database, transaction);
   for (const [index, statements] of MIGRATIONS.entries()) {
@@ -49,6 +59,7 @@ async function applySteps(
   }
   const feed = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
   await transaction.query(feed, [newId()]);
+  return from === SCHEMA_VERSION ? undefined : { from, to: SCHEMA_VERSION };
 }
 
 /**
