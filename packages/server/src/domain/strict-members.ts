@@ -5,6 +5,8 @@ import { ServiceError } from './errors.ts';
 export interface MemberRules {
   readonly required: readonly string[];
   readonly optional: readonly string[];
+  /** How messages name the object at the empty path. Default `The body`. */
+  readonly whole?: string;
 }
 
 /**
@@ -13,26 +15,30 @@ export interface MemberRules {
  * is `invalid_argument`. The text must be valid JSON.
  */
 export function readMembers(text: string, path: string, rules: MemberRules): ReadonlyMap<string, string> {
-  const members = readEntries(text, path);
+  const members = readEntries(text, path, rules.whole);
   const allowed = [...rules.required, ...rules.optional];
   for (const name of members.keys()) {
     if (!allowed.includes(name)) {
-      throw invalid(`${at(path)} has an unknown member ${quote(name)}: it takes ${list(allowed)}.`);
+      throw invalid(
+        `${at(path, rules.whole)} has an unknown member ${quote(name)}: it takes ${list(allowed)}.`,
+      );
     }
   }
   for (const name of rules.required) {
-    if (!members.has(name)) throw invalid(`${at(path)} lacks the member "${name}".`);
+    if (!members.has(name)) throw invalid(`${at(path, rules.whole)} lacks the member "${name}".`);
   }
   return members;
 }
 
 /** Reads an object whose member names are data, such as flag keys; a name given twice is `invalid_argument`. */
-export function readEntries(text: string, path: string): ReadonlyMap<string, string> {
+export function readEntries(text: string, path: string, whole?: string): ReadonlyMap<string, string> {
   const entries = membersOf(text);
-  if (entries === undefined) throw invalid(`${at(path)} is not an object: send { … }.`);
+  if (entries === undefined) throw invalid(`${at(path, whole)} is not an object: expected { … }.`);
   const members = new Map(entries);
   if (members.size < entries.length) {
-    throw invalid(`${at(path)} has the member ${quote(firstTwice(entries))} more than once: give it once.`);
+    throw invalid(
+      `${at(path, whole)} has the member ${quote(firstTwice(entries))} more than once: give it once.`,
+    );
   }
   return members;
 }
@@ -47,8 +53,8 @@ function firstTwice(entries: readonly (readonly [name: string, text: string])[])
 }
 
 /** How a message names a place in the body: its path in quotes, or the body itself. */
-export function at(path: string): string {
-  return path === '' ? 'The body' : `"${path}"`;
+export function at(path: string, whole = 'The body'): string {
+  return path === '' ? whole : `"${path}"`;
 }
 
 /** The path of a member of the object at `path`. */

@@ -5,17 +5,17 @@ import { at, invalid, quote } from '../../domain/strict-members.ts';
 /** Deepest nesting of a body: that of a flag value, and some more around it. */
 const MAX_BODY_DEPTH = 64;
 
-/** Parses a body. What is no JSON, or nested beyond all reason, is `invalid_argument`. */
-export function parseBody(text: string): unknown {
+/** Parses a body. Text that is not JSON or is nested too deeply is `invalid_argument`; messages call it `subject`. */
+export function parseBody(text: string, subject: 'body' | 'document' = 'body'): unknown {
   if (nestingOf(text) > MAX_BODY_DEPTH) {
-    throw invalid(`The body is nested deeper than ${MAX_BODY_DEPTH} levels: send flatter data.`);
+    throw invalid(`The ${subject} is nested deeper than ${MAX_BODY_DEPTH} levels.`);
   }
   try {
     return JSON.parse(text);
   } catch (cause) {
     // The parser's own message quotes the body, which may hold anything; it goes no further than the cause.
     const what = text.trim() === '' ? 'is empty' : 'is not valid JSON';
-    throw invalid(`The body ${what}: send a JSON object.`, { cause });
+    throw invalid(`The ${subject} ${what}: expected a JSON object.`, { cause });
   }
 }
 

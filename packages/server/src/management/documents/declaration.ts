@@ -33,10 +33,11 @@ export function readDeclaration(text: string): Declaration {
   const members = readMembers(text, '', {
     required: ['halyard', 'project', 'environments', 'flags'],
     optional: [],
+    whole: 'The document',
   });
   const member = (name: string): string => members.get(name) ?? 'null';
   if (JSON.parse(member('halyard')) !== DECLARATION_VERSION) {
-    throw invalid(`"halyard" must be ${DECLARATION_VERSION}, the version of the document that is read here.`);
+    throw invalid(`"halyard" must be ${DECLARATION_VERSION}, the version of the document format.`);
   }
   const project = readText(member('project'), 'project');
   checkName('project', project);

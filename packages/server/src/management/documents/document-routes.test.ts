@@ -199,7 +199,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
   const flag = (content: unknown) => ({ ...minimal, flags: { a: content } });
   test.each([
     [{ ...minimal, halyard: 2 }, '"halyard" must be 1'],
-    [{ ...minimal, halyard: undefined }, 'lacks the member "halyard"'],
+    [{ ...minimal, halyard: undefined }, 'The document lacks the member "halyard"'],
     [{ ...minimal, flags: undefined }, 'lacks the member "flags"'],
     [{ ...minimal, owner: 'me' }, 'unknown member "owner"'],
     [flag({ owner: ' me' }), 'flags.a: "owner" must be'],
@@ -219,7 +219,9 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     [flag({ environments: { production: { enabled: true, pct: 1 } } }), 'unknown member "pct"'],
     ['{"halyard":1,"halyard":1}', '"halyard" more than once'],
     ['{"halyard":1,"project":"refused","environments":[],"flags":{"a":{},"a":{}}}', '"a" more than once'],
-    ['halyard: 1', 'not valid JSON'],
+    ['halyard: 1', 'The document is not valid JSON'],
+    ['[1]', 'The document is not an object'],
+    ['{"name":"package"}', 'The document has an unknown member "name"'],
   ])('the document %j is refused with the place in the message', async (body, sentence) => {
     const { status, json } = await load(body);
     expect([status, json.error]).toEqual([400, 'invalid_argument']);

@@ -106,7 +106,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
 
 async function toJson(text: string, contentType: string): Promise<string> {
   if (/^(?:application|text)\/(?:x-)?yaml\b/i.test(contentType.trim())) return yamlToJson(text);
-  parseBody(text);
+  parseBody(text, 'document');
   return text;
 }
 

@@ -87,12 +87,13 @@ async function parse(text: string): Promise<Document> {
   let document: Document | undefined;
   try {
     for (const next of composer.compose(await tokensOf(text), true, text.length)) {
-      if (document !== undefined) throw invalid('The body holds more than one YAML document: send one.');
+      if (document !== undefined)
+        throw invalid('The file contains more than one YAML document: send one of them.');
       document = next;
     }
   } catch (error) {
     if (!(error instanceof NotYaml)) throw error;
-    throw invalid(`The body is not valid YAML${placeOf(text, error.offset)} (${error.code}).`, {
+    throw invalid(`The document is not valid YAML${placeOf(text, error.offset)} (${error.code}).`, {
       cause: error,
     });
   }
@@ -113,7 +114,7 @@ async function tokensOf(text: string): Promise<readonly CST.Token[]> {
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > LIMITS.lexemes) {
-      throw invalid(`The body has more than ${LIMITS.lexemes} pieces of YAML: send it as JSON.`);
+      throw invalid(`The document has more than ${LIMITS.lexemes} pieces of YAML: send it as JSON.`);
     }
     for (const token of withoutErrors(parser.next(lexeme))) tokens.push(token);
     if (count % LEXEMES_AT_ONCE === 0) await setImmediate();
@@ -146,14 +147,14 @@ function placeOf(text: string, offset: number): string {
 }
 
 function tooDeep(): ServiceError {
-  return invalid(`The body is nested deeper than ${LIMITS.depth} levels.`);
+  return invalid(`The document is nested deeper than ${LIMITS.depth} levels.`);
 }
 
 /** An anchor that is used again for something else is refused: which one an alias means would depend on the order. */
 function rememberAnchor(anchored: Map<string, unknown>, anchor: string, node: unknown): void {
   const known = anchored.get(anchor);
   if (known !== undefined && known !== node) {
-    throw invalid(`The body has the anchor ${quote(anchor)} twice: give each its own name.`);
+    throw invalid(`The document has the anchor ${quote(anchor)} twice: give each its own name.`);
   }
   anchored.set(anchor, node);
 }
@@ -161,12 +162,12 @@ function rememberAnchor(anchored: Map<string, unknown>, anchor: string, node: un
 function anchoredNode(anchored: ReadonlyMap<string, unknown>, anchor: string): unknown {
   const node = anchored.get(anchor);
   if (node === undefined)
-    throw invalid(`The body has an alias of ${quote(anchor)}, which no anchor before it names.`);
+    throw invalid(`The document has an alias of ${quote(anchor)}, but no anchor before it has that name.`);
   return node;
 }
 
 function tooMuch(): ServiceError {
-  return invalid('The body is too large once its aliases are written out.');
+  return invalid('The document is too large once its aliases are expanded.');
 }
 
 /** A text in double quotes that is JSON as it stands, with its own escapes; `undefined` for everything else. */
@@ -188,7 +189,7 @@ function nameOf(key: unknown): string {
     if (typeof key.value === 'string') return JSON.stringify(key.value);
     if (key.source !== undefined) return JSON.stringify(key.source);
   }
-  throw invalid('The body has a member whose name is no text: JSON has no such thing.');
+  throw invalid('The document has a member whose name is not a text: JSON cannot express it.');
 }
 
 function scalarText(node: unknown): string {
@@ -199,5 +200,5 @@ function scalarText(node: unknown): string {
     if (source !== undefined && JSON_NUMBER.test(source)) return source;
     if (Number.isFinite(value)) return JSON.stringify(value);
   }
-  throw invalid(`The body has ${String(source ?? 'a value')}, which JSON cannot say.`);
+  throw invalid(`The document has ${String(source ?? 'a value')}, which JSON cannot express.`);
 }
