@@ -32,7 +32,7 @@ const READ_AS: readonly (readonly [file: string, type: string, answer: string])[
   ['flags.ts', 'ArchiveResult', "Answers['archiveFlags']['results'][number]"],
   ['operators.ts', 'InvitationRecord', "Answers['listInvitations']['invitations'][number]"],
   // Only the link of the set-up is for nobody in particular.
-  ['operators.ts', 'OfferedLink', "Answers['inviteOperator'] & { email: string }"],
+  ['operators.ts', 'CreatedLink', "Answers['inviteOperator'] & { email: string }"],
   ['keys.ts', 'KeyRecord', "Answers['listProjectKeys']['keys'][number]"],
   ['tokens.ts', 'TokenRecord', "Answers['listAccessTokens']['tokens'][number]"],
   ['audit.ts', 'AuditEntryRecord', "Answers['listAudit']['entries'][number]"],

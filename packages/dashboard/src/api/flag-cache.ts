@@ -109,7 +109,7 @@ interface FlagReader {
 
 /** Reads every flag of a project that is not archived, after the stream has opened. */
 export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
-  return readBesideStream(reader, {
+  return readWithStream(reader, {
     read: async () => {
       const path = api`projects/${reader.project}/flags`;
       const { signal } = reader;
@@ -122,7 +122,7 @@ export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
 /** Reads one flag, after the stream has opened. Rejects with `flag_not_found`. */
 export async function readFlag(key: string, reader: FlagReader): Promise<FlagRecord> {
   const { project, signal } = reader;
-  const [flag] = await readBesideStream(reader, {
+  const [flag] = await readWithStream(reader, {
     read: async () => [await request<FlagRecord>('GET', api`projects/${project}/flags/${key}`, { signal })],
     concerns: ({ changes, ...rest }) => ({
       ...rest,
@@ -140,7 +140,7 @@ interface Reading {
 }
 
 /** Changes that are committed while the answer is on its way are applied to it; where that cannot be, it is read again. */
-async function readBesideStream(
+async function readWithStream(
   { project, live }: FlagReader,
   { read, concerns }: Reading,
 ): Promise<readonly FlagRecord[]> {

@@ -11,7 +11,7 @@ import {
 import { isRefusal } from './api-error.ts';
 import { dropFlags, mergeChange, patchCached, putFlag, readFlag } from './flag-cache.ts';
 import { type LiveChange, LiveConnection, type LiveEvents, type LiveStatus } from './live-connection.ts';
-import { cellName, isWriting, markMine, noteDelivery } from './own-writes.ts';
+import { cellName, isWriting, markOwnWrite, noteDelivery } from './own-writes.ts';
 import { useProject } from './projects.ts';
 import { queryKeys } from './query-cache.ts';
 import { useSession } from './session.ts';
@@ -113,7 +113,7 @@ function connectCache(live: LiveConnection, project: string | undefined, queries
   const stops = [
     live.on('hello', () => {
       // What happened while there was no connection is unknown: ask for everything that is on the screen.
-      const isMissed = greeted ? () => true : (query: Query) => older.has(query) || isBesideStream(query);
+      const isMissed = greeted ? () => true : (query: Query) => older.has(query) || isReadBeforeStream(query);
       void queries.invalidateQueries({
         predicate: (query) => query.queryKey[0] !== 'session' && isMissed(query),
       });
@@ -138,7 +138,7 @@ function hasData({ state }: Query): boolean {
 }
 
 /** Whether a query waits for the stream; what it has before the stream is there, it has read without it. */
-function isBesideStream(query: Query): boolean {
+function isReadBeforeStream(query: Query): boolean {
   const [name] = query.queryKey;
   return hasData(query) && (name === 'flags' || name === 'flag');
 }
@@ -180,7 +180,7 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
     const isOwn = (change.changes ?? []).every(
       ({ key }) => environment !== undefined && isWriting(cellName(project, environment, key)),
     );
-    if (isOwn) merged.touched.forEach(markMine);
+    if (isOwn) merged.touched.forEach(markOwnWrite);
     return merged;
   }
 }

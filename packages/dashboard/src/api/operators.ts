@@ -18,7 +18,7 @@ export interface InvitationRecord {
 }
 
 /** A link that has just been made: shown this once. */
-export interface OfferedLink extends InvitationRecord {
+export interface CreatedLink extends InvitationRecord {
   readonly email: string;
   readonly link: string;
 }
@@ -65,12 +65,12 @@ export function inviteOperator(invited: {
   readonly email: string;
   readonly role: Role;
   readonly canChangeProtected: boolean;
-}): Promise<OfferedLink> {
+}): Promise<CreatedLink> {
   return request('POST', api`invitations`, { body: invited });
 }
 
 /** Takes a link back. */
-export function withdrawInvitation(id: string): Promise<undefined> {
+export function revokeInvitation(id: string): Promise<undefined> {
   return request('DELETE', api`invitations/${id}`);
 }
 
@@ -88,7 +88,7 @@ export function removeOperator(id: string): Promise<undefined> {
 }
 
 /** Makes a link for a new password. The answer holds the link, this once: keep it out of the cache. */
-export function offerReset(id: string): Promise<OfferedLink> {
+export function createResetLink(id: string): Promise<CreatedLink> {
   return request('POST', api`operators/${id}/reset`);
 }
 

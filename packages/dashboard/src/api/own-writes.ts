@@ -10,7 +10,7 @@ const SHOWN_MS: Readonly<Record<WriteStatus, number>> = { saving: Infinity, save
 const statuses = new Map<string, WriteStatus>();
 const listeners = new Set<() => void>();
 const mine = new WeakSet<StateRecord>();
-const guesses = new WeakSet<StateRecord>();
+const optimistic = new WeakSet<StateRecord>();
 
 /** Names one flag's state in one environment. */
 export function cellName(project: string, environment: string, key: string): string {
@@ -47,24 +47,24 @@ export function isWriting(cell: string): boolean {
 }
 
 /** Marks a state as written by this tab, so that it is not shown as somebody else's news. */
-export function markMine(record: StateRecord): void {
+export function markOwnWrite(record: StateRecord): void {
   mine.add(record);
 }
 
 /** Whether this tab wrote the state. */
-export function isMine(record: StateRecord): boolean {
+export function isOwnWrite(record: StateRecord): boolean {
   return mine.has(record);
 }
 
 /** Marks a state of this tab that the server has not taken yet. */
-export function markGuess(record: StateRecord): void {
-  guesses.add(record);
-  markMine(record);
+export function markOptimistic(record: StateRecord): void {
+  optimistic.add(record);
+  markOwnWrite(record);
 }
 
 /** Whether the state is only what this tab hopes to write. */
-export function isGuess(record: StateRecord | undefined): boolean {
-  return record !== undefined && guesses.has(record);
+export function isOptimistic(record: StateRecord | undefined): boolean {
+  return record !== undefined && optimistic.has(record);
 }
 
 /** As many are kept: what a screen asks about was told moments ago. */

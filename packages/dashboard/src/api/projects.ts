@@ -46,7 +46,7 @@ export function deleteProject(project: string, confirmed: readonly string[]): Pr
 }
 
 /** What an environment looks like; what is absent stays. */
-interface EnvironmentLooks {
+interface EnvironmentAppearance {
   readonly protected?: boolean;
   readonly color?: EnvironmentColor;
   readonly position?: number;
@@ -55,7 +55,7 @@ interface EnvironmentLooks {
 /** Makes an environment, empty, after the others. */
 export function createEnvironment(
   project: string,
-  environment: { readonly name: string } & Omit<EnvironmentLooks, 'position'>,
+  environment: { readonly name: string } & Omit<EnvironmentAppearance, 'position'>,
 ): Promise<EnvironmentRecord> {
   return request('POST', api`projects/${project}/environments`, { body: environment });
 }
@@ -64,10 +64,10 @@ export function createEnvironment(
 export function updateEnvironment(
   project: string,
   environment: string,
-  looks: EnvironmentLooks,
+  appearance: EnvironmentAppearance,
 ): Promise<EnvironmentRecord> {
   const path = api`projects/${project}/environments/${environment}`;
-  return request('PATCH', path, { body: looks, confirmed: environment });
+  return request('PATCH', path, { body: appearance, confirmed: environment });
 }
 
 /** Removes an environment with its states; its streams are closed. The person has confirmed it by name. */

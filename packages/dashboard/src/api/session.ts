@@ -14,7 +14,7 @@ export function useSession() {
     queryKey: queryKeys.session,
     queryFn: async ({ signal }) => {
       const session = await request<SessionRecord>('GET', api`session`, { signal });
-      return isSigningOut ? session : keptSession(queries.getQueryData(queryKeys.session), session);
+      return isSigningOut ? session : nextSession(queries.getQueryData(queryKeys.session), session);
     },
     staleTime: 5 * 60_000,
     // They may have signed in again in another tab.
@@ -44,7 +44,7 @@ export function useEvaluationUrl(): string {
 }
 
 /** Signs in, sets up the first administrator, or accepts an invitation: each answers with the new session. */
-export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept') {
+export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/accept') {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Input) => request<SessionRecord>('POST', `/api/${path}`, { body }),
@@ -56,7 +56,7 @@ export function useEnter<Input>(path: 'session' | 'setup' | 'invitations/accept'
       await queries.cancelQueries({ queryKey: queryKeys.session });
       const before = queries.getQueryData<SessionRecord>(queryKeys.session);
       // A one-time link is used up by now: loaded anew, it would only say so.
-      const kept = path === 'session' ? keptSession(before, session) : keptSession(before, session, '/');
+      const kept = path === 'session' ? nextSession(before, session) : nextSession(before, session, '/');
       queries.setQueryData(queryKeys.session, kept);
       // What happened meanwhile is unknown.
       if (before?.operator !== undefined && kept.signedIn)
@@ -109,7 +109,7 @@ export function useInvitation(token: string) {
  * screen stays as it is until they sign in again. Somebody else must see nothing of it, so the page is loaded anew, and
  * what was known stays until then. `to` is where it is loaded anew.
  */
-function keptSession(
+function nextSession(
   before: SessionRecord | undefined,
   next: SessionRecord,
   to = location.pathname + location.search,

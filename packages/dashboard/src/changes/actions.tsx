@@ -12,7 +12,7 @@ import { toast } from '../components/toasts.tsx';
 const DONE_MS = 4_000;
 
 /** Something that is done with one click, and needs no form to show what went wrong. */
-interface Deed {
+interface Action {
   readonly run: () => Promise<unknown>;
   /** What to say when it is done, as "The key website was revoked". */
   readonly done: string;
@@ -23,7 +23,7 @@ interface Deed {
 }
 
 /** Does something and says how it went; resolves with whether it was done. */
-export function useDeed(): (deed: Deed) => Promise<boolean> {
+export function useAction(): (deed: Action) => Promise<boolean> {
   const queries = useQueryClient();
   return useCallback(
     async ({ run, done, failed, stale }) => {

@@ -9,10 +9,10 @@ interface Guards {
   /** Asks before a change of a protected environment; `true` at once for any other. */
   readonly askConsent: (change: GuardedChange) => Promise<boolean>;
   /** Shows both versions of a state; resolves with the person's decision, `cancel` where there is none. */
-  readonly settleConflict: (conflict: Conflict) => Promise<Resolution>;
+  readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
-type Consent = 'no' | 'once' | 'for a while';
+type Consent = 'no' | 'once' | 'pause';
 
 type Open =
   | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: Consent) => void }
@@ -33,22 +33,22 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
   const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
   const askConsent = useCallback(
     async (change: GuardedChange) => {
-      if (!change.environment.protected || isQuiet(change)) return true;
+      if (!change.environment.protected || isGuardPaused(change)) return true;
       const answer = await slot.ask<Consent>(
         (give, id) => ({ kind: 'guard', id, change, answer: give }),
         'no',
       );
-      if (answer === 'for a while') keepQuiet(change);
+      if (answer === 'pause') pauseGuard(change);
       return answer !== 'no';
     },
     [slot],
   );
-  const settleConflict = useCallback(
+  const resolveConflict = useCallback(
     (conflict: Conflict) =>
       slot.ask<Resolution>((give, id) => ({ kind: 'conflict', id, conflict, answer: give }), 'cancel'),
     [slot],
   );
-  const guards = useMemo(() => ({ askConsent, settleConflict }), [askConsent, settleConflict]);
+  const guards = useMemo(() => ({ askConsent, resolveConflict }), [askConsent, resolveConflict]);
   return (
     <GuardsContext value={guards}>
       {children}
@@ -74,7 +74,7 @@ type Place = Pick<GuardedChange, 'project' | 'environment'>;
 const until = new Map<string, number>();
 
 /** Whether the person asked not to be asked about this environment for now. It outlives a reload, not the tab. */
-function isQuiet(place: Place): boolean {
+function isGuardPaused(place: Place): boolean {
   const name = nameOf(place);
   const leftMs = (until.get(name) ?? stored(name)) - Date.now();
   // Nobody asked for more than that: what is stored may be anything, and clocks are set back.
@@ -82,7 +82,7 @@ function isQuiet(place: Place): boolean {
 }
 
 /** Asks no more about this environment for a quarter of an hour. */
-function keepQuiet(place: Place): void {
+function pauseGuard(place: Place): void {
   const name = nameOf(place);
   const end = Date.now() + QUIET_MS;
   until.set(name, end);
@@ -94,7 +94,7 @@ function keepQuiet(place: Place): void {
 }
 
 /** Asks again about every environment: somebody else may be at this screen now. */
-export function endQuiet(): void {
+export function resumeGuards(): void {
   until.clear();
   try {
     for (const name of Object.keys(sessionStorage)) {
@@ -120,7 +120,7 @@ function nameOf({ project, environment }: Place): string {
 }
 
 /** Tells why the person who is signed in may not change states of an environment; `undefined` when they may. */
-export function useWhyNotChange(): (environment: EnvironmentRecord) => string | undefined {
+export function useReadOnlyReason(): (environment: EnvironmentRecord) => string | undefined {
   const { role, canChangeProtected } = useOperator();
   return useCallback(
     (environment) => {

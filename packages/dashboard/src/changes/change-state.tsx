@@ -12,9 +12,9 @@ import {
 import {
   cellName,
   clearWriteStatus,
-  isGuess,
-  markGuess,
-  markMine,
+  isOptimistic,
+  markOptimistic,
+  markOwnWrite,
   setWriteStatus,
 } from '../api/own-writes.ts';
 import { queryKeys } from '../api/query-cache.ts';
@@ -42,14 +42,14 @@ interface StateChange {
   readonly isDraft?: boolean;
 }
 
-/** How a change ended; `yielded`: the person dropped it for a newer version. */
-type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'yielded';
+/** How a change ended; `discarded`: the person dropped it for a newer version. */
+type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'discarded';
 
 /** What writing a state needs. */
 interface StateWriterParts {
   readonly project: string;
   readonly queries: QueryClient;
-  readonly settleConflict: (conflict: Conflict) => Promise<Resolution>;
+  readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
 /** What became of states that were shown before they were written; `undefined` for those that were not written. */
@@ -62,14 +62,14 @@ const outcomes = new WeakMap<StateRecord, Promise<StateRecord | undefined>>();
 function createStateWriter({
   project,
   queries,
-  settleConflict,
+  resolveConflict,
 }: StateWriterParts): (change: StateChange) => Promise<ChangeOutcome> {
   return writeInTurn;
 
   /** Where what was seen is still being written, the server knows it only afterwards. */
   async function writeInTurn(change: StateChange): Promise<ChangeOutcome> {
     const { before } = change;
-    const isWaiting = before !== undefined && isGuess(before);
+    const isWaiting = before !== undefined && isOptimistic(before);
     if (!isWaiting) return write(change);
     const written = await outcomes.get(before);
     return written === undefined ? 'cancelled' : write({ ...change, before: written });
@@ -79,7 +79,7 @@ function createStateWriter({
     const { key, environment, before, after, note, texts } = change;
     const place: StatePlace = { project, environment: environment.name, key };
     const cell = cellName(project, environment.name, key);
-    const shown = after === null ? undefined : guessOf(before, after, authorOf(queries));
+    const shown = after === null ? undefined : optimisticRecord(before, after, authorOf(queries));
     const outcome = Promise.withResolvers<StateRecord | undefined>();
     if (shown !== undefined) outcomes.set(shown, outcome.promise);
     setWriteStatus(cell, 'saving');
@@ -93,49 +93,49 @@ function createStateWriter({
       outcome.resolve(undefined);
       if (isRefusal(error, 'revision_conflict')) return settleWith(change, place, cell);
       setWriteStatus(cell, 'failed');
-      tellFailed(change, error);
+      announceFailed(change, error);
       return 'failed';
     }
     const record = written && recordOf(written);
     if (record !== undefined) {
-      markMine(record);
+      markOwnWrite(record);
       const textKey = queryKeys.valueText(project, environment.name, key, record.revision);
       queries.setQueryData(textKey, written?.valueText ?? '');
     }
     settle(place, shown, record);
     setWriteStatus(cell, 'saved');
     outcome.resolve(record);
-    tellDone(change, record, written?.seq);
+    announceDone(change, record, written?.seq);
     return 'done';
   }
 
   async function settleWith(change: StateChange, place: StatePlace, cell: string): Promise<ChangeOutcome> {
     clearWriteStatus(cell);
-    let theirs: StateRecord | undefined;
-    let theirText: string | undefined;
+    let current: StateRecord | undefined;
+    let currentText: string | undefined;
     try {
       const read = await readState(place);
-      [theirs, theirText] = [recordOf(read), read.valueText];
+      [current, currentText] = [recordOf(read), read.valueText];
     } catch (error) {
       // Removed: that is their version.
       if (!isRefusal(error, 'flag_not_found')) {
-        tellFailed(change, error);
+        announceFailed(change, error);
         return 'failed';
       }
     }
-    updateFlagInCache(queries, project, change.key, (flag) => withState(flag, place.environment, theirs));
-    const decision = await settleConflict({
+    updateFlagInCache(queries, project, change.key, (flag) => withState(flag, place.environment, current));
+    const decision = await resolveConflict({
       key: change.key,
       environment: place.environment,
-      theirs,
+      current,
       mine: change.after,
       isDraft: change.isDraft ?? false,
     });
-    if (decision !== 'mine') return decision === 'theirs' ? 'yielded' : 'cancelled';
-    return write({ ...change, before: theirs, texts: { before: theirText, after: change.texts?.after } });
+    if (decision !== 'overwrite') return decision === 'discard' ? 'discarded' : 'cancelled';
+    return write({ ...change, before: current, texts: { before: currentText, after: change.texts?.after } });
   }
 
-  function tellDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
+  function announceDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
     const { key, environment, before, after, texts } = change;
     const title = `${key} is ${outcomeText(before, after)} in ${environment.name}`;
     announce(`Saved: ${title}`);
@@ -180,7 +180,7 @@ function outcomeText(before: StateRecord | undefined, after: FlagState | null): 
   return isSwitched ? (after.enabled ? 'on' : 'off') : stateText(after);
 }
 
-function tellFailed({ key, environment }: StateChange, error: unknown): void {
+function announceFailed({ key, environment }: StateChange, error: unknown): void {
   toastFailure(`${key} in ${environment.name} was not changed`, error);
 }
 
@@ -189,14 +189,14 @@ function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): State
 }
 
 /** What the record will probably be; its revision is known once it is written. */
-function guessOf(
+function optimisticRecord(
   before: StateRecord | undefined,
   after: FlagState,
   who: Pick<StateRecord, 'updatedBy'>,
 ): StateRecord {
   const updatedAt = new Date().toISOString();
   const guess = { state: after, revision: before?.revision ?? 0, updatedAt, ...who };
-  markGuess(guess);
+  markOptimistic(guess);
   return guess;
 }
 
@@ -212,10 +212,10 @@ function authorOf(queries: QueryClient): Pick<StateRecord, 'updatedBy'> {
  */
 export function useChangeState(project: string): (change: StateChange) => Promise<ChangeOutcome> {
   const queries = useQueryClient();
-  const { askConsent, settleConflict } = useChangeGuards();
+  const { askConsent, resolveConflict } = useChangeGuards();
   const write = useMemo(
-    () => createStateWriter({ project, queries, settleConflict }),
-    [project, queries, settleConflict],
+    () => createStateWriter({ project, queries, resolveConflict }),
+    [project, queries, resolveConflict],
   );
   return useCallback(
     async (change: StateChange) => {

@@ -10,18 +10,18 @@ export interface Conflict {
   readonly key: string;
   readonly environment: string;
   /** What stands there now; `undefined` when it was removed. */
-  readonly theirs: StateRecord | undefined;
+  readonly current: StateRecord | undefined;
   readonly mine: FlagState | null;
   /** Whether `mine` was typed and would be lost; a switch or an undo is simply canceled. */
   readonly isDraft: boolean;
 }
 
 /** What the person decided: to go on editing (or to leave it at that), to drop their version, or to write it. */
-export type Resolution = 'cancel' | 'theirs' | 'mine';
+export type Resolution = 'cancel' | 'discard' | 'overwrite';
 
 /** Shows both versions; nothing is overwritten or dropped without a decision. */
 export function ConflictDialog({
-  conflict: { key, environment, theirs, mine, isDraft },
+  conflict: { key, environment, current, mine, isDraft },
   onAnswer,
 }: {
   conflict: Conflict;
@@ -39,8 +39,8 @@ export function ConflictDialog({
         change was not saved.
       </p>
       <div className="mt-3 grid gap-3 sm:grid-cols-2">
-        <Version title="In effect now" state={theirs?.state}>
-          {theirs && <TimeAgo at={theirs.updatedAt} className="text-xs text-ink-3" />}
+        <Version title="In effect now" state={current?.state}>
+          {current && <TimeAgo at={current.updatedAt} className="text-xs text-ink-3" />}
         </Version>
         <Version title="Yours" state={mine} />
       </div>
@@ -48,8 +48,8 @@ export function ConflictDialog({
         <Button data-autofocus onClick={() => onAnswer('cancel')}>
           {isDraft ? 'Keep editing' : 'Cancel'}
         </Button>
-        {isDraft && <Button onClick={() => onAnswer('theirs')}>Discard mine</Button>}
-        <Button kind="primary" onClick={() => onAnswer('mine')}>
+        {isDraft && <Button onClick={() => onAnswer('discard')}>Discard mine</Button>}
+        <Button kind="primary" onClick={() => onAnswer('overwrite')}>
           Overwrite with mine
         </Button>
       </DialogActions>

@@ -16,7 +16,7 @@ import { SkeletonRows } from '../components/skeleton.tsx';
 import { StateSummary } from '../components/state-summary.tsx';
 import { toast } from '../components/toasts.tsx';
 import { RefusalNote, useUndoChange } from './actions.tsx';
-import { useWhyNotChange } from './change-guards.tsx';
+import { useReadOnlyReason } from './change-guards.tsx';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './production-guard.tsx';
 
@@ -62,7 +62,7 @@ export function CopyDialog({
     setError(undefined);
     try {
       const confirmed = to.protected ? to.name : undefined;
-      tellCopied(await copyStates(place, { seen: shown, confirmed, note }));
+      announceCopied(await copyStates(place, { seen: shown, confirmed, note }));
       catchUp();
       onCopied?.();
       onClose();
@@ -74,7 +74,7 @@ export function CopyDialog({
     }
   }
 
-  function tellCopied({ changed, seq }: Copied): void {
+  function announceCopied({ changed, seq }: Copied): void {
     const title = `${countOf(changed.length)} copied from ${from.name} to ${to.name}`;
     announce(`Saved: ${title}`);
     toast({
@@ -151,8 +151,8 @@ export function CopyBetweenDialog({
   onClose: () => void;
   onCopied: () => void;
 }) {
-  const whyNot = useWhyNotChange();
-  const targets = environments.filter((environment) => whyNot(environment) === undefined);
+  const readOnlyReason = useReadOnlyReason();
+  const targets = environments.filter((environment) => readOnlyReason(environment) === undefined);
   const [fromName, setFrom] = useState(environments[0]?.name);
   const [toName, setTo] = useState<string>();
   const from = environments.find(({ name }) => name === fromName);

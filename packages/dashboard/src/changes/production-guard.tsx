@@ -32,9 +32,9 @@ export function ProductionGuard({
   onAnswer,
 }: {
   change: GuardedChange;
-  onAnswer: (answer: 'no' | 'once' | 'for a while') => void;
+  onAnswer: (answer: 'no' | 'once' | 'pause') => void;
 }) {
-  const [isQuiet, setQuiet] = useState(false);
+  const [isPausing, setPausing] = useState(false);
   const first = steps[0];
   const what = steps.length === 1 && first !== undefined ? first.key : `${steps.length} flags`;
   const isLater = scheduledFor !== undefined;
@@ -70,8 +70,8 @@ export function ProductionGuard({
         <input
           type="checkbox"
           className="size-4 accent-accent"
-          checked={isQuiet}
-          onChange={(event) => setQuiet(event.target.checked)}
+          checked={isPausing}
+          onChange={(event) => setPausing(event.target.checked)}
         />
         Don't ask again for 15 minutes
       </label>
@@ -80,7 +80,7 @@ export function ProductionGuard({
         <Button data-autofocus onClick={() => onAnswer('no')}>
           Cancel
         </Button>
-        <Button kind="primary" onClick={() => onAnswer(isQuiet ? 'for a while' : 'once')}>
+        <Button kind="primary" onClick={() => onAnswer(isPausing ? 'pause' : 'once')}>
           {isLater ? 'Schedule for' : 'Change'} {environment.name}
         </Button>
       </DialogActions>

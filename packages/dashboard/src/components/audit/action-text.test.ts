@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { deedText, targetText } from './action-text.ts';
+import { actionText, targetText } from './action-text.ts';
 
 test('keys and access tokens are called by their names, made and revoked', () => {
   for (const noun of ['key', 'token']) {
@@ -11,5 +11,5 @@ test('keys and access tokens are called by their names, made and revoked', () =>
 });
 
 test('a link for a new password is told in words', () => {
-  expect(deedText('operator.reset_offered', {})).toBe('made a link for a new password of');
+  expect(actionText('operator.reset_offered', {})).toBe('made a link for a new password of');
 });

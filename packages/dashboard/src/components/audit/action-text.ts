@@ -1,7 +1,7 @@
 import type { Json } from '../../api/types.ts';
 
 /** What was done, as the middle of a sentence: `ada@example.com` … `new-checkout`. */
-const DEEDS: Readonly<Record<string, string>> = {
+const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'flag.changed': 'changed',
   'flag.created': 'created the flag',
   'flag.updated': 'edited the flag',
@@ -39,14 +39,14 @@ const DEEDS: Readonly<Record<string, string>> = {
 const HAS_NO_VERSIONS = new Set(['session.started', 'session.ended', 'operator.password_changed']);
 
 /** What an entry of the audit log says was done. Deeds that are not known are told as they are named. */
-export function deedText(
+export function actionText(
   action: string,
   versions: { readonly before?: unknown; readonly after?: unknown },
 ): string {
   if (action === 'flag.changed' && versions.before === undefined) return 'added';
   if (action === 'flag.changed' && versions.after === undefined) return 'removed';
   const [noun = action, deed = 'did'] = action.split('.');
-  return DEEDS[action] ?? `${deed.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
+  return ACTION_TEXTS[action] ?? `${deed.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
 }
 
 /** Whether an entry has two versions to compare. */
@@ -98,6 +98,6 @@ const REVERTIBLE = new Set([
 ]);
 
 /** Whether it is worth offering to revert the change of an entry. */
-export function mayBeReverted(action: string): boolean {
+export function isRevertible(action: string): boolean {
   return REVERTIBLE.has(action);
 }

@@ -8,7 +8,7 @@ import { Author } from '../author.tsx';
 import { Button } from '../button.tsx';
 import { EnvironmentBadge } from '../environment-badge.tsx';
 import { TimeAgo } from '../time-ago.tsx';
-import { deedText, hasVersions, targetText } from './action-text.ts';
+import { actionText, hasVersions, targetText } from './action-text.ts';
 import { FieldDiff } from './field-diff.tsx';
 
 /**
@@ -60,7 +60,7 @@ export function AuditEntryRow({
 }
 
 function wordsOf(entry: AuditEntryRecord, target: 'link' | 'hidden'): string {
-  const words = deedText(entry.action, entry);
+  const words = actionText(entry.action, entry);
   return target === 'hidden' && entry.action === 'flag.changed' ? `${words} it` : words;
 }
 

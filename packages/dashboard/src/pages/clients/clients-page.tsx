@@ -36,7 +36,7 @@ export function ClientsPage() {
         <SkeletonRows rows={5} />
       ) : (
         <>
-          <FirstClientNews streams={streams} />
+          <FirstClientNotice streams={streams} />
           <div className="grid grid-cols-1 gap-3 md:grid-cols-2 lg:grid-cols-3">
             {data.map((presence) => (
               <EnvironmentPresence
@@ -156,7 +156,7 @@ function HowToConnect({ project }: { project: string }) {
 }
 
 /** Says so when the first client connects while somebody is waiting for it. */
-function FirstClientNews({ streams }: { streams: number }) {
+function FirstClientNotice({ streams }: { streams: number }) {
   const before = useRef(streams);
   const [isFirst, setFirst] = useState(false);
   useEffect(() => {

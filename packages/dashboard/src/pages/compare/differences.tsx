@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { type StateDifference, useComparison } from '../../api/compare.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -29,7 +29,7 @@ export function Differences({
     to: to.name,
   });
   const [params] = useSearchState();
-  const whyNot = useWhyNotChange()(to);
+  const readOnlyReason = useReadOnlyReason()(to);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [copied, setCopied] = useState<readonly string[]>();
   const [q, field] = [params.get('q') ?? '', params.get('field') ?? ''];
@@ -53,13 +53,13 @@ export function Differences({
       ) : (
         <>
           <ComparisonFilters shown={shown.length} all={data.differences.length} />
-          {whyNot !== undefined && <p className="mb-3 text-ink-2">{whyNot}</p>}
+          {readOnlyReason !== undefined && <p className="mb-3 text-ink-2">{readOnlyReason}</p>}
           <DifferenceTable
             differences={shown}
             from={from}
             to={to}
             project={project}
-            chosen={whyNot === undefined ? chosen : undefined}
+            chosen={readOnlyReason === undefined ? chosen : undefined}
             onChoose={setChosen}
           />
         </>

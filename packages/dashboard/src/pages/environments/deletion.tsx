@@ -3,7 +3,7 @@ import { countOpenStreams } from '../../api/clients.ts';
 import { deleteEnvironment, deleteProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { closedStreamsText } from '../../components/delivery-proof.tsx';
@@ -35,7 +35,7 @@ export function ProjectSection({ project, canChange }: { project: ProjectRecord;
 
 function useDeleteProject({ name, environments }: ProjectRecord): () => Promise<void> {
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   const [, navigate] = useLocation();
   return async () => {
     const streams = await countOpenStreams(name);
@@ -55,7 +55,7 @@ function useDeleteProject({ name, environments }: ProjectRecord): () => Promise<
     });
     if (!isConfirmed) return;
     const confirmed = environments.filter((environment) => environment.protected).map((each) => each.name);
-    const isDone = await deed({
+    const isDone = await perform({
       run: () => deleteProject(name, confirmed),
       done: `The project ${name} is deleted`,
       failed: `The project ${name} was not deleted`,
@@ -70,7 +70,7 @@ export function useDeleteEnvironment(
   project: string,
 ): (environment: EnvironmentRecord, known: { readonly flags: number | undefined }) => Promise<void> {
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   return async ({ name }, { flags }) => {
     const streams = await countOpenStreams(project, { environment: name });
     const isConfirmed = await confirm({
@@ -90,7 +90,7 @@ export function useDeleteEnvironment(
       typed: name,
     });
     if (!isConfirmed) return;
-    await deed({
+    await perform({
       run: () => deleteEnvironment(project, name),
       done: `The environment ${name} is deleted`,
       failed: `The environment ${name} was not deleted`,

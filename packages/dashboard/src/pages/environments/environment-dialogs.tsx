@@ -12,7 +12,7 @@ import { ENVIRONMENT_FILL } from '../../components/environment-badge.tsx';
 import { Field } from '../../components/field.tsx';
 import { toast } from '../../components/toasts.tsx';
 
-/** Asks for the name and the looks of a new environment. */
+/** Asks for the name and the appearance of a new environment. */
 export function CreateEnvironmentDialog({
   project: { name: project, environments },
   onClose,
@@ -22,7 +22,7 @@ export function CreateEnvironmentDialog({
 }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
-  const [looks, setLooks] = useState({ color: freeColor(environments), protected: false });
+  const [appearance, setAppearance] = useState({ color: freeColor(environments), protected: false });
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();
   const isAcceptable = NAME_PATTERN.test(name);
@@ -33,7 +33,7 @@ export function CreateEnvironmentDialog({
     setPending(true);
     setError(undefined);
     try {
-      await createEnvironment(project, { name, ...looks });
+      await createEnvironment(project, { name, ...appearance });
       toast({ kind: 'done', title: `The environment ${name} is made` });
       onClose();
     } catch (refusal) {
@@ -70,7 +70,7 @@ export function CreateEnvironmentDialog({
             />
           )}
         </Field>
-        <EnvironmentLooksFields value={looks} onChange={(part) => setLooks({ ...looks, ...part })} />
+        <AppearanceFields value={appearance} onChange={(part) => setAppearance({ ...appearance, ...part })} />
         <p className="text-ink-2">It starts empty. Compare copies the states of another one into it.</p>
         <RefusalNote error={error} />
         <DialogActions>
@@ -105,11 +105,11 @@ export function EditEnvironmentDialog({
 }) {
   const queries = useQueryClient();
   const { name } = environment;
-  const [chosen, setChosen] = useState<Partial<ChosenLooks>>({});
-  const looks = { color: environment.color, protected: environment.protected, ...chosen };
+  const [chosen, setChosen] = useState<Partial<Appearance>>({});
+  const appearance = { color: environment.color, protected: environment.protected, ...chosen };
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();
-  const opens = environment.protected && !looks.protected;
+  const opens = environment.protected && !appearance.protected;
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
@@ -130,7 +130,7 @@ export function EditEnvironmentDialog({
   return (
     <Dialog title={`Edit ${name}`} onClose={onClose}>
       <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <EnvironmentLooksFields value={looks} onChange={(part) => setChosen({ ...chosen, ...part })} />
+        <AppearanceFields value={appearance} onChange={(part) => setChosen({ ...chosen, ...part })} />
         {opens && (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
             Without protection every editor changes flags in {name} with one click, unasked.
@@ -161,19 +161,19 @@ const ENVIRONMENT_COLORS: readonly EnvironmentColor[] = [
 ];
 
 /** What is chosen. */
-interface ChosenLooks {
+interface Appearance {
   readonly color: EnvironmentColor;
   readonly protected: boolean;
 }
 
 /** Asks for a colour, and whether changes are to be confirmed. */
-function EnvironmentLooksFields({
+function AppearanceFields({
   value,
   onChange,
 }: {
-  value: ChosenLooks;
+  value: Appearance;
   /** Given the member that was chosen. */
-  onChange: (part: Partial<ChosenLooks>) => void;
+  onChange: (part: Partial<Appearance>) => void;
 }) {
   const name = useId();
   return (

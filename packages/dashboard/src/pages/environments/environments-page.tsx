@@ -9,7 +9,7 @@ import { updateEnvironment, useProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -183,7 +183,7 @@ function EnvironmentRow({
  */
 function useMoveEnvironment(project: ProjectRecord): (environment: EnvironmentRecord, index: number) => void {
   const queries = useQueryClient();
-  const deed = useDeed();
+  const perform = useAction();
   const queryKey = queryKeys.project(project.name);
   return (environment, index) => {
     const others = project.environments.filter(({ name }) => name !== environment.name);
@@ -195,7 +195,7 @@ function useMoveEnvironment(project: ProjectRecord): (environment: EnvironmentRe
       ...project,
       environments: order.map((each, position) => ({ ...each, position })),
     });
-    void deed({
+    void perform({
       run: async () => {
         for (const { name, place } of moved) await updateEnvironment(project.name, name, { position: place });
       },

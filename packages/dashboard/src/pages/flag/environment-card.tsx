@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import { cellName, useWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
-import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { ENVIRONMENT_FILL } from '../../components/environment-badge.tsx';
@@ -53,8 +53,8 @@ export function EnvironmentCard({
   const change = newestChange(record, last);
   const changeState = useChangeState(project);
   const isArchived = flag.archivedAt !== undefined;
-  const whyNot = useWhyNotChange()(environment);
-  const obstacle = isArchived ? 'The flag is archived.' : whyNot;
+  const readOnlyReason = useReadOnlyReason()(environment);
+  const obstacle = isArchived ? 'The flag is archived.' : readOnlyReason;
   const isNews = useNews(record);
   const { draft, base, isDirty } = held;
   const problems = problemsOf(draft);
@@ -77,7 +77,7 @@ export function EnvironmentCard({
       texts: { before: base.valueText, after },
       isDraft: true,
     });
-    if (outcome === 'yielded') held.reset();
+    if (outcome === 'discarded') held.reset();
     if (outcome === 'done') setNote('');
   }
 

@@ -3,7 +3,7 @@ import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
-import { mayBeReverted } from '../../components/audit/action-text.ts';
+import { isRevertible } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
@@ -39,7 +39,7 @@ export function FlagHistory({
                 entry={entry}
                 environments={project.environments}
                 target="hidden"
-                onRevert={canEdit && mayBeReverted(entry.action) ? () => setReverting(entry.seq) : undefined}
+                onRevert={canEdit && isRevertible(entry.action) ? () => setReverting(entry.seq) : undefined}
               />
             </li>
           ))}

@@ -4,7 +4,7 @@ import { putFlag } from '../../api/flag-cache.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { api, request } from '../../api/request.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { links } from '../../shell/links.ts';
 
@@ -12,7 +12,7 @@ import { links } from '../../shell/links.ts';
 export function useFlagDeeds(project: ProjectRecord, flag: FlagRecord) {
   const queries = useQueryClient();
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   const [, navigate] = useLocation();
   const { key } = flag;
   const path = api`projects/${project.name}/flags/${key}`;
@@ -27,7 +27,7 @@ export function useFlagDeeds(project: ProjectRecord, flag: FlagRecord) {
     });
     if (!isMeant) return;
     const confirmed = guarded.map(({ name }) => name);
-    await deed({
+    await perform({
       run: async () =>
         putFlag(queries, project.name, await request<FlagRecord>('POST', `${path}/restore`, { confirmed })),
       done: `${key} is in use again`,
@@ -45,7 +45,7 @@ export function useFlagDeeds(project: ProjectRecord, flag: FlagRecord) {
       typed: key,
     });
     if (!isMeant) return;
-    const isDone = await deed({
+    const isDone = await perform({
       run: () => request<undefined>('DELETE', path),
       done: `${key} is deleted`,
       failed: `${key} was not deleted`,

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { isGuess, isMine } from '../../api/own-writes.ts';
+import { isOptimistic, isOwnWrite } from '../../api/own-writes.ts';
 import {
   draftOf,
   isDirty,
@@ -41,7 +41,7 @@ export function useStateDraft(current: StateVersion, isBusy: boolean): HeldDraft
   const { base, draft } = held;
   const isBehind = !isEqual(base, current);
   let isOvertaken = false;
-  if (isBehind && !isBusy && !isGuess(current.record)) {
+  if (isBehind && !isBusy && !isOptimistic(current.record)) {
     const next = follow(held, current);
     isOvertaken = next.theirs !== undefined;
     // React runs this component again at once, before anything is painted.
@@ -64,7 +64,7 @@ function follow(held: Held, current: StateVersion): Held {
   if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
   // Only the switch was flipped, or the value's exact text has arrived.
   const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
-  const isMineNow = current.record !== undefined && isMine(current.record);
+  const isMineNow = current.record !== undefined && isOwnWrite(current.record);
   // Saved from here, while more was being typed: there is nobody to be told of, unless theirs still stands there.
   const isOwn = isMineNow && (theirs === undefined || !isSameContent(theirs, current));
   if (isSame || isOwn) return { base: current, draft: rebased(draft, base, current) };

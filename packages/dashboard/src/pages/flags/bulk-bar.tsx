@@ -3,7 +3,7 @@ import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
 import { useState } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyBetweenDialog } from '../../changes/copy-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
@@ -29,7 +29,7 @@ export function BulkBar({
   const [isArchiving, setArchiving] = useState(false);
   const [isCopying, setCopying] = useState(false);
   const switchAll = useBulkSwitch(project.name);
-  const whyNot = useWhyNotChange();
+  const readOnlyReason = useReadOnlyReason();
   const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
   async function run(environment: ProjectRecord['environments'][number], enabled: boolean): Promise<void> {
     if (await switchAll({ environment, flags, enabled })) onDone();
@@ -60,7 +60,7 @@ export function BulkBar({
             {project.environments.map((environment) => (
               <MenuItem
                 key={environment.name}
-                disabled={whyNot(environment) !== undefined}
+                disabled={readOnlyReason(environment) !== undefined}
                 onSelect={() => void run(environment, enabled)}
               >
                 <EnvironmentBadge environment={environment} />

@@ -1,5 +1,5 @@
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { Switch } from '../../components/switch.tsx';
 
@@ -13,7 +13,7 @@ export function FirstStates({
   enabledIn: ReadonlySet<string>;
   onChange: (enabledIn: ReadonlySet<string>) => void;
 }) {
-  const whyNot = useWhyNotChange();
+  const readOnlyReason = useReadOnlyReason();
   function set(name: string, isEnabled: boolean): void {
     const next = new Set(enabledIn);
     if (isEnabled) next.add(name);
@@ -26,7 +26,7 @@ export function FirstStates({
       <ul className="divide-y divide-line rounded-md border border-line">
         {environments.map((environment) => {
           const { name } = environment;
-          const refusal = whyNot(environment);
+          const refusal = readOnlyReason(environment);
           return (
             <li key={name} className="flex h-10 items-center gap-2 px-3" title={refusal}>
               <EnvironmentBadge environment={environment} className="flex-1" />

@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { cellName, useWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
-import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { valuePreview } from '../../components/state-text.ts';
@@ -27,7 +27,7 @@ export const StateCell = memo(function StateCell({
 }) {
   const changeState = useChangeState(project);
   const status = useWriteStatus(cellName(project, environment.name, flagKey));
-  const refusal = useWhyNotChange()(environment);
+  const refusal = useReadOnlyReason()(environment);
   const isNews = useNews(record);
   const state = record?.state;
   function flip(enabled: boolean): void {

@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
 import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
 import type { FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
-import { useChangeGuards, useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 
 /** What a person gives for a new flag. */
 export interface FlagDraft extends Omit<NewFlag, 'states'> {
@@ -16,13 +16,13 @@ export function useCreateGuarded(
   project: ProjectRecord,
 ): (draft: FlagDraft) => Promise<FlagRecord | undefined> {
   const { askConsent } = useChangeGuards();
-  const whyNot = useWhyNotChange();
+  const readOnlyReason = useReadOnlyReason();
   const { mutateAsync } = useCreateFlag(project.name);
   return useCallback(
     async ({ enabledIn, ...flag }) => {
       const states: Record<string, FlagState> = {};
       const confirmed: string[] = [];
-      for (const environment of project.environments.filter((each) => whyNot(each) === undefined)) {
+      for (const environment of project.environments.filter((each) => readOnlyReason(each) === undefined)) {
         const { name } = environment;
         const after = { enabled: enabledIn.has(name) };
         const steps = [{ key: flag.key, before: undefined, after }];
@@ -33,6 +33,6 @@ export function useCreateGuarded(
       }
       return mutateAsync({ flag: { ...flag, states }, confirmed });
     },
-    [project, askConsent, whyNot, mutateAsync],
+    [project, askConsent, readOnlyReason, mutateAsync],
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { isMine } from '../../api/own-writes.ts';
+import { isOwnWrite } from '../../api/own-writes.ts';
 import type { StateRecord } from '../../api/types.ts';
 
 /** How long somebody else's change is highlighted, in milliseconds. */
@@ -12,7 +12,7 @@ export function useNews(record: StateRecord | undefined): boolean {
   useEffect(() => {
     const before = seen.current;
     seen.current = record;
-    const isOther = record?.revision !== before?.revision && !(record !== undefined && isMine(record));
+    const isOther = record?.revision !== before?.revision && !(record !== undefined && isOwnWrite(record));
     if (!isOther || record === before) return;
     setNews(true);
     const timer = setTimeout(() => setNews(false), NEWS_MS);

@@ -3,7 +3,7 @@ import { memo, type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { deedText, hasVersions, mayBeReverted, targetText } from '../../components/audit/action-text.ts';
+import { actionText, hasVersions, isRevertible, targetText } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { Author } from '../../components/author.tsx';
@@ -37,7 +37,7 @@ export const ChangeItem = memo(function ChangeItem({
   const canRevert =
     onRevert !== undefined &&
     first.project !== undefined &&
-    entries.some(({ action }) => mayBeReverted(action));
+    entries.some(({ action }) => isRevertible(action));
   const revert = canRevert ? () => onRevert(change) : undefined;
   const figure = (
     <DeliveryFigure
@@ -54,9 +54,9 @@ export const ChangeItem = memo(function ChangeItem({
           {figure}
         </AuditEntryRow>
       ) : (
-        <ManyDeeds change={change} environments={environments} onRevert={revert}>
+        <ChangeEntries change={change} environments={environments} onRevert={revert}>
           {figure}
-        </ManyDeeds>
+        </ChangeEntries>
       )}
     </li>
   );
@@ -66,7 +66,7 @@ export const ChangeItem = memo(function ChangeItem({
 const FEW = 4;
 
 /** A change of several deeds: who, where and why once, then what was done, one below the other. */
-function ManyDeeds({
+function ChangeEntries({
   change: { seq, entries, first },
   environments,
   onRevert,
@@ -99,7 +99,7 @@ function ManyDeeds({
           {(isWhole ? deeds : deeds.slice(0, FEW)).map((entry) => (
             <li key={entry.id}>
               <p className="flex flex-wrap items-baseline gap-x-1.5">
-                <span className="text-xs text-ink-2">{deedText(entry.action, entry)}</span>
+                <span className="text-xs text-ink-2">{actionText(entry.action, entry)}</span>
                 {!isOneFlag && <Target entry={entry} />}
                 {places.length > 1 && entry.environment !== undefined && (
                   <Place name={entry.environment} environments={environments} />
@@ -140,7 +140,7 @@ function summaryOf(entries: readonly AuditEntryRecord[]): string {
   if (flags.size > 1) return `changed ${flags.size} flags`;
   if (flags.size === 0) return `made ${entries.length} changes`;
   const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
-  return lead === undefined ? 'changed the flag' : deedText(lead.action, lead);
+  return lead === undefined ? 'changed the flag' : actionText(lead.action, lead);
 }
 
 function Target({ entry }: { entry: AuditEntryRecord }) {

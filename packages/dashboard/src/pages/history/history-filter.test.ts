@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { filterOfAddress } from './history-filter.ts';
+import { filterFromAddress } from './history-filter.ts';
 
 test('a range of days covers both days, in local time', () => {
-  const filter = filterOfAddress(new URLSearchParams('from=2027-01-30&until=2027-01-31'), 'shop');
+  const filter = filterFromAddress(new URLSearchParams('from=2027-01-30&until=2027-01-31'), 'shop');
   expect(filter).toEqual({
     project: 'shop',
     since: new Date(2027, 0, 30).toISOString(),
@@ -11,5 +11,5 @@ test('a range of days covers both days, in local time', () => {
 });
 
 test.each(['', 'yesterday', '2027-1-1'])('a day written as %p does not narrow the history', (day) => {
-  expect(filterOfAddress(new URLSearchParams({ from: day, until: day }), undefined)).toEqual({});
+  expect(filterFromAddress(new URLSearchParams({ from: day, until: day }), undefined)).toEqual({});
 });

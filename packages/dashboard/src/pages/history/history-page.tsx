@@ -4,7 +4,7 @@ import { useProjectDeliveries } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
-import { filterOfAddress } from './history-filter.ts';
+import { filterFromAddress } from './history-filter.ts';
 import { Timeline } from './timeline.tsx';
 
 /** The screen "History": everything that was done to a project. */
@@ -13,7 +13,7 @@ export function HistoryPage() {
   const environments = useEnvironments(project);
   const { data: deliveries } = useProjectDeliveries(project);
   const [params] = useSearchState();
-  const filter = useMemo(() => filterOfAddress(params, project), [params, project]);
+  const filter = useMemo(() => filterFromAddress(params, project), [params, project]);
   return (
     <Page title={`History · ${project}`} heading="History">
       <Timeline filter={filter} environments={environments} deliveries={deliveries} />

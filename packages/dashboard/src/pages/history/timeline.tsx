@@ -31,7 +31,7 @@ export function Timeline({
 }) {
   const { entries, error, refetch, ...log } = useAudit(filter);
   const days = useMemo(() => groupChanges(entries ?? []), [entries]);
-  const isFresh = useFresh(JSON.stringify(filter), entries);
+  const isFresh = useIsNew(JSON.stringify(filter), entries);
   const bySeq = useMemo(() => new Map(deliveries.map((each) => [each.seq, each])), [deliveries]);
   const canRevert = useCan('editor');
   const [reverted, setReverted] = useState<Change>();
@@ -53,7 +53,7 @@ export function Timeline({
             <DayHeading day={day} />
             <div className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
               {partsOf(changes).map(([name, part]) => (
-                <FarAway key={name}>
+                <NearScreen key={name}>
                   <ol>
                     {part.map((change) => (
                       <ChangeItem
@@ -67,7 +67,7 @@ export function Timeline({
                       />
                     ))}
                   </ol>
-                </FarAway>
+                </NearScreen>
               ))}
             </div>
           </section>
@@ -150,7 +150,7 @@ const MARGIN_PX = 1200;
  * A part of a long list that is drawn only while it is near the screen; otherwise an empty box of the same height keeps
  * its place. A part with the focus in it stays.
  */
-function FarAway({ children }: { children: ReactNode }) {
+function NearScreen({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState<number>();
   useEffect(() => {
@@ -176,7 +176,7 @@ function FarAway({ children }: { children: ReactNode }) {
 }
 
 /** Tells of a change whether it came after the list was first shown. `list` names what is listed. */
-function useFresh(list: string, entries: readonly AuditEntryRecord[] | undefined): (seq: number) => boolean {
+function useIsNew(list: string, entries: readonly AuditEntryRecord[] | undefined): (seq: number) => boolean {
   const shown = useRef<{ list: string; newest: number }>(undefined);
   if (entries !== undefined && shown.current?.list !== list)
     shown.current = { list, newest: entries[0]?.operation ?? 0 };

@@ -4,7 +4,7 @@ import { type KeyRecord, revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentClients, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { closedStreamsText } from '../../components/delivery-proof.tsx';
@@ -160,7 +160,7 @@ function List({ project, names }: { project: ProjectRecord; names: readonly stri
 /** Asks, by the key's name, and revokes it. */
 function useRevokeKey(project: string): (key: KeyRecord) => Promise<void> {
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   return async (key) => {
     const { id, name } = key;
     const streams = await countOpenStreams(project, { key: id });
@@ -172,7 +172,7 @@ function useRevokeKey(project: string): (key: KeyRecord) => Promise<void> {
       typed: name,
     });
     if (!isConfirmed) return;
-    await deed({
+    await perform({
       run: () => revokeKey(id),
       done: `The key ${name} is revoked`,
       failed: `The key ${name} was not revoked`,

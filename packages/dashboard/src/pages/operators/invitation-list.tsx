@@ -1,7 +1,7 @@
 import { messageOf } from '../../api/api-error.ts';
-import { type InvitationRecord, withdrawInvitation } from '../../api/operators.ts';
+import { type InvitationRecord, revokeInvitation } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { Author } from '../../components/author.tsx';
 import { Button } from '../../components/button.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
@@ -66,7 +66,7 @@ const KINDS: Readonly<Record<InvitationRecord['kind'], string>> = {
 };
 
 function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord; canChange: boolean }) {
-  const deed = useDeed();
+  const perform = useAction();
   const { id, kind, email = 'the first administrator', role, createdBy, expiresAt } = invitation;
   return (
     <RecordRow>
@@ -89,8 +89,8 @@ function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord
           <Button
             aria-label={`Withdraw the link for ${email}`}
             onClick={() =>
-              void deed({
-                run: () => withdrawInvitation(id),
+              void perform({
+                run: () => revokeInvitation(id),
                 done: `The link for ${email} is withdrawn`,
                 failed: `The link for ${email} was not withdrawn`,
                 stale: [queryKeys.invitations],

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import {
+  type CreatedLink,
   changeOperator,
   inviteOperator,
-  type OfferedLink,
   onlyAdminText,
   useIsOnlyAdmin,
 } from '../../api/operators.ts';
@@ -92,10 +92,10 @@ export function EditOperatorDialog({ operator, onClose }: { operator: OperatorRe
 /** Asks who is invited as what, and makes the link. */
 export function InviteDialog({
   onClose,
-  onOffered,
+  onCreated,
 }: {
   onClose: () => void;
-  onOffered: (link: OfferedLink) => void;
+  onCreated: (link: CreatedLink) => void;
 }) {
   const queries = useQueryClient();
   const [email, setEmail] = useState('');
@@ -115,7 +115,7 @@ export function InviteDialog({
     setPending(true);
     setError(undefined);
     try {
-      onOffered(await inviteOperator({ email, ...permissionMembers(permissions) }));
+      onCreated(await inviteOperator({ email, ...permissionMembers(permissions) }));
       onClose();
       await queries.invalidateQueries({ queryKey: queryKeys.invitations });
     } catch (refusal) {
@@ -154,7 +154,7 @@ export function InviteDialog({
 }
 
 /** Shows a one-time link once. */
-export function LinkDialog({ offered, onClose }: { offered: OfferedLink; onClose: () => void }) {
+export function LinkDialog({ offered, onClose }: { offered: CreatedLink; onClose: () => void }) {
   const { kind, email, link, expiresAt } = offered;
   return (
     <SecretDialog

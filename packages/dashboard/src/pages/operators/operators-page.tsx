@@ -1,8 +1,8 @@
 import UserPlus from 'lucide-react/icons/user-plus';
 import { useCallback, useState } from 'react';
 import {
-  type OfferedLink,
-  offerReset,
+  type CreatedLink,
+  createResetLink,
   onlyAdminText,
   removeOperator,
   useInvitations,
@@ -12,7 +12,7 @@ import {
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan, useOperator } from '../../api/session.ts';
 import type { OperatorRecord } from '../../api/types.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
@@ -53,7 +53,7 @@ export function OperatorsPage() {
   const start = useCallback(() => setInviting(true), []);
   useCreateCommand({ id: 'operator.new', title: 'Invite somebody', isAllowed: canChange, run: start });
   // A link that has just been made stands here and nowhere else: it is shown once.
-  const [offered, setOffered] = useState<OfferedLink>();
+  const [offered, setOffered] = useState<CreatedLink>();
   if (operators.error !== null && operators.data === undefined) {
     return <Problem error={operators.error} onRetry={() => void operators.refetch()} />;
   }
@@ -75,14 +75,14 @@ export function OperatorsPage() {
       ) : (
         <RecordTable label="Operators" columns={COLUMNS}>
           {operators.data.map((operator) => (
-            <OperatorRow key={operator.id} operator={operator} canChange={canChange} onOffered={setOffered} />
+            <OperatorRow key={operator.id} operator={operator} canChange={canChange} onCreated={setOffered} />
           ))}
         </RecordTable>
       )}
       {canChange && (
         <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
       )}
-      {isInviting && <InviteDialog onClose={() => setInviting(false)} onOffered={setOffered} />}
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} onCreated={setOffered} />}
       {offered !== undefined && <LinkDialog offered={offered} onClose={() => setOffered(undefined)} />}
     </Page>
   );
@@ -92,15 +92,15 @@ export function OperatorsPage() {
 function OperatorRow({
   operator,
   canChange,
-  onOffered,
+  onCreated,
 }: {
   operator: OperatorRecord;
   canChange: boolean;
-  onOffered: (link: OfferedLink) => void;
+  onCreated: (link: CreatedLink) => void;
 }) {
   const self = useOperator();
   const remove = useRemoveOperator();
-  const offerReset = useOfferReset();
+  const createResetLink = useCreateResetLink();
   const [isEditing, setEditing] = useState(false);
   const { id, name, email, role, createdAt, lastSeenAt } = operator;
   return (
@@ -130,7 +130,7 @@ function OperatorRow({
             </Button>
             <Button
               aria-label={`Password link for ${name}`}
-              onClick={() => void offerReset(operator).then((link) => link && onOffered(link))}
+              onClick={() => void createResetLink(operator).then((link) => link && onCreated(link))}
             >
               Password link
             </Button>
@@ -148,7 +148,7 @@ function OperatorRow({
 /** Asks, and removes a person. */
 function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   const self = useOperator();
   const isOnlyAdmin = useIsOnlyAdmin();
   return async (operator) => {
@@ -173,7 +173,7 @@ function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
       isDangerous: true,
     });
     if (!isConfirmed) return;
-    const isDone = await deed({
+    const isDone = await perform({
       run: () => removeOperator(id),
       done: `${name} is removed`,
       failed: `${name} was not removed`,
@@ -184,9 +184,9 @@ function useRemoveOperator(): (operator: OperatorRecord) => Promise<void> {
 }
 
 /** Asks, and makes a link for a new password; `undefined` when there is none. */
-function useOfferReset(): (operator: OperatorRecord) => Promise<OfferedLink | undefined> {
+function useCreateResetLink(): (operator: OperatorRecord) => Promise<CreatedLink | undefined> {
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   return async ({ id, name, email }) => {
     const isConfirmed = await confirm({
       title: `A new password for ${name}?`,
@@ -199,10 +199,10 @@ function useOfferReset(): (operator: OperatorRecord) => Promise<OfferedLink | un
       action: 'Make the link',
     });
     if (!isConfirmed) return undefined;
-    let link: OfferedLink | undefined;
-    await deed({
+    let link: CreatedLink | undefined;
+    await perform({
       run: async () => {
-        link = await offerReset(id);
+        link = await createResetLink(id);
       },
       done: `The link for ${name} is made`,
       failed: `No link was made for ${name}`,

@@ -2,7 +2,15 @@ import { type ReactNode, useEffect } from 'react';
 import { Logo } from '../../shell/logo.tsx';
 
 /** The frame of the screens before somebody is signed in. */
-export function Door({ title, intro, children }: { title: string; intro?: ReactNode; children: ReactNode }) {
+export function AuthLayout({
+  title,
+  intro,
+  children,
+}: {
+  title: string;
+  intro?: ReactNode;
+  children: ReactNode;
+}) {
   useEffect(() => {
     document.title = `${title} · Halyard`;
   }, [title]);
@@ -26,7 +34,7 @@ export function Door({ title, intro, children }: { title: string; intro?: ReactN
 /** What a visitor sees while there is no account at all. */
 export function SetupNeeded({ isLinkDead = false }: { isLinkDead?: boolean }) {
   return (
-    <Door
+    <AuthLayout
       title="Welcome aboard"
       intro={
         isLinkDead
@@ -52,6 +60,6 @@ export function SetupNeeded({ isLinkDead = false }: { isLinkDead?: boolean }) {
         Or start it with <code className="font-mono">HALYARD_ADMIN_EMAIL</code> and{' '}
         <code className="font-mono">HALYARD_ADMIN_PASSWORD</code> to make the first account.
       </p>
-    </Door>
+    </AuthLayout>
   );
 }

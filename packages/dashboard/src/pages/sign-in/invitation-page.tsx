@@ -1,11 +1,11 @@
 import { useLocation } from 'wouter';
-import { type InvitationFacts, useEnter, useInvitation, useSession } from '../../api/session.ts';
+import { type InvitationFacts, useInvitation, useSession, useStartSession } from '../../api/session.ts';
 import type { SessionRecord } from '../../api/types.ts';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { Door } from './auth-layout.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { NewAccountForm } from './new-account-form.tsx';
-import { DeadLink, useLinkSecret } from './one-time-link.tsx';
+import { InvalidLink, useLinkSecret } from './one-time-link.tsx';
 
 /** Comes in through the link of an invitation, or gives a new password through one. */
 export function InvitationPage() {
@@ -13,14 +13,14 @@ export function InvitationPage() {
   const [, navigate] = useLocation();
   const { data: session } = useSession();
   const { data: facts, error, refetch } = useInvitation(token);
-  const enter = useEnter<{ token: string; name?: string; password: string }>('invitations/accept');
+  const enter = useStartSession<{ token: string; name?: string; password: string }>('invitations/accept');
   if (token === '' || (error !== null && facts === undefined)) {
-    return <DeadLink error={error} onRetry={() => void refetch()} />;
+    return <InvalidLink error={error} onRetry={() => void refetch()} />;
   }
   if (facts === undefined) return <SkeletonRows rows={3} />;
   const isReset = facts.kind === 'reset';
   return (
-    <Door title={isReset ? 'Choose a new password' : 'Join Halyard'} intro={introOf(facts, session)}>
+    <AuthLayout title={isReset ? 'Choose a new password' : 'Join Halyard'} intro={introOf(facts, session)}>
       <NewAccountForm
         fixed={{ email: facts.email }}
         asksForName={!isReset}
@@ -34,7 +34,7 @@ export function InvitationPage() {
           )
         }
       />
-    </Door>
+    </AuthLayout>
   );
 }
 

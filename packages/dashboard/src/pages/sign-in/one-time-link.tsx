@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorText } from '../../components/error-text.tsx';
-import { Door } from './auth-layout.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 
 /**
  * The secret of a one-time link, which stands after the `#` that no server sees. Taken out of the address bar and of
@@ -35,10 +35,10 @@ function takeSecret(): string {
 }
 
 /** A link that opens nothing, or whose server does not answer at the moment. Without an error it was not copied whole. */
-export function DeadLink({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+export function InvalidLink({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   if (error === null || isRefusal(error, 'invitation_invalid') || isRefusal(error, 'invalid_argument')) {
     return (
-      <Door title="This link does not work">
+      <AuthLayout title="This link does not work">
         <p className="text-ink-2">
           It may have been used, withdrawn or too old{error === null ? ', or not copied whole' : ''}. Ask an
           administrator for a new one.
@@ -49,17 +49,17 @@ export function DeadLink({ error, onRetry }: { error: unknown; onRetry: () => vo
           </a>{' '}
           if you have an account.
         </p>
-      </Door>
+      </AuthLayout>
     );
   }
   return (
-    <Door title="This link could not be looked at">
+    <AuthLayout title="This link could not be looked at">
       <div className="text-ink-2">
         <ErrorText error={error} />
       </div>
       <Button className="mt-4" onClick={onRetry}>
         Try again
       </Button>
-    </Door>
+    </AuthLayout>
   );
 }

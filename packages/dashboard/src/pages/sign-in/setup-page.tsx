@@ -1,10 +1,10 @@
 import { Redirect, useLocation } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
-import { useEnter, useInvitation, useSession } from '../../api/session.ts';
+import { useInvitation, useSession, useStartSession } from '../../api/session.ts';
 import { SkeletonRows } from '../../components/skeleton.tsx';
-import { Door, SetupNeeded } from './auth-layout.tsx';
+import { AuthLayout, SetupNeeded } from './auth-layout.tsx';
 import { type NewAccount, NewAccountForm } from './new-account-form.tsx';
-import { DeadLink, useLinkSecret } from './one-time-link.tsx';
+import { InvalidLink, useLinkSecret } from './one-time-link.tsx';
 
 /** Makes the first administrator, through the link that the server printed. */
 export function SetupPage() {
@@ -12,7 +12,7 @@ export function SetupPage() {
   const [, navigate] = useLocation();
   const { data: session } = useSession();
   const { data: facts, error, refetch } = useInvitation(token);
-  const enter = useEnter<NewAccount & { token: string }>('setup');
+  const enter = useStartSession<NewAccount & { token: string }>('setup');
   // Also after coming in: whoever is signed in has nothing to set up.
   if (session?.setupNeeded === false && facts === undefined && (token === '' || error !== null)) {
     return <Redirect to="/" replace />;
@@ -20,11 +20,14 @@ export function SetupPage() {
   if (token === '') return session === undefined ? <SkeletonRows rows={3} /> : <SetupNeeded />;
   if (error !== null) {
     if (isRefusal(error, 'invitation_invalid')) return <SetupNeeded isLinkDead />;
-    return <DeadLink error={error} onRetry={() => void refetch()} />;
+    return <InvalidLink error={error} onRetry={() => void refetch()} />;
   }
   if (facts === undefined) return <SkeletonRows rows={3} />;
   return (
-    <Door title="Set up Halyard" intro="You are the first one here: this makes the administrator's account.">
+    <AuthLayout
+      title="Set up Halyard"
+      intro="You are the first one here: this makes the administrator's account."
+    >
       <NewAccountForm
         fixed={{}}
         asksForName
@@ -35,6 +38,6 @@ export function SetupPage() {
           enter.mutate({ ...account, token }, { onSuccess: () => navigate('/', { replace: true }) })
         }
       />
-    </Door>
+    </AuthLayout>
   );
 }

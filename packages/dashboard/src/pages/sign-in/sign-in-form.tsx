@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
-import { useEnter, useOperator } from '../../api/session.ts';
+import { useOperator, useStartSession } from '../../api/session.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -11,7 +11,7 @@ import { leaveAtOnce } from '../../shell/leave-guard.ts';
 export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLeave?: () => void }) {
   const [email, setEmail] = useState(knownEmail ?? '');
   const [password, setPassword] = useState('');
-  const enter = useEnter<{ email: string; password: string }>('session');
+  const enter = useStartSession<{ email: string; password: string }>('session');
   const errorId = useId();
   const refusal = enter.error === null ? {} : { errorId };
   function submit(event: FormEvent<HTMLFormElement>): void {

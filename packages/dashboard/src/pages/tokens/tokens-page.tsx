@@ -5,7 +5,7 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import { revokeToken, type TokenRecord, tokenStatus, useTokens } from '../../api/tokens.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { useDeed } from '../../changes/actions.tsx';
+import { useAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -149,7 +149,7 @@ function TokenRow({
 /** Asks, by the token's name, and revokes it. */
 function useRevokeToken(): (token: TokenRecord) => Promise<void> {
   const confirm = useConfirm();
-  const deed = useDeed();
+  const perform = useAction();
   return async ({ id, name, lastUsedAt }) => {
     const isConfirmed = await confirm({
       title: `Revoke ${name}?`,
@@ -170,7 +170,7 @@ function useRevokeToken(): (token: TokenRecord) => Promise<void> {
       typed: name,
     });
     if (!isConfirmed) return;
-    await deed({
+    await perform({
       run: () => revokeToken(id),
       done: `The token ${name} is revoked`,
       failed: `The token ${name} was not revoked`,

@@ -5,7 +5,7 @@ import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
-import { useWhyNotChange } from '../../changes/change-guards.tsx';
+import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { copyText } from '../../components/copy-button.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -28,7 +28,7 @@ export function useFlagCommands(project: string, text: string): readonly Command
   const [, navigate] = useLocation();
   const canEdit = useCan('editor');
   const changeState = useChangeState(project);
-  const whyNot = useWhyNotChange();
+  const readOnlyReason = useReadOnlyReason();
   return useMemo(() => {
     if (text.trim() === '') return [];
     const names = environments.map(({ name }) => name);
@@ -49,7 +49,7 @@ export function useFlagCommands(project: string, text: string): readonly Command
     }
 
     function deedsOf(flag: FlagRecord): Command[] {
-      const changeable = environments.filter((environment) => whyNot(environment) === undefined);
+      const changeable = environments.filter((environment) => readOnlyReason(environment) === undefined);
       const switches = changeable.map((environment) => toggle(flag, environment));
       return [...switches, copy(flag)];
     }
@@ -84,5 +84,5 @@ export function useFlagCommands(project: string, text: string): readonly Command
         run: () => navigate(`${links.flags(project)}?new=${encodeURIComponent(key)}`),
       };
     }
-  }, [project, text, flags, environments, canEdit, changeState, navigate, whyNot]);
+  }, [project, text, flags, environments, canEdit, changeState, navigate, readOnlyReason]);
 }
