@@ -37,6 +37,20 @@ test('an answer to a chunked body ends its connection, because trailers get a se
   expect(answers[0]?.headers.get('Connection') ?? null).toBeNull();
 }, 60_000);
 
+test('a body of any length is refused in JSON, after the credentials', async () => {
+  const length = 41 * 1024 * 1024;
+  const head = `Host: ${new URL(node.url).host}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n`;
+  for (const [target, headers, code] of [
+    ['POST /v1/flags/batch', '', 'invalid_api_key'],
+    ['POST /api/projects', '', 'invalid_access_token'],
+    ['POST /api/projects', `Authorization: Bearer ${node.adminToken}\r\n`, 'invalid_argument'],
+  ]) {
+    const request = `${target} HTTP/1.1\r\n${head}${headers}\r\n${'a'.repeat(2 * 1024 * 1024)}`;
+    const { answers } = await sendRaw(node.url, request, { answers: 1 });
+    expect(JSON.parse(answers[0]?.text ?? '')).toMatchObject({ error: code });
+  }
+}, 60_000);
+
 test('an authenticated request may be silent for longer than a stranger’s', async () => {
   const body = '{"name":"patient"}';
   const head = (authorization: string) =>

@@ -9,8 +9,11 @@ import { requestIdOf } from './request-id.ts';
 /** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
 export const IDLE_SECONDS = 10;
 
-/** Largest body taken from the socket, in bytes; the routes count and refuse earlier, with a JSON body. */
-const MAX_BODY_BYTES = 40 * 1024 * 1024;
+/**
+ * No limit of the parser's own, whose 413 has no JSON body. Each route counts and refuses for itself, and a body that
+ * is not read stays in the socket, so it takes no memory.
+ */
+const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 /** Answers what is not the evaluation interface, or leaves it to the next by giving `undefined`. */
 export type Fallback = (
