@@ -51,12 +51,12 @@ export function hostInvalid(): ServiceError {
   );
 }
 
-/** 405 for a route that does not take this method; the caller adds `Allow`. */
-export function methodNotAllowed(method: string, allowed: readonly string[]): ServiceError {
-  return new ServiceError(
-    'method_not_allowed',
-    `${method} is not possible here: use ${allowed.join(' or ')}.`,
-  );
+/** 405 with `Allow`, for a path that does not take this method. */
+export function refuseMethod(method: string, allowed: readonly string[], context: ErrorContext): Response {
+  const message = `${method} is not allowed here. Use ${allowed.join(' or ')}.`;
+  const refusal = errorResponse(new ServiceError('method_not_allowed', message), context);
+  refusal.headers.set('Allow', allowed.join(', '));
+  return refusal;
 }
 
 function hide(error: unknown, context: ErrorContext): ServiceError {

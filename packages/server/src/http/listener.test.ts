@@ -67,6 +67,34 @@ test('a page of a listed origin can read the refusal of a method', async () => {
   expect([answer.status, answer.headers.get('Access-Control-Allow-Origin')]).toEqual([405, headers.Origin]);
 });
 
+test('a page of a listed origin can read that a path does not exist', async () => {
+  const headers = { Origin: 'https://page.example' };
+  for (const path of ['/v1/nothing', '/v1/', '/v1/flags/', '/v1/flags/a/b']) {
+    const answer = await fetch(node.url + path, { headers });
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(headers.Origin);
+    expect(await answer.json()).toMatchObject({ error: 'not_found' });
+    const asked = await fetch(node.url + path, { method: 'OPTIONS', headers });
+    expect([asked.status, asked.headers.get('Access-Control-Allow-Origin')]).toEqual([204, headers.Origin]);
+  }
+});
+
+test('health and metrics are read, and take no other method', async () => {
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    expect((await fetch(node.url + path, { method: 'HEAD' })).status).toBe(200);
+    for (const method of ['POST', 'DELETE', 'PUT', 'OPTIONS']) {
+      const answer = await fetch(node.url + path, { method });
+      expect([path, method, answer.status, answer.headers.get('Allow')]).toEqual([
+        path,
+        method,
+        405,
+        'GET, HEAD',
+      ]);
+      expect(await answer.json()).toMatchObject({ error: 'method_not_allowed' });
+    }
+  }
+});
+
 test('a path that only resembles a route does not exist', async () => {
   const headers = { Authorization: `Bearer ${node.adminToken}` };
   expect((await fetch(`${node.url}/api/openapiXjson`, { headers })).status).toBe(404);

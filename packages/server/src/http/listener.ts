@@ -1,7 +1,7 @@
 import type { BunRequest, Server } from 'bun';
 import type { Logger } from 'pino';
 import type { Freshness } from '../domain/read-side.ts';
-import { errorResponse, hostInvalid, notFound } from './errors.ts';
+import { errorResponse, hostInvalid, notFound, refuseMethod } from './errors.ts';
 import { healthAnswer, readinessAnswer } from './health.ts';
 import type { LastAnswers } from './last-answers.ts';
 import { requestIdOf } from './request-id.ts';
@@ -72,7 +72,7 @@ export type Routes = Record<string, RouteAnswer>;
 /** Everything, for one listener. */
 export function everything(parts: ListenerParts): Served {
   return {
-    routes: { ...parts.evaluation, '/metrics': parts.scrape },
+    routes: { ...parts.evaluation, ...metricsRoute(parts) },
     health: healthRoutes(parts),
     fetch: serveFallbacks(parts, [parts.docs, ...(parts.management ?? [])]),
   };
@@ -90,7 +90,7 @@ export function evaluationOnly(parts: ListenerParts): Served {
 /** What people and monitoring need: the management interface, metrics, health and documentation. */
 export function managementOnly(parts: ListenerParts): Served {
   return {
-    routes: { '/metrics': parts.scrape },
+    routes: metricsRoute(parts),
     health: healthRoutes(parts),
     fetch: serveFallbacks(parts, [parts.docs, ...(parts.management ?? [])]),
   };
@@ -133,8 +133,23 @@ function withClose(response: Response): Response {
   return response;
 }
 
-function healthRoutes({ freshness }: ListenerParts) {
-  return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(freshness) };
+function healthRoutes(parts: ListenerParts) {
+  return {
+    '/healthz': readOnly(parts, healthAnswer),
+    '/readyz': readOnly(parts, () => readinessAnswer(parts.freshness)),
+  };
+}
+
+function metricsRoute(parts: ListenerParts) {
+  return { '/metrics': readOnly(parts, parts.scrape) };
+}
+
+/** Answers GET and HEAD. */
+function readOnly({ docsUrl, log }: ListenerParts, answer: RouteAnswer): RouteAnswer {
+  return (request, server) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return answer(request, server);
+    return refuseMethod(request.method, ['GET', 'HEAD'], { docsUrl, log, requestId: requestIdOf(request) });
+  };
 }
 
 function serveFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fallback[]) {

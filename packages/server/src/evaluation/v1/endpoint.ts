@@ -1,5 +1,5 @@
 import type { BunRequest, Server } from 'bun';
-import { errorResponse, methodNotAllowed } from '../../http/errors.ts';
+import { errorResponse, hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { EvaluationContext } from './context.ts';
 import { allowOrigin, preflight } from './cors.ts';
@@ -27,23 +27,28 @@ export function endpoint<Path extends string>(context: EvaluationContext, method
     ]),
   );
   return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> =>
-    handlers.get(request.method)?.(request, server) ?? refuseMethod(context, request, allowed);
+    handlers.get(request.method)?.(request, server) ?? otherMethod(context, request, allowed);
 }
 
-/** Answers a method that the path does not take; with CORS on, OPTIONS is a browser's question. */
-export function refuseMethod(
-  context: EvaluationContext,
-  request: Request,
-  allowed: readonly string[],
-): Response {
-  if (request.method === 'OPTIONS' && context.corsOrigins.size > 0) {
-    return preflight(context, request, allowed);
-  }
-  const refusal = errorResponse(
-    methodNotAllowed(request.method, allowed),
-    contextOf(context, requestIdOf(request)),
-  );
-  refusal.headers.set('Allow', allowed.join(', '));
+/** Every other path under `/v1`: 404, which a page of a listed origin can read like any other error. */
+export function unknownPath(context: EvaluationContext) {
+  const refuse = observed(context, 'other', (request) => {
+    if (!URL.canParse(request.url)) throw hostInvalid();
+    throw notFound(new URL(request.url).pathname);
+  });
+  return (request: BunRequest, server: Server<undefined>): Response | Promise<Response> =>
+    isPreflight(context, request) ? preflight(context, request, ['GET', 'POST']) : refuse(request, server);
+}
+
+/** Whether this is a browser's question before the request itself. */
+function isPreflight(context: EvaluationContext, request: Request): boolean {
+  return request.method === 'OPTIONS' && context.corsOrigins.size > 0;
+}
+
+/** Answers a method that the path does not take. */
+function otherMethod(context: EvaluationContext, request: Request, allowed: readonly string[]): Response {
+  if (isPreflight(context, request)) return preflight(context, request, allowed);
+  const refusal = refuseMethod(request.method, allowed, contextOf(context, requestIdOf(request)));
   context.counters.of('other').count(refusal.status);
   return context.corsOrigins.size === 0 ? refusal : allowOrigin(context, request, refusal);
 }

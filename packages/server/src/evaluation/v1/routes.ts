@@ -12,7 +12,7 @@ import {
   wholeMapAnswer,
 } from './answers.ts';
 import type { EvaluationContext } from './context.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, unknownPath } from './endpoint.ts';
 
 /** The four endpoints of the evaluation interface, as routes of `Bun.serve`. (Spec: Endpoints) */
 export function evaluationRoutes(context: EvaluationContext): Routes {
@@ -27,6 +27,7 @@ export function evaluationRoutes(context: EvaluationContext): Routes {
       GET: { operation: 'single', handler: (request, id) => readOne(request, request.params.key, id) },
     }),
     '/v1/stream': endpoint<'/v1/stream'>(context, { GET: { operation: 'stream', handler: openStream } }),
+    '/v1/*': unknownPath(context),
   };
   // `Routes`: `Bun.serve` gives each route the requests of its own path only.
   return routes as Routes;

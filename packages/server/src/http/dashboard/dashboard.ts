@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { errorResponse, methodNotAllowed } from '../errors.ts';
+import { refuseMethod } from '../errors.ts';
 import type { Fallback } from '../listener.ts';
 import { requestIdOf } from '../request-id.ts';
 import { type AssetPack, chooseForm, type PackedAsset } from './asset-pack.ts';
@@ -48,7 +48,7 @@ export function createDashboard(options: DashboardOptions): Fallback {
 }
 
 function answerPage(request: Request, options: DashboardOptions, page: PackedAsset | undefined): Response {
-  if (!isRead(request)) return refuseMethod(request, options);
+  if (!isRead(request)) return refuseWrite(request, options);
   if (page === undefined) return notBuilt();
   // The page names the files of its build: it must be asked for again each time.
   const headers = { ...PAGE_HEADERS, 'Cache-Control': 'no-cache', ETag: page.etag };
@@ -61,7 +61,7 @@ function answerLost(request: Request, page: PackedAsset): Response {
 }
 
 function answerAsset(request: Request, options: DashboardOptions, asset: PackedAsset): Response {
-  if (!isRead(request)) return refuseMethod(request, options);
+  if (!isRead(request)) return refuseWrite(request, options);
   const isIcon = asset.type === 'image/svg+xml';
   const headers = { ...ASSET_HEADERS, 'Cache-Control': isIcon ? 'public, max-age=86400' : FOREVER };
   return answerForm(request, asset, headers);
@@ -104,9 +104,6 @@ function isRead(request: Request): boolean {
   return request.method === 'GET' || request.method === 'HEAD';
 }
 
-function refuseMethod(request: Request, options: DashboardOptions): Response {
-  const context = { ...options, requestId: requestIdOf(request) };
-  const refusal = errorResponse(methodNotAllowed(request.method, METHODS), context);
-  refusal.headers.set('Allow', METHODS.join(', '));
-  return refusal;
+function refuseWrite(request: Request, options: DashboardOptions): Response {
+  return refuseMethod(request.method, METHODS, { ...options, requestId: requestIdOf(request) });
 }

@@ -1,7 +1,7 @@
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
-import { errorResponse, methodNotAllowed } from '../errors.ts';
+import { errorResponse, refuseMethod } from '../errors.ts';
 import { requestIdOf } from '../request-id.ts';
 import { renderApiReference } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
@@ -56,7 +56,9 @@ export function createDocs(options: DocsOptions): DocsHandler {
   return (request) => {
     const path = new URL(request.url).pathname;
     if (path !== '/docs' && !path.startsWith('/docs/')) return undefined;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(request, options);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return refuseMethod(request.method, ['GET', 'HEAD'], contextOf(request, options));
+    }
     if (path === '/docs/docs.css') return answer(200, 'text/css; charset=utf-8', stylesheet);
     if (path === '/docs/api' && options.openApi !== undefined)
       return referencePage(options.openApi).then((page) => show(request, page));
@@ -139,13 +141,6 @@ function missingPage(): ServiceError {
     'not_found',
     `There is no such page. Error codes with a page: ${ERROR_CODES.join(', ')}.`,
   );
-}
-
-function refuseMethod(request: Request, options: DocsOptions): Response {
-  const methods = ['GET', 'HEAD'];
-  const refusal = errorResponse(methodNotAllowed(request.method, methods), contextOf(request, options));
-  refusal.headers.set('Allow', methods.join(', '));
-  return refusal;
 }
 
 function contextOf(request: Request, options: DocsOptions) {

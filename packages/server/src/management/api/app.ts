@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { DeliveryReader } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
-import { errorResponse, methodNotAllowed, notFound } from '../../http/errors.ts';
+import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { mountClients } from '../deliveries/client-routes.ts';
 import { mountDeliveries } from '../deliveries/delivery-routes.ts';
@@ -99,9 +99,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
     const requestId = c.get('requestId');
     const methods = methodsOf(c.req.path);
     if (methods.length === 0) return refuse(notFound(c.req.path), requestId);
-    const answer = refuse(methodNotAllowed(c.req.method, methods), requestId);
-    answer.headers.set('Allow', methods.join(', '));
-    return answer;
+    return refuseMethod(c.req.method, methods, { docsUrl, requestId, log });
   });
   return app;
 }
