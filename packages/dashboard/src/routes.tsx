@@ -3,18 +3,15 @@ import { Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wout
 import { LiveProvider } from './api/live.tsx';
 import { useSession } from './api/session.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
-import { Problem } from './components/problem.tsx';
-import { SkeletonRows } from './components/skeleton.tsx';
+import { Problem, SkeletonRows } from './components/screen-states.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
 import { NotFoundPage } from './pages/home/not-found-page.tsx';
 import { SessionEndedDialog } from './pages/sign-in/sign-in-form.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
-import { useCurrentProject } from './shell/current-project.ts';
-import { links } from './shell/links.ts';
-import { PartBoundary } from './shell/part-boundary.tsx';
-import { prefetchParts } from './shell/parts.ts';
+import { links, useCurrentProject } from './shell/links.ts';
+import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /** A screen that is loaded when it is first shown. */

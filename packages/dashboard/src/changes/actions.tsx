@@ -3,9 +3,9 @@ import { useCallback } from 'react';
 import { isSessionEnd } from '../api/api-error.ts';
 import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
-import { ErrorText } from '../components/error-text.tsx';
 import { FormError } from '../components/field.tsx';
 import { announce } from '../components/live-region.tsx';
+import { ErrorText } from '../components/screen-states.tsx';
 import { toast } from '../components/toasts.tsx';
 
 /** There is nothing to undo, and on a telephone the message stands before buttons. */

@@ -21,7 +21,7 @@ import { queryKeys } from '../api/query-cache.ts';
 import type { EnvironmentRecord, FlagState, SessionRecord, StateRecord } from '../api/types.ts';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { announce } from '../components/live-region.tsx';
-import { stateText } from '../components/state-text.ts';
+import { stateText } from '../components/state-summary.tsx';
 import { toast } from '../components/toasts.tsx';
 import { toastFailure } from './actions.tsx';
 import { useChangeGuards } from './change-guards.tsx';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { FlagState, StateRecord } from '../api/types.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
-import { ScrollRegion } from '../components/scroll-region.tsx';
+import { ScrollRegion } from '../components/tables.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 
 /** A state that was changed since the person saw it. */

@@ -3,11 +3,10 @@ import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useState } from 'react';
 import { useClients } from '../api/clients.ts';
 import type { EnvironmentRecord, FlagState } from '../api/types.ts';
+import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
-import { EnvironmentBadge } from '../components/environment-badge.tsx';
-import { differingFields } from '../components/state-fields.ts';
-import { stateText } from '../components/state-text.ts';
+import { differingFields, stateText } from '../components/state-summary.tsx';
 
 /** A change of a protected environment that wants a person's consent. */
 export interface GuardedChange {

@@ -8,7 +8,7 @@ export const CONTROL =
 export const INPUT = `${CONTROL} w-full`;
 
 /** What a field gives to the control inside. */
-export interface FieldControl {
+interface FieldControl {
   readonly id: string;
   readonly className: string;
   readonly 'aria-describedby'?: string;
@@ -59,5 +59,33 @@ export function FormError({ children }: { children: ReactNode }) {
     <div role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
       {children}
     </div>
+  );
+}
+
+/** Asks for the name of a record; the first field of its dialog. */
+export function NameField({
+  value,
+  onChange,
+  hint,
+  error,
+}: {
+  value: string;
+  onChange: (name: string) => void;
+  hint?: ReactNode;
+  error?: string | undefined;
+}) {
+  return (
+    <Field label="Name" hint={hint} error={error}>
+      {(control) => (
+        <input
+          {...control}
+          data-autofocus
+          autoComplete="off"
+          maxLength={100}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }

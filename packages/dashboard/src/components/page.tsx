@@ -1,6 +1,9 @@
-import { type ReactNode, useRef } from 'react';
+import Lock from 'lucide-react/icons/lock';
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
+import { useOperator } from '../api/session.ts';
 import { classNames } from './class-names.ts';
-import { useScreen } from './screen.ts';
+import { announce } from './live-region.tsx';
 
 /** The frame of a screen: its heading, its actions, and the title of the window. */
 export function Page({
@@ -43,4 +46,139 @@ export function Page({
       {children}
     </div>
   );
+}
+
+/** Tells somebody who may only look here why there are no buttons. `children` says what takes an administrator. */
+export function ReadOnlyNote({ children }: { children: ReactNode }) {
+  const { role } = useOperator();
+  if (role === 'admin') return null;
+  return (
+    <p className="mb-4 flex items-start gap-2 rounded-md border border-line bg-surface px-3 py-2 text-ink-2">
+      <Lock size={14} className="mt-0.5 shrink-0 text-ink-3" aria-hidden />
+      <span>
+        {children} takes an administrator; your role is {role}.
+      </span>
+    </p>
+  );
+}
+
+/** How far a screen was scrolled, and what had the focus: which of the elements that match a selector. */
+interface Place {
+  readonly top: number;
+  readonly left: number;
+  readonly focus: readonly [selector: string, index: number] | undefined;
+}
+
+/** As many addresses are remembered, the latest ones. */
+const MOST_PLACES = 100;
+/** How long a screen may take to become as it was, in milliseconds. */
+const PATIENCE_MS = 5_000;
+
+const places = new Map<string, Place>();
+
+/** How the screen was reached; `undefined` once it has dealt with that, and when the page itself was loaded. */
+let arrival: 'forward' | 'back' | undefined;
+let path = location.pathname;
+
+// Before the router's own listeners, which show the screen. A redirect arrives as whatever led to it did.
+addEventListener('pushState', () => notice('forward'));
+addEventListener('replaceState', () => notice(arrival));
+addEventListener('popstate', () => notice('back'));
+
+function notice(how: typeof arrival): void {
+  if (location.pathname !== path) arrival = how;
+  path = location.pathname;
+}
+
+/**
+ * Gives the window its title, `title` and the product's name. After a navigation the heading takes the focus and the
+ * title is announced, so that people who do not see the screen know that it is another; after "back" the screen is
+ * scrolled as it was, and the focus is where it was. `root` holds the `h1`, and the element that scrolls where that is
+ * not the whole screen, marked with `data-scroller`.
+ */
+export function useScreen(root: RefObject<HTMLElement | null>, title: string): void {
+  const [pathname] = useLocation();
+  const address = useRef('');
+  const how = useRef<typeof arrival>(undefined);
+  useLayoutEffect(() => {
+    // What is unmounted after a navigation still knows the address that it was shown at.
+    address.current = location.pathname + location.search;
+  });
+  useLayoutEffect(() => {
+    const element = root.current;
+    how.current = arrival;
+    arrival = undefined;
+    if (element === null) return;
+    const place = how.current === 'back' ? places.get(address.current) : undefined;
+    if (how.current !== undefined) scrollerOf(element)?.scrollTo(place?.left ?? 0, place?.top ?? 0);
+    return () => {
+      // Another state of the same screen takes over, as when it has loaded.
+      if (location.pathname === pathname) arrival = how.current;
+      else remember(address.current, element);
+    };
+  }, [root, pathname]);
+  useEffect(() => {
+    document.title = `${title} · Halyard`;
+  }, [title]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new title alone is no arrival
+  useEffect(() => {
+    const element = root.current;
+    if (how.current === undefined || element === null) return;
+    announce(title);
+    element.querySelector('h1')?.focus({ preventScroll: true });
+    const place = how.current === 'back' ? places.get(address.current) : undefined;
+    if (place !== undefined) return restore(element, place);
+  }, [root, pathname]);
+}
+
+function scrollerOf(root: HTMLElement): HTMLElement | null {
+  return root.querySelector<HTMLElement>('[data-scroller]') ?? root.closest('main');
+}
+
+function remember(address: string, root: HTMLElement): void {
+  const scroller = scrollerOf(root);
+  places.delete(address);
+  places.set(address, {
+    top: scroller?.scrollTop ?? 0,
+    left: scroller?.scrollLeft ?? 0,
+    focus: focusIn(root),
+  });
+  const [oldest] = places.keys();
+  if (places.size > MOST_PLACES && oldest !== undefined) places.delete(oldest);
+}
+
+function focusIn(root: HTMLElement): Place['focus'] {
+  const active = document.activeElement;
+  if (active === null || !root.contains(active)) return undefined;
+  const name = ['href', 'aria-label'].find((each) => active.hasAttribute(each));
+  if (name === undefined) return undefined;
+  const selector = `[${name}=${JSON.stringify(active.getAttribute(name))}]`;
+  return [selector, [...root.querySelectorAll(selector)].indexOf(active)];
+}
+
+/** Rows are drawn and pages are loaded after the screen itself: tries again on every change of the screen, until a person acts. */
+function restore(root: HTMLElement, { top, left, focus }: Place): () => void {
+  const observer = new MutationObserver(attempt);
+  const timer = setTimeout(stop, PATIENCE_MS);
+  const acts = ['wheel', 'pointerdown', 'keydown'] as const;
+  for (const act of acts) addEventListener(act, stop, { capture: true });
+  observer.observe(root, { childList: true, subtree: true });
+  attempt();
+  return stop;
+
+  function attempt(): void {
+    const scroller = scrollerOf(root);
+    if (scroller !== null && scroller.scrollTop !== top) scroller.scrollTo(left, top);
+    if (focus === undefined) return;
+    // A list may draw the row anew while it finds out which rows can be seen.
+    const { activeElement } = document;
+    if (activeElement !== document.body && activeElement?.tagName !== 'H1') return;
+    root.querySelectorAll<HTMLElement>(focus[0])[focus[1]]?.focus({ preventScroll: true });
+  }
+
+  function stop(): void {
+    observer.disconnect();
+    clearTimeout(timer);
+    for (const act of acts) removeEventListener(act, stop, { capture: true });
+  }
 }

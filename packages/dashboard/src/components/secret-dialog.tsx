@@ -4,7 +4,7 @@ import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useLeaveGuard } from '../shell/leave-guard.ts';
 import { Button } from './button.tsx';
-import { copyText } from './copy-button.tsx';
+import { copyText } from './copy.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 
 /**

@@ -1,6 +1,5 @@
-import type { FlagState } from '../api/types.ts';
+import type { FlagState, Json } from '../api/types.ts';
 import { classNames } from './class-names.ts';
-import { valuePreview } from './state-text.ts';
 
 /** A state in a line: on or off, for how many, with which value. The words say it, the colour only helps. */
 export function StateSummary({
@@ -31,4 +30,51 @@ export function StateSummary({
       )}
     </span>
   );
+}
+
+/** A value on one line, cut where it is long. */
+export function valuePreview(value: Json, longest = 40): string {
+  const text = JSON.stringify(value);
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
+
+/** A state in words: "on, 25 %, value 100". */
+export function stateText(state: FlagState | null | undefined): string {
+  if (state === null || state === undefined) return 'not there';
+  const { enabled, rolloutPct, value } = state;
+  return [
+    enabled ? 'on' : 'off',
+    ...(rolloutPct === undefined ? [] : [`${rolloutPct} %`]),
+    ...(value === undefined ? [] : [`value ${valuePreview(value)}`]),
+  ].join(', ');
+}
+
+/** A member of a flag's state that is another in two states. */
+type StateField = 'presence' | 'switch' | 'value' | 'rollout';
+
+/** How each is called on a screen. */
+export const STATE_FIELD_NAMES: Readonly<Record<StateField, string>> = {
+  presence: 'only in one',
+  switch: 'switch',
+  value: 'value',
+  rollout: 'rollout',
+};
+
+/** In what two states differ. */
+export function differingFields(
+  one: FlagState | null | undefined,
+  other: FlagState | null | undefined,
+): readonly StateField[] {
+  const [first, second] = [one ?? undefined, other ?? undefined];
+  if (first === undefined || second === undefined) return first === second ? [] : ['presence'];
+  return [
+    ...(first.enabled === second.enabled ? [] : (['switch'] as const)),
+    ...(isSameJson(first.value, second.value) ? [] : (['value'] as const)),
+    ...(first.rolloutPct === second.rolloutPct ? [] : (['rollout'] as const)),
+  ];
+}
+
+/** Whether two values are written alike; the order of members counts, as it does for readers. */
+function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,5 +1,7 @@
 import { useSyncExternalStore } from 'react';
-import { LOCALE } from './locale.ts';
+
+/** The language of every word on the screen, so also of the words in dates and numbers. */
+export const LOCALE = 'en';
 
 /** How often the words are looked at again, in milliseconds. */
 const BEAT_MS = 30_000;

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { readStored } from '../shell/stored-choice.ts';
+import { readStored } from '../shell/preferences.ts';
 
 /** The stored choice whether keys without a modifier do anything; `on` without one. People who dictate switch them off. */
 export const SINGLE_KEYS = ['on', 'off'] as const;

@@ -1,9 +1,10 @@
-import { lazy, Suspense, useCallback, useState } from 'react';
+import { lazy, Suspense, useCallback, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
-import { PALETTE_FIELD, PALETTE_FRAME, PALETTE_HINT } from './palette-looks.ts';
+import { PROJECT_SCREENS, useCurrentProject } from './links.ts';
+import { PALETTE_FIELD, PALETTE_FRAME, PALETTE_HINT } from './palette-style.ts';
 import { PartBoundary } from './part-boundary.tsx';
-import { useNavigationKeys } from './use-navigation-keys.ts';
 
 const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
 const KeyboardHelp = lazy(async () => ({
@@ -69,5 +70,32 @@ function Loading({
         className={PALETTE_FIELD}
       />
     </Dialog>
+  );
+}
+
+/** How long after `g` the second key counts, in milliseconds. */
+const PAUSE_MS = 1_500;
+
+/** `g` and then a letter goes to a screen of the project: `g h` to the history. */
+function useNavigationKeys(): void {
+  const project = useCurrentProject();
+  const [, navigate] = useLocation();
+  const startedAt = useRef(-Infinity);
+  useShortcut(
+    'g',
+    useCallback(() => {
+      startedAt.current = performance.now();
+      const listener = (event: KeyboardEvent): void => {
+        const screen = PROJECT_SCREENS.find(({ key }) => key === event.key);
+        const isInTime = performance.now() - startedAt.current < PAUSE_MS;
+        if (screen === undefined || project === undefined || !isInTime || event.ctrlKey || event.metaKey)
+          return;
+        event.preventDefault();
+        event.stopPropagation();
+        navigate(screen.to(project));
+      };
+      // Before the keys of the screen itself, of which one may be the same.
+      addEventListener('keydown', listener, { once: true, capture: true });
+    }, [project, navigate]),
   );
 }

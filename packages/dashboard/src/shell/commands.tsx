@@ -1,4 +1,5 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import { useShortcut } from '../components/use-shortcut.ts';
 
 /** Something that can be done from the command palette. */
 export interface Command {
@@ -49,5 +50,34 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
     <RegisterContext value={register}>
       <ListContext value={commands}>{children}</ListContext>
     </RegisterContext>
+  );
+}
+
+/** Offers to make what a screen lists, with `n` and in the palette; not at all where `isAllowed` is false. */
+export function useCreateCommand({
+  id,
+  title,
+  isAllowed,
+  run,
+}: {
+  /** As "key.new". */
+  id: string;
+  /** As "New key". */
+  title: string;
+  isAllowed: boolean;
+  /** Keep it stable. */
+  run: () => void;
+}): void {
+  useShortcut(
+    'n',
+    useCallback(() => {
+      if (isAllowed) run();
+    }, [isAllowed, run]),
+  );
+  useCommands(
+    useMemo(
+      () => (isAllowed ? [{ id, title, group: 'Create', shortcut: 'n', run }] : []),
+      [id, title, isAllowed, run],
+    ),
   );
 }

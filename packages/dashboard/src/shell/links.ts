@@ -1,3 +1,5 @@
+import { useRoute } from 'wouter';
+
 /** The addresses of the screens. */
 export const links = {
   flags: (project: string) => `/projects/${encodeURIComponent(project)}/flags`,
@@ -27,3 +29,9 @@ export const PROJECT_SCREENS = [
   { name: 'Keys', key: 'k', to: links.keys },
   { name: 'Environments', key: 'e', to: links.environments },
 ] as const;
+
+/** The project of the address; `undefined` on screens that belong to none. */
+export function useCurrentProject(): string | undefined {
+  const [, params] = useRoute<{ project: string }>('/projects/:project/*');
+  return params?.project;
+}

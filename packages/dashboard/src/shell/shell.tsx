@@ -1,13 +1,17 @@
+import ChevronsUpDown from 'lucide-react/icons/chevrons-up-down';
+import CircleUser from 'lucide-react/icons/circle-user-round';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useLiveStatus } from '../api/live.tsx';
+import type { LiveStatus } from '../api/live-connection.ts';
+import { useProjects } from '../api/projects.ts';
+import { useCan, useOperator, useSignOut } from '../api/session.ts';
 import { classNames } from '../components/class-names.ts';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
 import { CommandPalette } from './command-palette.tsx';
-import { ConnectionDot } from './connection-dot.tsx';
-import { useCurrentProject } from './current-project.ts';
-import { PROJECT_SCREENS } from './links.ts';
+import { links, PROJECT_SCREENS, useCurrentProject } from './links.ts';
 import { Logo } from './logo.tsx';
-import { ProjectSwitcher } from './project-switcher.tsx';
-import { UserMenu } from './user-menu.tsx';
+import { type Theme, useTheme } from './preferences.ts';
 
 /** What stands around every screen of somebody who is signed in. The screen scrolls, this stays. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -88,5 +92,103 @@ function ProjectNavigation({ project }: { project: string }) {
         })}
       </ul>
     </nav>
+  );
+}
+
+/** As many fit into a menu; the list of all projects has a search. */
+const MOST = 12;
+
+/** Shows the project of the screen and leads to the others. */
+function ProjectSwitcher({ project }: { project: string | undefined }) {
+  const [, navigate] = useLocation();
+  const { data: projects = [] } = useProjects();
+  const canCreate = useCan('admin');
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button
+          type="button"
+          className="inline-flex h-8 min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover"
+        >
+          <span className="sr-only">Project:</span>
+          <span className="truncate">{project ?? 'Choose a project'}</span>
+          <ChevronsUpDown size={13} className="shrink-0 text-ink-3" aria-hidden />
+        </button>
+      }
+    >
+      <MenuLabel>Projects</MenuLabel>
+      {projects.slice(0, MOST).map(({ name }) => (
+        <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
+          {name}
+        </MenuChoice>
+      ))}
+      <MenuSeparator />
+      <MenuItem onSelect={() => navigate('/?projects')}>All projects</MenuItem>
+      {canCreate && <MenuItem onSelect={() => navigate('/?projects&new')}>New project</MenuItem>}
+    </Menu>
+  );
+}
+
+const LOOKS: Readonly<Record<LiveStatus, readonly [word: string, title: string, mark: string]>> = {
+  open: ['Live', 'Changes of others appear here at once', 'bg-env-green'],
+  connecting: ['Connecting', 'Connecting to the server', 'bg-env-gray animate-shimmer'],
+  lost: ['Offline', 'No connection: what you see may be old. It is being tried again', 'bg-env-red'],
+  paused: ['Paused', 'This tab was hidden: updates go on when it is shown', 'bg-env-gray'],
+};
+
+/** Whether changes arrive as they happen. */
+function ConnectionDot() {
+  const [word, title, mark] = LOOKS[useLiveStatus()];
+  return (
+    <span className="inline-flex items-center gap-1.5 text-xs text-ink-3" title={title} role="status">
+      <span aria-hidden className={classNames('size-2 rounded-full forced-color-adjust-none', mark)} />
+      <span className="max-sm:sr-only">{word}</span>
+    </span>
+  );
+}
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+  ['system', 'As the system'],
+];
+
+/** The person who is signed in: the account, the theme, what belongs to no project, and the way out. */
+function UserMenu() {
+  const { name, email, role } = useOperator();
+  const [theme, setTheme] = useTheme();
+  const [, navigate] = useLocation();
+  const signOut = useSignOut();
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          className="inline-flex h-8 items-center gap-1.5 rounded-md px-1.5 text-ink-2 hover:bg-hover hover:text-ink"
+        >
+          <CircleUser size={18} aria-hidden />
+          <span className="max-w-32 truncate max-md:sr-only">{name}</span>
+        </button>
+      }
+    >
+      <MenuLabel>
+        {email} · {role}
+      </MenuLabel>
+      <MenuItem onSelect={() => navigate(links.account)}>Account</MenuItem>
+      <MenuItem onSelect={() => navigate(links.operators)}>Operators</MenuItem>
+      <MenuItem onSelect={() => navigate(links.tokens)}>Access tokens</MenuItem>
+      <MenuItem onSelect={() => navigate(links.audit)}>Audit log</MenuItem>
+      <MenuItem onSelect={() => location.assign('/docs')}>Documentation</MenuItem>
+      <MenuSeparator />
+      <MenuLabel>Theme</MenuLabel>
+      {THEMES.map(([choice, label]) => (
+        <MenuChoice key={choice} isChosen={theme === choice} onSelect={() => setTheme(choice)}>
+          {label}
+        </MenuChoice>
+      ))}
+      <MenuSeparator />
+      <MenuItem onSelect={() => signOut.mutate()}>Sign out</MenuItem>
+    </Menu>
   );
 }

@@ -8,14 +8,14 @@ import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
+import { EnvironmentBadge } from '../badges.tsx';
 import { Button } from '../button.tsx';
 import { DeliveryProof } from '../delivery-proof.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
-import { EnvironmentBadge } from '../environment-badge.tsx';
 import { Field } from '../field.tsx';
 import { announce } from '../live-region.tsx';
-import { ScrollRegion } from '../scroll-region.tsx';
-import { SkeletonRows } from '../skeleton.tsx';
+import { SkeletonRows } from '../screen-states.tsx';
+import { ScrollRegion } from '../tables.tsx';
 import { toast } from '../toasts.tsx';
 import { FieldDiff } from './field-diff.tsx';
 

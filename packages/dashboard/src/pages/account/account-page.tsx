@@ -7,8 +7,7 @@ import { Page } from '../../components/page.tsx';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
-import { useStoredChoice } from '../../shell/stored-choice.ts';
-import { type Theme, useTheme } from '../../shell/theme.ts';
+import { type Theme, useStoredChoice, useTheme } from '../../shell/preferences.ts';
 import { PasswordForm } from './password-form.tsx';
 
 /** The person who is signed in: who they are, their password, how things look, and the way out. */

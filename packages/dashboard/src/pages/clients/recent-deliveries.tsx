@@ -3,11 +3,10 @@ import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useMemo, useState } from 'react';
 import { type ProjectDelivery, useProjectDeliveries } from '../../api/clients.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
-import { Table, Td, Th, Tr } from '../../components/table.tsx';
+import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { Table, Td, Th, Tr } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { distributionOf, percentile } from './distribution.ts';
 

@@ -6,11 +6,9 @@ import { useProject } from '../../api/projects.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { IconButton } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { EnvironmentSelect } from '../../components/environment-select.tsx';
 import { Page } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { EnvironmentSelect } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
 import { Differences } from './differences.tsx';
 

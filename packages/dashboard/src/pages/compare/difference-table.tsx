@@ -2,11 +2,10 @@ import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { StateDifference } from '../../api/compare.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
-import { differingFields, STATE_FIELD_NAMES } from '../../components/state-fields.ts';
-import { StateSummary } from '../../components/state-summary.tsx';
+import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../components/state-summary.tsx';
 import { links } from '../../shell/links.ts';
 
 /** As many rows are drawn at first, and more on demand: nobody reads ten thousand. */

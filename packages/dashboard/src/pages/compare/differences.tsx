@@ -6,12 +6,10 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';
 import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SearchField } from '../../components/search-field.tsx';
+import { SearchField } from '../../components/list-filter.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { Select } from '../../components/select.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
-import { differingFields, STATE_FIELD_NAMES } from '../../components/state-fields.ts';
+import { differingFields, STATE_FIELD_NAMES } from '../../components/state-summary.tsx';
 import { DifferenceTable } from './difference-table.tsx';
 
 /** How `to` differs from `from`, with a filter, a selection, and the copy of what is selected. */

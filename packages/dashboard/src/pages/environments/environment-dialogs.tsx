@@ -5,10 +5,10 @@ import { createEnvironment, updateEnvironment } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentColor, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
+import { ENVIRONMENT_FILL } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { ENVIRONMENT_FILL } from '../../components/environment-badge.tsx';
 import { Field } from '../../components/field.tsx';
 import { toast } from '../../components/toasts.tsx';
 

@@ -10,13 +10,10 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
-import { Badge } from '../../components/badge.tsx';
+import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
-import { Page } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { ReadOnlyNote } from '../../components/read-only-note.tsx';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import {
   type Column,
   RecordActions,
@@ -24,10 +21,9 @@ import {
   RecordHead,
   RecordRow,
   RecordTable,
-} from '../../components/record-table.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+} from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { useCreateCommand } from '../../shell/use-create-command.ts';
+import { useCreateCommand } from '../../shell/commands.tsx';
 import { ProjectSection, useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
 

@@ -1,13 +1,13 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
 import Ellipsis from 'lucide-react/icons/ellipsis';
 import X from 'lucide-react/icons/x';
-import type { EnvironmentRecord } from '../../api/types.ts';
-import { Author } from '../../components/author.tsx';
+import type { AuditEntryRecord } from '../../api/audit.ts';
+import type { EnvironmentRecord, StateRecord } from '../../api/types.ts';
+import { Author } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { SeenBy } from '../../components/delivery-proof.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import type { CardChange } from './last-changes.ts';
 
 /** The newest change here and how far it has come; what else can be done. */
 export function CardFooter({
@@ -72,4 +72,41 @@ export function CardFooter({
       )}
     </div>
   );
+}
+
+/** The newest change of a flag's state in each environment, by the environment's name. `entries` are newest first. */
+export function lastChanges(entries: readonly AuditEntryRecord[]): ReadonlyMap<string, AuditEntryRecord> {
+  const last = new Map<string, AuditEntryRecord>();
+  for (const entry of entries) {
+    const { action, environment } = entry;
+    if (action !== 'flag.changed' || environment === undefined || last.has(environment)) continue;
+    last.set(environment, entry);
+  }
+  return last;
+}
+
+/** What a card tells of the newest change of its state. */
+interface CardChange {
+  readonly at: string;
+  /** As the audit log names them; absent where the server does not know. */
+  readonly by?: string | undefined;
+  readonly deed: 'Changed' | 'Removed';
+  /** Its entry, once the history has it. */
+  readonly entry?: AuditEntryRecord | undefined;
+}
+
+/** The newest change of a state: the record knows it best, the history adds why. `undefined` where there is none. */
+export function newestChange(
+  record: StateRecord | undefined,
+  entry: AuditEntryRecord | undefined,
+): CardChange | undefined {
+  if (record === undefined)
+    return entry === undefined ? undefined : { at: entry.at, by: entry.actor, deed: 'Removed', entry };
+  const isKnown = entry !== undefined && entry.at >= record.updatedAt;
+  return {
+    at: record.updatedAt,
+    by: record.updatedBy ?? (isKnown ? entry.actor : undefined),
+    deed: 'Changed',
+    entry: isKnown ? entry : undefined,
+  };
 }

@@ -1,7 +1,14 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
+import { Compartment, EditorState, Transaction } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
-import { type CodeView, openCodeView } from './code-view.ts';
-import type { ValueEditorProps } from './value-editor.tsx';
+import type { JsonProblem } from './json-text.ts';
+import type { ValueEditorProps } from './value-field.tsx';
 
 /** JSON with colours, matching brackets and marked problems. Loaded on its own, since it is large. */
 export function CodeEditor({
@@ -42,3 +49,140 @@ export function CodeEditor({
     />
   );
 }
+
+/** What an open editor tells. */
+interface CodeEvents {
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+  readonly onBlur: () => void;
+  readonly onSubmit: () => void;
+}
+
+/** An open editor. */
+interface CodeView {
+  /** Shows another text; what is typed already stays as it is. */
+  show(text: string): void;
+  mark(problem: JsonProblem | undefined): void;
+  setReadOnly(isReadOnly: boolean): void;
+  close(): void;
+}
+
+/**
+ * Opens CodeMirror inside of `host`, in a shadow root, where it uses constructed style sheets: the page's policy refuses
+ * those that stand in the document. Tab moves on, as everywhere on the page.
+ */
+function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSubmit }: CodeEvents): CodeView {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const writable = new Compartment();
+  let isShowing = false;
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({
+      extensions: [
+        keymap.of([
+          { key: 'Mod-Enter', run: () => done(onSubmit), preventDefault: true },
+          ...historyKeymap,
+          ...defaultKeymap,
+        ]),
+        ...[history(), json(), bracketMatching(), indentUnit.of('  '), EditorView.lineWrapping],
+        ...[codeLook, syntaxHighlighting(codeColors)],
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          'aria-multiline': 'true',
+          // It can be reached anyway; said in so many words, checkers of accessibility see it too.
+          tabindex: '0',
+        }),
+        writable.of([]),
+        EditorView.domEventHandlers({ beforeinput: replaceSelection }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged && !isShowing) onChange(update.state.doc.toString());
+          if (update.focusChanged && !update.view.hasFocus) onBlur();
+        }),
+      ],
+    }),
+  });
+  return {
+    show: (text) => {
+      if (text === view.state.doc.toString()) return;
+      isShowing = true;
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        // Undoing goes back over what was typed, not to an empty field.
+        annotations: Transaction.addToHistory.of(false),
+      });
+      isShowing = false;
+    },
+    mark: (problem) =>
+      view.dispatch(setDiagnostics(view.state, diagnosticsOf(problem, view.state.doc.length))),
+    setReadOnly: (isReadOnly) => {
+      const off = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
+      view.dispatch({ effects: writable.reconfigure(isReadOnly ? off : []) });
+    },
+    close: () => view.destroy(),
+  };
+}
+
+function diagnosticsOf(problem: JsonProblem | undefined, length: number): readonly Diagnostic[] {
+  if (problem === undefined) return [];
+  const from = Math.min(problem.at, length);
+  return [{ from, to: Math.min(from + 1, length), severity: 'error', message: problem.message }];
+}
+
+/**
+ * Typing over a selection. Left to itself, Chromium keeps the colour of what was selected in a style attribute, which
+ * the page's policy refuses.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== 'insertText' || data === null || view.composing || view.state.selection.main.empty)
+    return false;
+  event.preventDefault();
+  const change = view.state.replaceSelection(data);
+  view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
+  return true;
+}
+
+function done(run: () => void): boolean {
+  run();
+  return true;
+}
+
+/** The editor in the colours of the page, which change with its theme. */
+const codeLook = EditorView.theme({
+  '&': { fontSize: '12px', color: 'var(--ink)', maxHeight: '24rem' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': {
+    fontFamily: 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    lineHeight: '20px',
+    overflow: 'auto',
+  },
+  '.cm-content': { padding: '6px 0', minHeight: '58px', caretColor: 'var(--ink)' },
+  '.cm-line': { padding: '0 10px' },
+  '&.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'var(--accent-soft)',
+    outline: '1px solid var(--accent)',
+  },
+  '&.cm-focused .cm-nonmatchingBracket': { backgroundColor: 'var(--danger-soft)' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--danger)',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintPoint-error::after': { borderBottomColor: 'var(--danger)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line)',
+    borderRadius: '6px',
+  },
+});
+
+/** Colours of the parts of JSON; each is readable on the editor's ground in light and dark. */
+const codeColors = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--accent)' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: tags.number, color: 'var(--env-blue)' },
+  { tag: [tags.bool, tags.null], color: 'var(--env-violet)' },
+  { tag: tags.punctuation, color: 'var(--ink-2)' },
+]);

@@ -2,7 +2,7 @@ import { Tabs } from 'radix-ui';
 import { useId, useState } from 'react';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { CodeBlock } from '../../components/code-block.tsx';
+import { CodeBlock } from '../../components/copy.tsx';
 import { Select } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
 import { SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';

@@ -1,25 +1,21 @@
 import { useState } from 'react';
 import type { AuditEntryRecord } from '../../api/audit.ts';
-import { cellName, useWriteStatus } from '../../api/own-writes.ts';
-import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import { cellName, useWriteStatus, type WriteStatus } from '../../api/own-writes.ts';
+import type { EnvironmentRecord, FlagRecord, StateRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
+import { ENVIRONMENT_FILL, EnvironmentBadge, WriteMark } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { ENVIRONMENT_FILL } from '../../components/environment-badge.tsx';
+import { Switch } from '../../components/switch.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
-import { useNews } from '../flags/use-news.ts';
-import { ArchivedDraft } from './archived-draft.tsx';
-import { CardFooter } from './card-footer.tsx';
-import { CardHead } from './card-head.tsx';
-import { newestChange } from './last-changes.ts';
-import { MissingState } from './missing-state.tsx';
-import { OvertakenBanner } from './overtaken-banner.tsx';
+import { useNews } from '../flags/state-cell.tsx';
+import { CardFooter, newestChange } from './card-footer.tsx';
+import { ArchivedDraft, OvertakenBanner, SaveBar } from './draft-bars.tsx';
+import type { ScheduleStart } from './flag-schedules.tsx';
 import { RolloutField } from './rollout-field.tsx';
-import { SaveBar } from './save-bar.tsx';
-import type { ScheduleStart } from './schedule-dialog.tsx';
 import { problemsOf, stateOf } from './state-draft.ts';
-import { useStateDraft } from './use-state-draft.ts';
-import { useValueText } from './use-value-text.ts';
+import { useStateDraft, useValueText } from './use-state-draft.ts';
 import { ValueField } from './value-field.tsx';
 
 /**
@@ -141,5 +137,70 @@ export function EnvironmentCard({
         }
       />
     </section>
+  );
+}
+
+/** The environment's name and the switch, with its state in words. */
+function CardHead({
+  environment,
+  flagKey,
+  record,
+  status,
+  obstacle,
+  onFlip,
+}: {
+  environment: EnvironmentRecord;
+  flagKey: string;
+  record: StateRecord | undefined;
+  status: WriteStatus | undefined;
+  /** Why it may not be changed. */
+  obstacle: string | undefined;
+  onFlip: (enabled: boolean) => void;
+}) {
+  const { name } = environment;
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3 pb-2">
+      <h2 className="min-w-0 flex-1 text-base font-semibold">
+        <EnvironmentBadge environment={environment} className="max-w-full" />
+      </h2>
+      <WriteMark status={status} />
+      <span title={obstacle} className="flex items-center gap-2">
+        <span className="font-medium">
+          {record === undefined ? 'Not there' : record.state.enabled ? 'On' : 'Off'}
+        </span>
+        <Switch
+          label={`${flagKey} in ${name}`}
+          checked={record?.state.enabled ?? false}
+          disabled={obstacle !== undefined}
+          aria-busy={status === 'saving'}
+          onChange={(event) => onFlip(event.target.checked)}
+        />
+      </span>
+      {obstacle !== undefined && <p className="w-full text-xs text-ink-3">{obstacle}</p>}
+    </div>
+  );
+}
+
+/** What stands where a flag has no state in an environment. */
+function MissingState({
+  environment,
+  canAdd,
+  onAdd,
+}: {
+  environment: string;
+  canAdd: boolean;
+  onAdd: () => void;
+}) {
+  return (
+    <div className="px-4 pb-4">
+      <p className="max-w-xl text-ink-2">
+        This flag is not in {environment}: clients there do not get it, and code falls back to its defaults.
+      </p>
+      {canAdd && (
+        <Button className="mt-2" onClick={onAdd}>
+          Add it to {environment}, off
+        </Button>
+      )}
+    </div>
   );
 }

@@ -1,11 +1,9 @@
+import { isInRollout, ROLLOUT_BUCKETS, rolloutBucket } from '@halyard/protocol';
 import { useId, useState } from 'react';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { Badge } from '../../components/badge.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import type { FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
+import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { INPUT } from '../../components/field.tsx';
-import { valuePreview } from '../../components/state-text.ts';
-import { evaluateFor, shareOfBucket } from './evaluate.ts';
-import { ShareScale } from './share-scale.tsx';
+import { valuePreview } from '../../components/state-summary.tsx';
 
 /** What a client answers for one person, in each environment: worked out here, as the client library does. */
 export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
@@ -70,4 +68,42 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
       )}
     </section>
   );
+}
+
+/** Where somebody stands between 0 and 100, and how far the rollout reaches. Said in words beside it. */
+function ShareScale({ share, threshold }: { share: number; threshold: number }) {
+  return (
+    <svg viewBox="0 0 100 8" preserveAspectRatio="none" className="mt-1.5 h-2 w-full" aria-hidden="true">
+      <rect y="2" width="100" height="4" className="fill-line" />
+      <rect y="2" width={threshold} height="4" className="fill-accent" />
+      <rect x={Math.min(99.2, Math.max(0, share - 0.4))} width="0.8" height="8" className="fill-ink" />
+    </svg>
+  );
+}
+
+/** What a client answers for one targeting key. */
+interface KeyEvaluation {
+  readonly isOn: boolean;
+  /** Why, in words. */
+  readonly reason: string;
+}
+
+/** Evaluates a state for a targeting key as the client library does; `undefined` for a flag that is not there. */
+export function evaluateFor(
+  flagKey: string,
+  targetingKey: string,
+  state: FlagState | undefined,
+): KeyEvaluation {
+  if (state === undefined) return { isOn: false, reason: 'The flag is not there' };
+  if (!state.enabled) return { isOn: false, reason: 'Switched off for everyone' };
+  const { rolloutPct } = state;
+  if (rolloutPct === undefined) return { isOn: true, reason: 'On for everyone' };
+  const share = shareOfBucket(flagKey, targetingKey);
+  const isOn = isInRollout(flagKey, targetingKey, rolloutPct);
+  return { isOn, reason: `${share} is ${isOn ? 'below' : 'not below'} ${rolloutPct}` };
+}
+
+/** Where a targeting key stands between 0 and 100, with three decimals: it is in when the rollout is above. */
+export function shareOfBucket(flagKey: string, targetingKey: string): string {
+  return ((rolloutBucket(flagKey, targetingKey) * 100) / ROLLOUT_BUCKETS).toFixed(3);
 }

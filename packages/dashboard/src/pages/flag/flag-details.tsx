@@ -1,12 +1,15 @@
-import type { ReactNode } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback } from 'react';
 import type { AuditEntryRecord } from '../../api/audit.ts';
+import { updateFlagInCache } from '../../api/flag-cache.ts';
+import { api, request } from '../../api/request.ts';
 import { useCan } from '../../api/session.ts';
 import type { FlagRecord } from '../../api/types.ts';
-import { Author } from '../../components/author.tsx';
+import { Author } from '../../components/badges.tsx';
+import { announce } from '../../components/live-region.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { tagsOf } from '../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
-import { tagsOf } from './flag-tags.ts';
-import { useUpdateFlag } from './use-update-flag.ts';
 
 /** What people say of a flag, each editable where it stands; when it was made and last changed. */
 export function FlagDetails({
@@ -93,5 +96,24 @@ function Tags({ tags }: { tags: readonly string[] }) {
         </span>
       ))}
     </span>
+  );
+}
+
+/** The texts of a flag. */
+type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner'>>;
+
+/** Writes texts of a flag; rejects with what the API refused. */
+function useUpdateFlag(project: string, key: string): (texts: FlagTexts) => Promise<void> {
+  const queries = useQueryClient();
+  return useCallback(
+    async (texts) => {
+      const written = await request<FlagRecord>('PATCH', api`projects/${project}/flags/${key}`, {
+        body: texts,
+      });
+      const { description, tags, owner } = written;
+      updateFlagInCache(queries, project, key, (flag) => ({ ...flag, description, tags, owner }));
+      announce('Saved');
+    },
+    [project, key, queries],
   );
 }

@@ -7,8 +7,7 @@ import { isRevertible } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 
 /** Everything that was done to a flag, newest first, each with the way back. */
 export function FlagHistory({

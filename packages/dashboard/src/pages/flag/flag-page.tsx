@@ -5,22 +5,19 @@ import { useAudit } from '../../api/audit.ts';
 import { useFlag } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { EmptyState } from '../../components/empty-state.tsx';
+import { Badge } from '../../components/badges.tsx';
+import { CopyButton } from '../../components/copy.tsx';
 import { Page } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { links } from '../../shell/links.ts';
-import { ArchivedNotice } from './archived-notice.tsx';
+import { lastChanges } from './card-footer.tsx';
 import { CodeSnippets } from './code-snippets.tsx';
 import { EnvironmentCard } from './environment-card.tsx';
 import { EvaluateBox } from './evaluate-box.tsx';
-import { FlagActions } from './flag-actions.tsx';
+import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
-import { FlagHeading } from './flag-heading.tsx';
 import { FlagHistory } from './flag-history.tsx';
-import { lastChanges } from './last-changes.ts';
-import { PendingSchedules } from './pending-schedules.tsx';
-import { ScheduleDialog, type ScheduleStart } from './schedule-dialog.tsx';
+import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
 
 /** One flag: what it is, its state in each environment, who gets it, and what has become of it. */
 export function FlagPage() {
@@ -108,5 +105,22 @@ function NoSuchFlag({ project, flagKey }: { project: string; flagKey: string }) 
         mistyped.
       </EmptyState>
     </Page>
+  );
+}
+
+/** The flag's key, and the way back to the others. */
+function FlagHeading({ project, flag }: { project: string; flag: FlagRecord }) {
+  return (
+    <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
+      <Link href={links.flags(project)} className="font-normal text-ink-3 hover:text-ink hover:underline">
+        Flags
+      </Link>
+      <span aria-hidden className="font-normal text-line-strong">
+        /
+      </span>
+      <span className="min-w-0 font-mono text-lg break-all">{flag.key}</span>
+      <CopyButton text={flag.key} label={`Copy the key ${flag.key}`} />
+      {flag.archivedAt !== undefined && <Badge kind="over">archived</Badge>}
+    </span>
   );
 }

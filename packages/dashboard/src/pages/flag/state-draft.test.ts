@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { StateRecord } from '../../api/types.ts';
-import { planOf } from './schedule-plan.ts';
+import { planOf } from './flag-schedules.tsx';
 import { draftOf, isDirty, problemsOf, stateOf } from './state-draft.ts';
 
 function version(state: StateRecord['state'], valueText?: string) {

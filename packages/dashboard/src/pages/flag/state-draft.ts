@@ -1,7 +1,6 @@
 import { isRolloutPct, withoutSpace } from '@halyard/protocol';
 import type { FlagState, StateRecord } from '../../api/types.ts';
-import { layOutJson } from './json-layout.ts';
-import { findJsonProblem, type JsonProblem } from './json-problem.ts';
+import { findJsonProblem, type JsonProblem, layOutJson } from './json-text.ts';
 
 /** A state as it stands on the server, its value as text. */
 export interface StateVersion {

@@ -1,15 +1,20 @@
 import Archive from 'lucide-react/icons/archive';
 import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
-import { useState } from 'react';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { useReadOnlyReason } from '../../changes/change-guards.tsx';
+import { useCallback, useMemo, useState } from 'react';
+import { switchStates } from '../../api/flag-states.ts';
+import { useCatchUp } from '../../api/live.tsx';
+import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
+import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
+import { toastFailure, useUndoChange } from '../../changes/actions.tsx';
+import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyBetweenDialog } from '../../changes/copy-dialog.tsx';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
+import { announce } from '../../components/live-region.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { ArchiveDialog } from './archive-dialog.tsx';
-import { useBulkSwitch } from './use-bulk-switch.ts';
 
 /** What can be done to the chosen flags together. */
 export function BulkBar({
@@ -94,4 +99,103 @@ export function BulkBar({
       )}
     </section>
   );
+}
+
+/** Flags to switch together. */
+interface BulkSwitch {
+  readonly environment: EnvironmentRecord;
+  readonly flags: readonly FlagRecord[];
+  readonly enabled: boolean;
+}
+
+/**
+ * Switches many flags in one environment as one change: one revision, one frame, all or nothing. Those that stand so
+ * already are left alone. Resolves with whether it was done.
+ */
+function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> {
+  const { askConsent } = useChangeGuards();
+  const undoChange = useUndoChange();
+  const catchUp = useCatchUp();
+  return useCallback(
+    async ({ environment, flags, enabled }) => {
+      const steps = flags.flatMap(({ key, environments }) => {
+        const before = environments[environment.name]?.state;
+        const after: FlagState = { ...before, enabled };
+        return before?.enabled === enabled ? [] : [{ key, before, after }];
+      });
+      const where = `${enabled ? 'on' : 'off'} in ${environment.name}`;
+      if (steps.length === 0) {
+        toast({ kind: 'news', title: `They are all ${where} already` });
+        return true;
+      }
+      if (!(await askConsent({ project, environment, steps }))) return false;
+      const cells = steps.map(({ key }) => cellName(project, environment.name, key));
+      for (const cell of cells) setWriteStatus(cell, 'saving');
+      try {
+        const confirmed = environment.protected ? environment.name : undefined;
+        const keys = steps.map(({ key }) => key);
+        const { seq } = await switchStates({
+          project,
+          environment: environment.name,
+          keys,
+          enabled,
+          confirmed,
+        });
+        for (const cell of cells) setWriteStatus(cell, 'saved');
+        catchUp();
+        const title = `${steps.length} ${steps.length === 1 ? 'flag is' : 'flags are'} ${where}`;
+        announce(`Saved: ${title}`);
+        const undo =
+          seq === undefined ? undefined : () => undoChange(seq, confirmed === undefined ? [] : [confirmed]);
+        toast({
+          kind: 'done',
+          title,
+          ...(undo === undefined ? {} : { action: { label: 'Undo', run: undo } }),
+        });
+        return true;
+      } catch (error) {
+        for (const cell of cells) clearWriteStatus(cell);
+        toastFailure('Nothing was changed', error);
+        return false;
+      }
+    },
+    [project, askConsent, undoChange, catchUp],
+  );
+}
+
+/** Which flags are chosen for something that is done to many. */
+export interface Selection {
+  readonly keys: ReadonlySet<string>;
+  readonly toggle: (key: string) => void;
+  /** Chooses all of these as well, or drops them when all are chosen already. */
+  readonly toggleAll: (keys: readonly string[]) => void;
+  /** Drops all but these. */
+  readonly keep: (keys: ReadonlySet<string>) => void;
+  readonly clear: () => void;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Keeps a choice of flags. Its functions are stable. */
+export function useSelection(): Selection {
+  const [keys, setKeys] = useState(NONE);
+  const deeds = useMemo(
+    () => ({
+      toggle: (key: string) =>
+        setKeys((chosen) => {
+          const next = new Set(chosen);
+          if (!next.delete(key)) next.add(key);
+          return next;
+        }),
+      toggleAll: (all: readonly string[]) =>
+        setKeys((chosen) => {
+          const these = new Set(all);
+          return these.isSubsetOf(chosen) ? chosen.difference(these) : chosen.union(these);
+        }),
+      keep: (kept: ReadonlySet<string>) => setKeys((chosen) => new Set(chosen).intersection(kept)),
+      clear: () => setKeys(NONE),
+    }),
+    [],
+  );
+  return useMemo(() => ({ keys, ...deeds }), [keys, deeds]);
 }

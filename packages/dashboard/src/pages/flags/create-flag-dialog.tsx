@@ -1,12 +1,14 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
-import { type FormEvent, useState } from 'react';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { type FormEvent, useCallback, useState } from 'react';
+import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
+import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
+import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
-import { FirstStates } from './first-states.tsx';
-import { useCreateGuarded } from './use-create-guarded.ts';
+import { Switch } from '../../components/switch.tsx';
 
 /** Asks for what a new flag needs: its key, what it is for, and where it is on at first. */
 export function CreateFlagDialog({
@@ -121,4 +123,80 @@ function faultOf(key: string, flags: readonly FlagRecord[]): string | undefined 
 function tagsOf(text: string): string[] {
   const tags = text.split(',').map((tag) => tag.trim());
   return [...new Set(tags.filter((tag) => tag !== ''))];
+}
+
+/** Where a new flag is on at first. Where the person may not change anything, it is not put at all. */
+function FirstStates({
+  environments,
+  enabledIn,
+  onChange,
+}: {
+  environments: readonly EnvironmentRecord[];
+  enabledIn: ReadonlySet<string>;
+  onChange: (enabledIn: ReadonlySet<string>) => void;
+}) {
+  const readOnlyReason = useReadOnlyReason();
+  function set(name: string, isEnabled: boolean): void {
+    const next = new Set(enabledIn);
+    if (isEnabled) next.add(name);
+    else next.delete(name);
+    onChange(next);
+  }
+  return (
+    <fieldset>
+      <legend className="mb-1 font-medium">On at first in</legend>
+      <ul className="divide-y divide-line rounded-md border border-line">
+        {environments.map((environment) => {
+          const { name } = environment;
+          const refusal = readOnlyReason(environment);
+          return (
+            <li key={name} className="flex h-10 items-center gap-2 px-3" title={refusal}>
+              <EnvironmentBadge environment={environment} className="flex-1" />
+              <span className="text-xs text-ink-3">
+                {refusal !== undefined ? 'Not yours to change' : enabledIn.has(name) ? 'On' : 'Off'}
+              </span>
+              <Switch
+                label={`On at first in ${name}`}
+                checked={enabledIn.has(name)}
+                disabled={refusal !== undefined}
+                onChange={(event) => set(name, event.target.checked)}
+              />
+            </li>
+          );
+        })}
+      </ul>
+    </fieldset>
+  );
+}
+
+/** What a person gives for a new flag. */
+interface FlagDraft extends Omit<NewFlag, 'states'> {
+  readonly enabledIn: ReadonlySet<string>;
+}
+
+/**
+ * Makes a flag, off or on in every environment that the person may change; asks first where it is to be on in a
+ * protected one. Resolves with the flag, or `undefined` when the person stepped back; rejects with the refusal.
+ */
+function useCreateGuarded(project: ProjectRecord): (draft: FlagDraft) => Promise<FlagRecord | undefined> {
+  const { askConsent } = useChangeGuards();
+  const readOnlyReason = useReadOnlyReason();
+  const { mutateAsync } = useCreateFlag(project.name);
+  return useCallback(
+    async ({ enabledIn, ...flag }) => {
+      const states: Record<string, FlagState> = {};
+      const confirmed: string[] = [];
+      for (const environment of project.environments.filter((each) => readOnlyReason(each) === undefined)) {
+        const { name } = environment;
+        const after = { enabled: enabledIn.has(name) };
+        const steps = [{ key: flag.key, before: undefined, after }];
+        if (after.enabled && !(await askConsent({ project: project.name, environment, steps })))
+          return undefined;
+        states[name] = after;
+        if (environment.protected) confirmed.push(name);
+      }
+      return mutateAsync({ flag: { ...flag, states }, confirmed });
+    },
+    [project, askConsent, readOnlyReason, mutateAsync],
+  );
 }

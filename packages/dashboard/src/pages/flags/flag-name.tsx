@@ -1,8 +1,11 @@
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
+import { Author } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton } from '../../components/copy.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
+import { type LastChangeFacts, lastChange } from './flag-filter.ts';
 
 /** A flag's key, which leads to its page and is never squeezed, with its description and tags in the room that is left. */
 export function FlagName({
@@ -64,5 +67,23 @@ function Tags({ tags, className }: { tags: readonly string[]; className: string 
         </li>
       ))}
     </ul>
+  );
+}
+
+/** When a flag last changed, and by whom where that is known: "2 min. ago by Ada Lovelace". */
+export function LastChange({ flag, className }: { flag: FlagRecord; className?: string }) {
+  // Who archived it is not in its record; the states' authors did something else.
+  const { at, by }: LastChangeFacts =
+    flag.archivedAt === undefined ? lastChange(flag) : { at: flag.archivedAt };
+  return (
+    <p className={classNames('flex min-w-0 text-xs text-ink-3', className)}>
+      <TimeAgo at={at} className="shrink-0 whitespace-nowrap" />
+      {by !== undefined && (
+        <span className="max-w-full truncate">
+          {' '}
+          by <Author actor={by} />
+        </span>
+      )}
+    </p>
   );
 }

@@ -1,14 +1,36 @@
-import { useEffect } from 'react';
-import { useParams, useSearchParams } from 'wouter';
+import Archive from 'lucide-react/icons/archive';
+import Plus from 'lucide-react/icons/plus';
+import {
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { useLocation, useParams, useSearchParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
-import { Page } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
-import { writeStored } from '../../shell/stored-choice.ts';
-import { FlagList } from './flag-list.tsx';
-import { NoProject } from './no-project.tsx';
+import { useCan } from '../../api/session.ts';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useSearchState } from '../../api/use-search-state.ts';
+import { Button } from '../../components/button.tsx';
+import { Page, useScreen } from '../../components/page.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { LOCALE } from '../../components/time-ago.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { useShortcut } from '../../components/use-shortcut.ts';
+import { links } from '../../shell/links.ts';
+import { useStoredChoice, writeStored } from '../../shell/preferences.ts';
+import { BulkBar, useSelection } from './bulk-bar.tsx';
+import { CreateFlagDialog } from './create-flag-dialog.tsx';
+import { NoFlags, NoHits, NoProject } from './empty-list.tsx';
+import { FilterBar, useChoices } from './filter-bar.tsx';
+import { FlagCards } from './flag-cards.tsx';
+import { filterFlags, isFiltering, readFilter } from './flag-filter.ts';
+import { FlagTable } from './flag-table.tsx';
 
 /** A project's flags: a row for each, a column for each environment. */
 export function FlagsPage() {
@@ -34,4 +56,127 @@ export function FlagsPage() {
   }
   if (project.data === undefined || flags.data === undefined) return <SkeletonRows rows={12} />;
   return <FlagList key={name} project={project.data} flags={flags.data} />;
+}
+
+const DENSITIES = ['comfortable', 'compact'] as const;
+
+/** The list with its search and filters, and what can be done with it. */
+function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
+  const [, navigate] = useLocation();
+  const [params, setParams] = useSearchState();
+  const filter = useMemo(() => readFilter(params), [params]);
+  // Typing comes first; the rows follow as soon as there is time.
+  const shownFilter = useDeferredValue(filter);
+  const shown = useMemo(() => filterFlags(flags, shownFilter, Date.now()), [flags, shownFilter]);
+  const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
+  const [newKey, setNewKey] = useState<string>();
+  const canEdit = useCan('editor');
+  const isNarrow = useMedia('(max-width: 719px)');
+  // What is chosen among the one kind is none of the other.
+  const [active, archived] = [useSelection(), useSelection()];
+  const selection = filter.isArchived ? archived : active;
+  const choices = useChoices(flags);
+  const create = useCallback(() => setNewKey(''), []);
+  const asked = params.get('new');
+  useEffect(() => {
+    // From the command palette: the address says it once.
+    if (asked === null || !canEdit) return;
+    setNewKey(asked);
+    setParams({ new: '' });
+  }, [asked, canEdit, setParams]);
+  const clear = () => setParams({ q: '', state: '', tag: '', owner: '', changed: '' });
+  useShortcut(
+    'n',
+    useCallback(() => canEdit && setNewKey(''), [canEdit]),
+  );
+  const List = isNarrow ? FlagCards : FlagTable;
+  const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
+  const title = filter.isArchived ? 'Archived flags' : 'Flags';
+  const root = useRef<HTMLDivElement>(null);
+  useScreen(root, `${title} · ${project.name}`);
+  return (
+    <div ref={root} className="flex h-full flex-col">
+      <div className="flex flex-col gap-3 px-3 py-3 sm:px-4">
+        <div className="flex items-center justify-between gap-3">
+          <h1 tabIndex={-1} className="text-lg font-semibold outline-none">
+            {title} <Count of={flags.length} shown={shown.length} />
+          </h1>
+          {canEdit && (
+            <Button kind="primary" onClick={create} aria-keyshortcuts="n">
+              <Plus size={15} aria-hidden /> New flag
+            </Button>
+          )}
+        </div>
+        {(flags.length > 0 || filter.isArchived) && (
+          <FilterBar
+            {...{ filter, choices, density }}
+            onChange={setParams}
+            environments={project.environments}
+            onDensity={setDensity}
+          />
+        )}
+      </div>
+      {shown.length > 0 ? (
+        <List {...{ project, density }} flags={shown} selection={canEdit ? selection : undefined} />
+      ) : isFiltering(filter) ? (
+        <NoHits query={filter.query} onClear={clear} onCreate={canEdit ? setNewKey : undefined} />
+      ) : filter.isArchived ? (
+        <EmptyState icon={<Archive size={20} aria-hidden />} title="No flag is archived">
+          Flags that are archived wait here until they are restored, or deleted for good.
+        </EmptyState>
+      ) : (
+        <NoFlags project={project.name} onCreate={canEdit ? create : undefined} />
+      )}
+      {selection.keys.size > 0 && (
+        <BulkBar
+          project={project}
+          flags={flags.filter(({ key }) => selection.keys.has(key))}
+          hidden={flags.filter(({ key }) => selection.keys.has(key) && !shownKeys.has(key)).length}
+          onDeselectHidden={() => selection.keep(shownKeys)}
+          onDone={selection.clear}
+        />
+      )}
+      {newKey !== undefined && (
+        <CreateFlagDialog
+          project={project}
+          flags={flags}
+          initialKey={newKey}
+          onClose={() => setNewKey(undefined)}
+          onCreated={(key) =>
+            toast({
+              kind: 'done',
+              title: `${key} was created`,
+              ...(isFiltering(filter) && { detail: 'The current filters may hide it.' }),
+              action: { label: 'Open flag', run: () => navigate(links.flag(project.name, key)) },
+            })
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+function Count({ of, shown }: { of: number; shown: number }) {
+  return (
+    <span className="ml-1 text-sm font-normal text-ink-3" role="status">
+      {shown === of
+        ? of.toLocaleString(LOCALE)
+        : `${shown.toLocaleString(LOCALE)} of ${of.toLocaleString(LOCALE)}`}
+    </span>
+  );
+}
+
+/** Whether a media query holds, as `(max-width: 719px)`. */
+function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    useCallback(
+      (listener: () => void) => {
+        const list = matchMedia(query);
+        list.addEventListener('change', listener);
+        return () => list.removeEventListener('change', listener);
+      },
+      [query],
+    ),
+    () => matchMedia(query).matches,
+  );
 }

@@ -1,13 +1,12 @@
-import { memo } from 'react';
-import { cellName, useWriteStatus } from '../../api/own-writes.ts';
+import { memo, useEffect, useRef, useState } from 'react';
+import { cellName, isOwnWrite, useWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
+import { WriteMark } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { valuePreview } from '../../components/state-text.ts';
+import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
-import { WriteMark } from '../../components/write-mark.tsx';
-import { useNews } from './use-news.ts';
 
 /** A flag's state in one environment: its switch, and what it serves. */
 export const StateCell = memo(function StateCell({
@@ -115,4 +114,23 @@ function NotSet({ environment }: { environment: string }) {
       <span className="sr-only">Not set</span>
     </span>
   );
+}
+
+/** How long somebody else's change is highlighted, in milliseconds. */
+const NEWS_MS = 2_400;
+
+/** Whether somebody else has changed this state a moment ago, while it was on the screen. */
+export function useNews(record: StateRecord | undefined): boolean {
+  const seen = useRef(record);
+  const [isNews, setNews] = useState(false);
+  useEffect(() => {
+    const before = seen.current;
+    seen.current = record;
+    const isOther = record?.revision !== before?.revision && !(record !== undefined && isOwnWrite(record));
+    if (!isOther || record === before) return;
+    setNews(true);
+    const timer = setTimeout(() => setNews(false), NEWS_MS);
+    return () => clearTimeout(timer);
+  }, [record]);
+  return isNews;
 }

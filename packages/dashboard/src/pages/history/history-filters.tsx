@@ -7,7 +7,7 @@ import { useTokens } from '../../api/tokens.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { CONTROL } from '../../components/field.tsx';
-import { SearchField } from '../../components/search-field.tsx';
+import { SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
 import { ACTION_CHOICES } from './history-filter.ts';
 

@@ -8,14 +8,12 @@ import { useCan } from '../../api/session.ts';
 import type { ProjectSummary } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
 import { Page } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
-import { readStored } from '../../shell/stored-choice.ts';
+import { readStored } from '../../shell/preferences.ts';
 
 /** Leads to the project that was last on the screen, or the first; shows the list when asked, or when it is empty. */
 export function HomePage() {

@@ -1,7 +1,7 @@
 import Compass from 'lucide-react/icons/compass';
 import { Link } from 'wouter';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { Page } from '../../components/page.tsx';
+import { EmptyState } from '../../components/screen-states.tsx';
 
 /** The screen of an address that leads nowhere. */
 export function NotFoundPage() {

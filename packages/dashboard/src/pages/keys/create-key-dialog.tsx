@@ -5,14 +5,13 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
+import { CodeBlock } from '../../components/copy.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
-import { type Expiry, ExpiryField, expiryMember } from '../../components/expiry-field.tsx';
-import { Field } from '../../components/field.tsx';
+import { Field, NameField } from '../../components/field.tsx';
+import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
 import { announce } from '../../components/live-region.tsx';
-import { NameField } from '../../components/name-field.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 
 /** Asks for what a key is made of, makes it, and shows it once. */

@@ -5,20 +5,13 @@ import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentClients, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { useAction } from '../../changes/actions.tsx';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
 import { closedStreamsText } from '../../components/delivery-proof.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
-import { LifeBadge } from '../../components/life-badge.tsx';
-import { LifeCells } from '../../components/life-cells.tsx';
+import { LifeBadge, LifeCells } from '../../components/lifetime.tsx';
 import { ListFilter } from '../../components/list-filter.tsx';
-import {
-  RecordActions,
-  RecordCell,
-  RecordHead,
-  RecordRow,
-  RecordTable,
-} from '../../components/record-table.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 
 const COLUMNS = [
   { label: 'Key' },

@@ -6,12 +6,9 @@ import { type KeyRecord, useKeys } from '../../api/keys.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { Page } from '../../components/page.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { ReadOnlyNote } from '../../components/read-only-note.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
-import { useCreateCommand } from '../../shell/use-create-command.ts';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { useCreateCommand } from '../../shell/commands.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { KeyList } from './key-list.tsx';
 

@@ -2,17 +2,11 @@ import { messageOf } from '../../api/api-error.ts';
 import { type InvitationRecord, revokeInvitation } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useAction } from '../../changes/actions.tsx';
-import { Author } from '../../components/author.tsx';
+import { Author } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import {
-  RecordActions,
-  RecordCell,
-  RecordHead,
-  RecordRow,
-  RecordTable,
-} from '../../components/record-table.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { SkeletonRows } from '../../components/screen-states.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 
 const COLUMNS = [

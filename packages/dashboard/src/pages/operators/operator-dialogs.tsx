@@ -13,8 +13,7 @@ import type { OperatorRecord } from '../../api/types.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { Field, FormError } from '../../components/field.tsx';
-import { NameField } from '../../components/name-field.tsx';
+import { Field, FormError, NameField } from '../../components/field.tsx';
 import {
   PermissionFields,
   type Permissions,

@@ -13,25 +13,17 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useCan, useOperator } from '../../api/session.ts';
 import type { OperatorRecord } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
-import { Badge } from '../../components/badge.tsx';
+import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
-import { Page } from '../../components/page.tsx';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { ReadOnlyNote } from '../../components/read-only-note.tsx';
-import {
-  RecordActions,
-  RecordCell,
-  RecordHead,
-  RecordRow,
-  RecordTable,
-} from '../../components/record-table.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { useCreateCommand } from '../../shell/commands.tsx';
 import { leaveAtOnce } from '../../shell/leave-guard.ts';
-import { useCreateCommand } from '../../shell/use-create-command.ts';
 import { InvitationList } from './invitation-list.tsx';
 import { EditOperatorDialog, InviteDialog, LinkDialog } from './operator-dialogs.tsx';
 

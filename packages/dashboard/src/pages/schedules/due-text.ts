@@ -1,4 +1,4 @@
-import { LOCALE } from '../../components/locale.ts';
+import { LOCALE } from '../../components/time-ago.tsx';
 
 const local = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 const utc = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });

@@ -13,13 +13,12 @@ import {
 } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import { toastFailure } from '../../changes/actions.tsx';
-import { Author } from '../../components/author.tsx';
+import { Author, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { useConfirm } from '../../components/confirm.tsx';
-import { EnvironmentBadge } from '../../components/environment-badge.tsx';
 import { announce } from '../../components/live-region.tsx';
-import { stateText, valuePreview } from '../../components/state-text.ts';
+import { stateText, valuePreview } from '../../components/state-summary.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { dueText } from './due-text.ts';

@@ -2,7 +2,7 @@ import { useLocation } from 'wouter';
 import { type InvitationFacts, useInvitation, useSession, useStartSession } from '../../api/session.ts';
 import type { SessionRecord } from '../../api/types.ts';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { SkeletonRows } from '../../components/screen-states.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { NewAccountForm } from './new-account-form.tsx';
 import { InvalidLink, useLinkSecret } from './one-time-link.tsx';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { Button } from '../../components/button.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
+import { ErrorText } from '../../components/screen-states.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 
 /**

@@ -1,7 +1,7 @@
 import { Redirect, useLocation } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useInvitation, useSession, useStartSession } from '../../api/session.ts';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { SkeletonRows } from '../../components/screen-states.tsx';
 import { AuthLayout, SetupNeeded } from './auth-layout.tsx';
 import { type NewAccount, NewAccountForm } from './new-account-form.tsx';
 import { InvalidLink, useLinkSecret } from './one-time-link.tsx';

@@ -4,11 +4,11 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { createToken } from '../../api/tokens.ts';
 import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
+import { CodeBlock } from '../../components/copy.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { type Expiry, ExpiryField, expiryMember } from '../../components/expiry-field.tsx';
+import { NameField } from '../../components/field.tsx';
+import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
 import { announce } from '../../components/live-region.tsx';
-import { NameField } from '../../components/name-field.tsx';
 import {
   PermissionFields,
   type Permissions,

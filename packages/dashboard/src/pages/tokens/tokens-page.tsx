@@ -8,24 +8,14 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { useConfirm } from '../../components/confirm.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { LifeBadge, type LifeStatus } from '../../components/life-badge.tsx';
-import { LifeCells } from '../../components/life-cells.tsx';
+import { LifeBadge, LifeCells, type LifeStatus } from '../../components/lifetime.tsx';
 import { ListFilter } from '../../components/list-filter.tsx';
-import { Page } from '../../components/page.tsx';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { ReadOnlyNote } from '../../components/read-only-note.tsx';
-import {
-  RecordActions,
-  RecordCell,
-  RecordHead,
-  RecordRow,
-  RecordTable,
-} from '../../components/record-table.tsx';
-import { SkeletonRows } from '../../components/skeleton.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { useCreateCommand } from '../../shell/use-create-command.ts';
+import { useCreateCommand } from '../../shell/commands.tsx';
 import { CreateTokenDialog } from './create-token-dialog.tsx';
 
 /** The access tokens of the command line and of pipelines. */

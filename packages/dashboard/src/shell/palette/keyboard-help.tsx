@@ -3,7 +3,7 @@ import { Kbd } from '../../components/kbd.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { PROJECT_SCREENS } from '../links.ts';
-import { useStoredChoice } from '../stored-choice.ts';
+import { useStoredChoice } from '../preferences.ts';
 
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 

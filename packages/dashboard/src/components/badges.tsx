@@ -1,0 +1,92 @@
+import Check from 'lucide-react/icons/check';
+import CircleAlert from 'lucide-react/icons/circle-alert';
+import LoaderCircle from 'lucide-react/icons/loader-circle';
+import Lock from 'lucide-react/icons/lock';
+import type { ReactNode } from 'react';
+import { usePersonName } from '../api/operators.ts';
+import type { WriteStatus } from '../api/own-writes.ts';
+import type { EnvironmentColor } from '../api/types.ts';
+import { classNames } from './class-names.ts';
+
+/** What a word is about. */
+type BadgeKind = 'good' | 'warn' | 'over' | 'plain';
+
+const KINDS: Readonly<Record<BadgeKind, string>> = {
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  over: 'border border-line text-ink-3',
+  plain: 'bg-hover text-ink-2',
+};
+
+/** A word that tells the state of a record. */
+export function Badge({ kind = 'plain', children }: { kind?: BadgeKind; children: ReactNode }) {
+  return (
+    <span
+      className={classNames(
+        'inline-flex h-5 items-center rounded px-1.5 text-xs font-medium whitespace-nowrap',
+        KINDS[kind],
+      )}
+    >
+      {children}
+    </span>
+  );
+}
+
+/** The classes that fill a mark with an environment's color, which forced colors leave as it is: it only helps the name. */
+export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
+  gray: 'forced-color-adjust-none bg-env-gray',
+  blue: 'forced-color-adjust-none bg-env-blue',
+  green: 'forced-color-adjust-none bg-env-green',
+  amber: 'forced-color-adjust-none bg-env-amber',
+  red: 'forced-color-adjust-none bg-env-red',
+  violet: 'forced-color-adjust-none bg-env-violet',
+  teal: 'forced-color-adjust-none bg-env-teal',
+  pink: 'forced-color-adjust-none bg-env-pink',
+};
+
+/** An environment: its colour, its name, and a lock where it is protected. */
+export function EnvironmentBadge({
+  environment,
+  className,
+}: {
+  environment: { readonly name: string; readonly color: EnvironmentColor; readonly protected: boolean };
+  className?: string;
+}) {
+  return (
+    <span className={classNames('inline-flex min-w-0 items-center gap-1.5', className)}>
+      <span
+        aria-hidden
+        className={classNames('size-2 shrink-0 rounded-full', ENVIRONMENT_FILL[environment.color])}
+      />
+      <span className="truncate">{environment.name}</span>
+      {environment.protected && (
+        <Lock size={12} className="shrink-0 text-ink-3" aria-label="protected" role="img" />
+      )}
+    </span>
+  );
+}
+
+/** Who did something, by name; hovering tells the e-mail. `actor` is as in the audit log: `operator:<e-mail>`. */
+export function Author({ actor, className }: { actor: string; className?: string }) {
+  const { name, detail } = usePersonName()(actor);
+  return (
+    <span className={classNames('break-words', className)} title={detail ?? name}>
+      {name}
+    </span>
+  );
+}
+
+/** How a write stands, beside what was written. Takes the same room when there is nothing to say. */
+export function WriteMark({ status }: { status: WriteStatus | undefined }) {
+  return (
+    <span className="inline-flex size-3.5 shrink-0" data-write={status}>
+      {status === 'saving' && (
+        <LoaderCircle size={14} className="animate-turn text-ink-3" role="img" aria-label="saving" />
+      )}
+      {status === 'saved' && <Check size={14} className="text-good" role="img" aria-label="saved" />}
+      {status === 'failed' && (
+        <CircleAlert size={14} className="text-danger" role="img" aria-label="failed" />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import Check from 'lucide-react/icons/check';
+import Copy from 'lucide-react/icons/copy';
+import { useEffect, useState } from 'react';
+import { IconButton } from './button.tsx';
+import { announce } from './live-region.tsx';
+import { ScrollRegion } from './tables.tsx';
+
+/** Copies `text`; `label` says what it is, as "Copy the key new-checkout". */
+export function CopyButton({ text, label, className }: { text: string; label: string; className?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), 1_500);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  async function copy(): Promise<void> {
+    setCopied(await copyText(text));
+  }
+  return (
+    <IconButton label={label} className={className} onClick={() => void copy()}>
+      {isCopied ? <Check size={14} className="text-good" aria-hidden /> : <Copy size={14} aria-hidden />}
+    </IconButton>
+  );
+}
+
+/** Puts `text` on the clipboard and says so; tells whether that was possible. */
+export async function copyText(text: string): Promise<boolean> {
+  const isDone = await (
+    navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'))
+  ).then(
+    () => true,
+    // Browsers keep the clipboard from pages that are not served over https.
+    () => copyBySelection(text),
+  );
+  announce(isDone ? 'Copied' : 'This browser does not let the page copy: select the text and copy it');
+  return isDone;
+}
+
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement;
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'fixed -left-full';
+  const host = document.querySelector('dialog[open]') ?? document.body;
+  host.append(field);
+  field.select();
+  const isDone = document.execCommand('copy');
+  field.remove();
+  // With the field the focus would be lost, and the keyboard's place with it.
+  if (focused instanceof HTMLElement) focused.focus();
+  return isDone;
+}
+
+/** Text to copy into a terminal or an editor; long lines wrap. */
+export function CodeBlock({ code, label }: { code: string; label: string }) {
+  return (
+    <div className="relative rounded-md border border-line bg-bg text-left">
+      <ScrollRegion label={label} className="overflow-x-auto">
+        <pre className="p-3 pr-10 font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap">
+          {code}
+        </pre>
+      </ScrollRegion>
+      <CopyButton text={code} label={`Copy: ${label}`} className="absolute top-1.5 right-1.5" />
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+import { useState } from 'react';
+import { Badge } from './badges.tsx';
+import { Field, INPUT } from './field.tsx';
+import { RecordCell } from './tables.tsx';
+import { fullTime, TimeAgo, timeAgo, useBeat } from './time-ago.tsx';
+
+/** How long before its end a thing is marked: time enough to put another in its place. */
+const SOON_MS = 14 * 86_400_000;
+
+/** Whether a key or token still opens something. */
+export type LifeStatus = 'active' | 'expired' | 'revoked';
+
+/** The status of a key or token in a word; one that ends soon says when. */
+export function LifeBadge({ status, expiresAt }: { status: LifeStatus; expiresAt: string | undefined }) {
+  useBeat();
+  if (status !== 'active') return <Badge kind="over">{status}</Badge>;
+  const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
+  // Nothing is sent when one runs out while it is on the screen.
+  if (left <= 0) return <Badge kind="over">expired</Badge>;
+  if (left > SOON_MS) return <Badge kind="good">active</Badge>;
+  return <Badge kind="warn">ends {timeAgo(Date.now() + left, Date.now())}</Badge>;
+}
+
+/** When a key or token ends or has ended. */
+function LifeEnd({
+  expiresAt,
+  revokedAt,
+}: {
+  expiresAt?: string | undefined;
+  revokedAt?: string | undefined;
+}) {
+  if (revokedAt !== undefined) {
+    return (
+      <>
+        revoked <TimeAgo at={revokedAt} />
+      </>
+    );
+  }
+  return expiresAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={expiresAt} />;
+}
+
+/** When a key or token was last used, was made, and ends: three cells of its row. */
+export function LifeCells({
+  record: { lastUsedAt, createdAt, expiresAt, revokedAt },
+}: {
+  record: {
+    readonly lastUsedAt?: string;
+    readonly createdAt: string;
+    readonly expiresAt?: string;
+    readonly revokedAt?: string;
+  };
+}) {
+  return (
+    <>
+      <RecordCell label="Last used" className="lg:whitespace-nowrap">
+        {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
+      </RecordCell>
+      <RecordCell label="Created" className="lg:whitespace-nowrap">
+        <TimeAgo at={createdAt} />
+      </RecordCell>
+      <RecordCell label="Expires" className="lg:whitespace-nowrap">
+        <LifeEnd expiresAt={expiresAt} revokedAt={revokedAt} />
+      </RecordCell>
+    </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** The choices by value: how many days from now, `0` for never, `-1` for a day of one's own. */
+const CHOICES: readonly (readonly [days: number, label: string])[] = [
+  [0, 'Never'],
+  [7, 'In 7 days'],
+  [30, 'In 30 days'],
+  [90, 'In 90 days'],
+  [365, 'In a year'],
+  [-1, 'On a day …'],
+];
+
+/** When something ends. */
+export type Expiry =
+  | { readonly kind: 'never' }
+  | { readonly kind: 'at'; readonly at: Date }
+  /** A day is asked for and not given yet, or gone by. */
+  | { readonly kind: 'unusable' };
+
+/** Asks when something ends: never, after a while, or at the end of a day. Starts with never. */
+export function ExpiryField({
+  hint,
+  isTried,
+  onChange,
+}: {
+  hint?: string;
+  /** The form was sent: say what is missing. */
+  isTried: boolean;
+  onChange: (expiry: Expiry) => void;
+}) {
+  const [days, setDays] = useState(0);
+  const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' });
+  const [day, setDay] = useState('');
+  function set(next: Expiry): void {
+    setExpiry(next);
+    onChange(next);
+  }
+  function choose(chosen: number): void {
+    setDays(chosen);
+    if (chosen === 0) set({ kind: 'never' });
+    else if (chosen === -1) set(endOfDay(day));
+    else set({ kind: 'at', at: new Date(Date.now() + chosen * DAY_MS) });
+  }
+  const isUnusable = expiry.kind === 'unusable' && (isTried || day !== '');
+  const note = expiry.kind === 'never' ? hint : expiry.kind === 'at' ? fullTime(expiry.at) : undefined;
+  return (
+    <Field label="Expires" hint={note} error={isUnusable ? 'Choose a day that is not over.' : undefined}>
+      {(control) => (
+        <div className="flex flex-wrap gap-2">
+          <select
+            {...control}
+            className={`${INPUT} w-auto flex-1`}
+            value={days}
+            onChange={(event) => choose(Number(event.target.value))}
+          >
+            {CHOICES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+          {days === -1 && (
+            <input
+              type="date"
+              aria-label="Day on which it expires"
+              className={`${INPUT} w-auto flex-1`}
+              required
+              min={localDay(new Date())}
+              value={day}
+              onChange={(event) => {
+                setDay(event.target.value);
+                set(endOfDay(event.target.value));
+              }}
+            />
+          )}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** The member of a request; nothing for never. */
+export function expiryMember(expiry: Expiry): { readonly expiresAt?: string } {
+  return expiry.kind === 'at' ? { expiresAt: expiry.at.toISOString() } : {};
+}
+
+/** The last moment of a day in local time. */
+function endOfDay(day: string): Expiry {
+  const at = new Date(`${day}T23:59:59`);
+  return at.getTime() > Date.now() ? { kind: 'at', at } : { kind: 'unusable' };
+}
+
+function localDay(date: Date): string {
+  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0'));
+  return `${date.getFullYear()}-${month}-${day}`;
+}

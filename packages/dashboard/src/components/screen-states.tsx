@@ -1,0 +1,99 @@
+import TriangleAlert from 'lucide-react/icons/triangle-alert';
+import type { ReactNode } from 'react';
+import { ApiError, isRefusal, messageOf } from '../api/api-error.ts';
+import { Button } from './button.tsx';
+import { classNames } from './class-names.ts';
+
+/** What stands where nothing is yet: what would be here, and how to get there. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center">
+      {icon !== undefined && (
+        <div className="flex size-11 items-center justify-center rounded-xl bg-accent-soft text-accent">
+          {icon}
+        </div>
+      )}
+      <h2 className="text-lg font-semibold">{title}</h2>
+      {children !== undefined && <div className="w-full text-ink-2">{children}</div>}
+      {action !== undefined && <div className="mt-1 flex flex-wrap justify-center gap-2">{action}</div>}
+    </div>
+  );
+}
+
+/** What stands where something could not be loaded. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const docs = error instanceof ApiError ? error.docs : undefined;
+  return (
+    <EmptyState
+      icon={<TriangleAlert size={20} aria-hidden />}
+      title="This could not be loaded"
+      action={
+        <>
+          {onRetry && <Button onClick={onRetry}>Try again</Button>}
+          {docs !== undefined && (
+            <a className="inline-flex h-8 items-center px-2 text-accent underline" href={docs}>
+              What this means
+            </a>
+          )}
+        </>
+      }
+    >
+      {messageOf(error)}
+    </EmptyState>
+  );
+}
+
+/** What went wrong, where the documentation explains it, and for input that was refused the API's reason on demand. */
+export function ErrorText({ error }: { error: unknown }) {
+  const docs = error instanceof ApiError ? error.docs : undefined;
+  return (
+    <>
+      {messageOf(error)}
+      {docs !== undefined && (
+        <>
+          {' '}
+          <a href={docs} target="_blank" rel="noreferrer" className="underline">
+            What this means
+          </a>
+        </>
+      )}
+      {isRefusal(error, 'invalid_argument') && (
+        <details className="mt-1 text-xs">
+          <summary className="min-h-6 cursor-pointer">Details</summary>
+          <span className="font-mono break-words">{error.message}</span>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** A grey bar where text will be. */
+function Skeleton({ className }: { className?: string }) {
+  return <span aria-hidden className={classNames('block h-3 animate-shimmer rounded bg-line', className)} />;
+}
+
+/** Rows that stand for a table or a list while it is being loaded. */
+export function SkeletonRows({ rows = 8 }: { rows?: number }) {
+  return (
+    <div role="status" aria-label="Loading" className="divide-y divide-line">
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
+        <div key={index} className="flex h-12 items-center gap-6 px-4">
+          <Skeleton className="w-1/3" />
+          <Skeleton className="w-1/6" />
+          <Skeleton className="w-1/6" />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+import type { ComponentProps, ReactNode } from 'react';
+import { classNames } from './class-names.ts';
+
+/** A plain table in a frame of its own that scrolls sideways where it must. `label` names it. */
+export function Table({ label, className, ...rest }: ComponentProps<'table'> & { label: string }) {
+  return (
+    <ScrollRegion label={label} className="overflow-x-auto rounded-lg border border-line bg-surface">
+      <table className={classNames('w-full border-collapse text-left', className)} {...rest} />
+    </ScrollRegion>
+  );
+}
+
+/** A column's head. */
+export function Th({ className, ...rest }: ComponentProps<'th'>) {
+  return (
+    <th
+      scope="col"
+      className={classNames('h-9 px-3 text-xs font-medium whitespace-nowrap text-ink-3', className)}
+      {...rest}
+    />
+  );
+}
+
+/** A row that answers to the pointer. */
+export function Tr({ className, ...rest }: ComponentProps<'tr'>) {
+  return <tr className={classNames('border-t border-line hover:bg-hover', className)} {...rest} />;
+}
+
+/** A cell. */
+export function Td({ className, ...rest }: ComponentProps<'td'>) {
+  return <td className={classNames('h-11 px-3 align-middle', className)} {...rest} />;
+}
+
+/** A column of a {@link RecordTable}. */
+export interface Column {
+  readonly label: string;
+  /** The head is for screen readers only, as over buttons. */
+  readonly isSilent?: boolean;
+}
+
+/** A table of records that never scrolls sideways: on narrow screens each record is a card of labelled members. */
+export function RecordTable({
+  label,
+  columns,
+  children,
+}: {
+  label: string;
+  columns: readonly Column[];
+  children: ReactNode;
+}) {
+  return (
+    <div className="overflow-hidden rounded-lg border border-line bg-surface">
+      <table aria-label={label} className="w-full border-separate border-spacing-0 text-left max-lg:block">
+        <thead className="max-lg:sr-only">
+          <tr>
+            {columns.map((column) => (
+              <th
+                key={column.label}
+                scope="col"
+                className="h-9 px-3 text-xs font-medium whitespace-nowrap text-ink-3 first:pl-4 last:pr-4"
+              >
+                {column.isSilent ? <span className="sr-only">{column.label}</span> : column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="max-lg:block">{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A record; one that is over is dimmed, and says in words why. */
+export function RecordRow({
+  isOver,
+  ...rest
+}: Omit<ComponentProps<'tr'>, 'className'> & { isOver?: boolean }) {
+  return (
+    <tr
+      className={classNames(
+        'max-lg:grid max-lg:grid-cols-2 max-lg:gap-x-4 max-lg:gap-y-2.5 max-lg:border-line max-lg:px-4 max-lg:py-3.5 max-lg:not-first:border-t sm:max-lg:grid-cols-3',
+        isOver && 'bg-bg text-ink-3',
+      )}
+      {...rest}
+    />
+  );
+}
+
+/** It breaks words anywhere: `break-words` inside would make a long one as wide as the cell may be. */
+const CELL =
+  'align-middle wrap-anywhere lg:max-w-80 lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
+
+/** What names the record; on narrow screens the card's heading. */
+export function RecordHead({ children }: { children: ReactNode }) {
+  return (
+    <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full')}>
+      {children}
+    </th>
+  );
+}
+
+/** A member of a record. `label` is the column's, said again where there are no columns. */
+export function RecordCell({
+  label,
+  className,
+  children,
+}: {
+  label: string;
+  className?: string;
+  children: ReactNode;
+}) {
+  return (
+    <td className={classNames(CELL, 'min-w-0', className)}>
+      <span aria-hidden className="block text-xs text-ink-3 lg:hidden">
+        {label}
+      </span>
+      {children}
+    </td>
+  );
+}
+
+/** What can be done with a record; nothing where it is empty. */
+export function RecordActions({ children }: { children: ReactNode }) {
+  return (
+    <td className={classNames(CELL, 'max-lg:col-span-full max-lg:has-[div:empty]:hidden')}>
+      <div className="flex flex-wrap items-center gap-1.5 lg:flex-nowrap lg:justify-end">{children}</div>
+    </td>
+  );
+}
+
+/** A part of the screen that scrolls by itself, also with the keyboard; `label` says what is in it. */
+export function ScrollRegion({ label, className, ...rest }: ComponentProps<'section'> & { label: string }) {
+  return (
+    <section
+      aria-label={label}
+      // Without `relative`, hidden text inside would be placed against the screen and make that scroll.
+      className={classNames('relative', className)}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0}
+      {...rest}
+    />
+  );
+}

@@ -1,0 +1,226 @@
+import { type FormEvent, useId, useState } from 'react';
+import { Link } from 'wouter';
+import { type StatePatch, useCreateSchedule, useSchedules } from '../../api/schedules.ts';
+import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
+import { RefusalNote } from '../../changes/actions.tsx';
+import { useChangeGuards } from '../../changes/change-guards.tsx';
+import { NoteField } from '../../changes/note-field.tsx';
+import { EnvironmentBadge } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { announce } from '../../components/live-region.tsx';
+import { ErrorText } from '../../components/screen-states.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { links } from '../../shell/links.ts';
+import { dueText, localZone } from '../schedules/due-text.ts';
+import { firstTime } from '../schedules/schedule-fields.ts';
+import { ScheduleItem, stepText } from '../schedules/schedule-item.tsx';
+import { RolloutField } from './rollout-field.tsx';
+import { draftOf, isDirty, problemsOf, type StateDraft, type StateVersion, stateOf } from './state-draft.ts';
+
+/** The changes of a flag that wait for their time. */
+export function PendingSchedules({ project, flagKey }: { project: ProjectRecord; flagKey: string }) {
+  const id = useId();
+  const { data, error } = useSchedules(project.name);
+  const pending = (data ?? []).filter(
+    ({ status, changes }) => status === 'pending' && changes.some(({ key }) => key === flagKey),
+  );
+  return (
+    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface">
+      <div className="flex items-baseline justify-between gap-2 px-4 pt-4 pb-2">
+        <h2 id={id} className="text-base font-semibold">
+          Scheduled
+        </h2>
+        <Link href={links.schedules(project.name)} className="text-xs text-accent hover:underline">
+          All schedules
+        </Link>
+      </div>
+      {error !== null && (
+        <div role="alert" className="px-4 pb-4 text-danger">
+          <ErrorText error={error} />
+        </div>
+      )}
+      {pending.length === 0 ? (
+        <p className="px-4 pb-4 text-xs text-ink-3">
+          Nothing waits. “Schedule a change” in an environment's menu makes one at a time you choose.
+        </p>
+      ) : (
+        <ul className="px-1 pb-1">
+          {pending.map((schedule) => (
+            <ScheduleItem key={schedule.id} project={project.name} schedule={schedule} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** With what the dialog opens. */
+export interface ScheduleStart {
+  readonly environment: EnvironmentRecord;
+  /** What somebody has been editing; without it, what is there now. */
+  readonly draft: StateDraft | undefined;
+  /** The value's JSON text as it is now. */
+  readonly valueText: string | undefined;
+}
+
+/** Asks when a state is to change, and to what. */
+export function ScheduleDialog({
+  project,
+  flag,
+  start: { environment, draft: begun, valueText },
+  onClose,
+}: {
+  project: string;
+  flag: FlagRecord;
+  start: ScheduleStart;
+  onClose: () => void;
+}) {
+  const { key } = flag;
+  // As it was when the dialog was opened: what somebody else changes meanwhile is not undone by it.
+  const [version] = useState(() => ({ record: flag.environments[environment.name], valueText }));
+  const isOn = version.record?.state.enabled ?? false;
+  const [time, setTime] = useState(() => firstTime(new Date()));
+  const [draft, setDraft] = useState(() => begun ?? draftOf(version));
+  const [plan, setPlan] = useState<SwitchPlan>(begun === undefined ? (isOn ? 'off' : 'on') : 'keep');
+  const [note, setNote] = useState('');
+  const create = useCreateSchedule(project);
+  const { askConsent } = useChangeGuards();
+  const problems = problemsOf(draft);
+  const isSound = problems.value === undefined && problems.rollout === undefined;
+  const planned = isSound ? planOf(version, draft, plan) : undefined;
+  const isFuture = Date.parse(time) > Date.now();
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    if (planned === undefined || !isFuture) return;
+    const steps = [{ key, before: version.record?.state, after: planned.after }];
+    const dueAt = new Date(time).toISOString();
+    if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
+    const schedule = {
+      ...{ environment: environment.name, dueAt, changes: [{ key, patch: planned.patch }] },
+      ...(note.trim() === '' ? {} : { note: note.trim() }),
+    };
+    const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
+    const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
+    create.mutate(
+      { schedule, text, confirmed: environment.protected ? environment.name : undefined },
+      {
+        onSuccess: () => {
+          announce(`Scheduled for ${dueText(dueAt).local}`);
+          toast({ kind: 'done', title: `${key} is scheduled`, detail: dueText(dueAt).local });
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <Dialog title={`Schedule a change of ${key}`} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+        <p className="flex items-center gap-1.5 text-ink-2">
+          in <EnvironmentBadge environment={environment} className="font-medium text-ink" />
+        </p>
+        <Field
+          label={`When, in ${localZone()}`}
+          hint={time === '' ? undefined : `Is ${dueText(time).utc}`}
+          error={isFuture ? undefined : time === '' ? 'Choose a day and a time' : 'Pick a time in the future'}
+        >
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              required
+              data-autofocus
+              value={time}
+              onChange={(event) => setTime(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Switch">
+          {(control) => (
+            <select
+              {...control}
+              value={plan}
+              // The options are made of these three.
+              onChange={(event) => setPlan(event.target.value as SwitchPlan)}
+            >
+              <option value="on">Turn on{isOn ? ' (it is on now)' : ''}</option>
+              <option value="off">Turn off{isOn ? '' : ' (it is off now)'}</option>
+              <option value="keep">Leave as it is then</option>
+            </select>
+          )}
+        </Field>
+        <RolloutField
+          environment={`${environment.name}, scheduled`}
+          draft={draft}
+          problem={problems.rollout}
+          isReadOnly={false}
+          onEdit={(change) => setDraft({ ...draft, ...change })}
+          onSubmit={() => undefined}
+        />
+        <NoteField value={note} onChange={setNote} />
+        <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
+          {planned === undefined
+            ? 'Nothing would change: choose what becomes of the switch or the rollout.'
+            : `At that time ${key} ${stepText({ key, patch: planned.patch })}. What else changes until then stays.`}
+        </p>
+        <RefusalNote error={create.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            kind="primary"
+            disabled={planned === undefined || !isFuture || create.isPending}
+          >
+            {create.isPending ? 'Scheduling…' : 'Schedule'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What becomes of the switch at the time. */
+type SwitchPlan = 'keep' | 'on' | 'off';
+
+/** What is to happen to a state, as a patch of what is there then. */
+interface Plan {
+  readonly patch: StatePatch;
+  /** JSON text of the patch, in which the value keeps its notation. */
+  readonly patchText: string;
+  /** What the state would become if nothing else changed. */
+  readonly after: FlagState;
+}
+
+/**
+ * What a draft and a plan for the switch come to, compared with what is there now; `undefined` when that is nothing.
+ * Only what differs is scheduled, so that other changes until then stay.
+ */
+export function planOf(version: StateVersion, draft: StateDraft, plan: SwitchPlan): Plan | undefined {
+  const now = version.record?.state;
+  const enabled = plan === 'keep' ? (now?.enabled ?? false) : plan === 'on';
+  if (plan === 'keep' && !isDirty(draft, version)) return undefined;
+  const { state, valueText } = stateOf(draft, enabled);
+  const unset = (['value', 'rolloutPct'] as const).filter(
+    (name) => now?.[name] !== undefined && state[name] === undefined,
+  );
+  const isNewRollout = state.rolloutPct !== undefined && state.rolloutPct !== now?.rolloutPct;
+  const isNewValue = valueText !== undefined && isDirty({ ...draft, ...rolloutOf(version) }, version);
+  const members: readonly (readonly [string, string])[] = [
+    ...(plan === 'keep' ? [] : [['enabled', String(enabled)] as const]),
+    ...(isNewValue ? [['value', valueText] as const] : []),
+    ...(isNewRollout ? [['rolloutPct', String(state.rolloutPct)] as const] : []),
+    ...(unset.length === 0 ? [] : [['unset', JSON.stringify(unset)] as const]),
+  ];
+  const patchText = `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
+  // Written two lines above: it has these members and no others.
+  return { patch: JSON.parse(patchText) as StatePatch, patchText, after: state };
+}
+
+/** The rollout of a version, as a draft has it: what is left of the difference is the value. */
+function rolloutOf({ record }: StateVersion): Pick<StateDraft, 'isEveryone' | 'pct'> {
+  const pct = record?.state.rolloutPct;
+  return { isEveryone: pct === undefined, pct: String(pct ?? 100) };
+}
