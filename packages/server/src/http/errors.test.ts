@@ -5,8 +5,7 @@ import { StoreBusy, StoreOutage } from '../domain/errors.ts';
 import { openPostgres } from '../storage/engines/postgres.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
-import { errorResponse } from './errors.ts';
-import { noteOutage } from './outage-log.ts';
+import { errorResponse, logOutage } from './errors.ts';
 
 /** A log whose lines can be read. */
 function captured() {
@@ -16,26 +15,26 @@ function captured() {
   return { log, lines };
 }
 
-test('a bug is an error with its stack', async () => {
+test('a bug is logged as an error with its stack', async () => {
   const { log, lines } = captured();
-  const bug = new TypeError('undefined is no function');
+  const bug = new TypeError('undefined is not a function');
   const answer = errorResponse(bug, { docsUrl: 'https://docs.example.com', requestId: 'r1', log });
   expect(answer.status).toBe(500);
   expect(answer.headers.get('Retry-After')).toBeNull();
   expect(lines).toMatchObject([{ level: 'error', requestId: 'r1', err: { stack: expect.any(String) } }]);
 });
 
-test('a request that gave up waiting for another writer may try again, and leaves a warning without a stack', async () => {
+test('a request that gave up waiting for another writer may be retried, and is logged as a warning without a stack', async () => {
   const { log, lines } = captured();
   const context = { docsUrl: 'https://docs.example.com', requestId: 'r3', log };
   const answer = errorResponse(new StoreBusy('held'), context);
   expect([answer.status, answer.headers.get('Retry-After')]).toEqual([500, '1']);
-  expect(await answer.json()).toMatchObject({ message: expect.stringContaining('try again shortly') });
+  expect(await answer.json()).toMatchObject({ message: expect.stringContaining('Try again shortly') });
   expect(lines).toEqual([expect.objectContaining({ level: 'warn', requestId: 'r3', reason: 'held' })]);
   expect(lines[0]).not.toHaveProperty('err');
 });
 
-test('requests that fail because PostgreSQL is stopped leave one warning without a stack', async () => {
+test('requests that fail because PostgreSQL is stopped are logged as one warning without a stack', async () => {
   const { log, lines } = captured();
   await using postgres = await startPostgres({ flush: 'none' });
   const database = await openPostgres({ url: await postgres.createDatabase() });
@@ -65,9 +64,9 @@ test('requests that fail because PostgreSQL is stopped leave one warning without
   expect(lines[0]).not.toHaveProperty('err');
 }, 120_000);
 
-test('of a long outage there is a line in ten seconds, with how many requests it is about', () => {
+test('a long outage is logged every ten seconds, with the number of requests that failed', () => {
   const { log, lines } = captured();
   const outage = new StoreOutage('refused');
-  for (const now of [0, 1, 9_999, 10_000, 10_001, 30_000]) noteOutage(log, { outage, requestId: 'r', now });
+  for (const now of [0, 1, 9_999, 10_000, 10_001, 30_000]) logOutage(log, { outage, requestId: 'r', now });
   expect(lines.map(({ requests }) => requests)).toEqual([1, 3, 2]);
 });

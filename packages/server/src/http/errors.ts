@@ -1,23 +1,28 @@
 import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import { ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
-import { noteOutage } from './outage-log.ts';
 
-/** Seconds a caller is asked to wait while the store is away or held by others. */
+/** Seconds after which a caller may retry while the store is out of reach or held by others. */
 const RETRY_SECONDS = 1;
 
-/** What the translation of an error needs to know of its request. */
-export interface ErrorContext {
+/** One line in this time covers all requests that fail in an outage, in milliseconds. */
+const OUTAGE_PAUSE_MS = 10_000;
+
+/** The request in which an error happened. */
+export interface ErrorContext extends FailureContext {
   /** Base of the documentation links, without a trailing slash. It never depends on the request. */
   readonly docsUrl: string;
+}
+
+/** Where a failure is logged, and under which request. */
+export interface FailureContext {
   readonly requestId: string;
   readonly log: Logger;
 }
 
 /**
- * The one place where an error becomes an answer. A {@link ServiceError} says its own code and message; anything else
- * is `internal_error` with a fixed sentence, its cause going to the log under the request's id: as an error where
- * someone must act, as one warning for a store that is away. (Spec: Errors)
+ * The one place where an error becomes an answer. A {@link ServiceError} has its own code and message; anything else
+ * is `internal_error` with a fixed sentence, and its cause is logged under the request's id. (Spec: Errors)
  */
 export function errorResponse(error: unknown, context: ErrorContext): Response {
   const known = error instanceof ServiceError ? error : hide(error, context);
@@ -35,19 +40,19 @@ export function errorResponse(error: unknown, context: ErrorContext): Response {
   return new Response(JSON.stringify(body), { status: ERROR_STATUS[known.code], headers });
 }
 
-/** 404 for a path that is no route. */
+/** 404 for a path that is not a route. */
 export function notFound(path: string): ServiceError {
   return new ServiceError(
     'not_found',
-    `There is nothing at ${JSON.stringify(path.slice(0, 200))}: the API reference, /docs/api, lists what there is.`,
+    `${JSON.stringify(path.slice(0, 200))} does not exist. The API reference, /docs/api, lists every path.`,
   );
 }
 
-/** 400 for a request that does not say, or not in words of a URL, which host it means. (RFC 9112, 3.2) */
+/** 400 for a request whose `Host` is missing or not a host. (RFC 9112, 3.2) */
 export function hostInvalid(): ServiceError {
   return new ServiceError(
     'invalid_argument',
-    'The header Host is missing or names no host: send the name of this server.',
+    'The Host header is missing or not a valid host. Send the name of this server.',
   );
 }
 
@@ -59,26 +64,55 @@ export function refuseMethod(method: string, allowed: readonly string[], context
   return refusal;
 }
 
-function hide(error: unknown, context: ErrorContext): ServiceError {
-  if (error instanceof StoreOutage) {
-    noteOutage(context.log, { outage: error, requestId: context.requestId });
-    return passing('The database is out of reach at the moment; try again shortly.', error);
+function hide(cause: unknown, context: FailureContext): ServiceError {
+  logFailure(cause, context);
+  if (cause instanceof StoreOutage) {
+    return transient('The database is out of reach at the moment. Try again shortly.', cause);
   }
-  if (error instanceof StoreBusy) {
-    context.log.warn({ reason: error.message, requestId: context.requestId }, 'request gave up waiting');
-    return passing('Another change takes longer than this one can wait; try again shortly.', error);
+  if (cause instanceof StoreBusy) {
+    return transient('Another change is taking longer than this one can wait. Try again shortly.', cause);
   }
-  context.log.error({ err: error, requestId: context.requestId }, 'request failed');
-  return new ServiceError(
-    'internal_error',
-    'The server could not answer this request; its log has the cause.',
-    {
-      cause: error,
-    },
-  );
+  const message = 'The server could not answer this request; its log has the cause.';
+  return new ServiceError('internal_error', message, { cause });
 }
 
 /** A failure that heals by itself, after which nothing was written. */
-function passing(message: string, cause: Error): ServiceError {
+function transient(message: string, cause: Error): ServiceError {
   return new ServiceError('internal_error', message, { cause, retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** Logs why a request failed: as an error where an operator must act, as a warning where it heals by itself. */
+export function logFailure(error: unknown, { log, requestId }: FailureContext): void {
+  if (error instanceof StoreOutage) logOutage(log, { outage: error, requestId });
+  else if (error instanceof StoreBusy)
+    log.warn({ reason: error.message, requestId }, 'request gave up waiting');
+  else log.error({ err: error, requestId }, 'request failed');
+}
+
+/** The outage in progress of each log: every node of a process has its own. */
+const outages = new WeakMap<Logger, { nextAt: number; unlogged: number }>();
+
+/** A request that failed because the store was out of reach. */
+export interface OutageNote {
+  readonly outage: StoreOutage;
+  readonly requestId: string;
+  /** Monotonic milliseconds. */
+  readonly now?: number;
+}
+
+/**
+ * Logs a request that an outage made fail, without a stack: the follower logs the outage itself. The first failure is
+ * logged at once, later ones at most every ten seconds, with their number.
+ */
+export function logOutage(log: Logger, { outage, requestId, now = performance.now() }: OutageNote): void {
+  const state = outages.get(log) ?? { nextAt: Number.NEGATIVE_INFINITY, unlogged: 0 };
+  outages.set(log, state);
+  state.unlogged++;
+  if (now < state.nextAt) return;
+  log.warn(
+    { reason: outage.message, requestId, requests: state.unlogged },
+    'request failed: the database is out of reach',
+  );
+  state.nextAt = now + OUTAGE_PAUSE_MS;
+  state.unlogged = 0;
 }

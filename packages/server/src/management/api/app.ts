@@ -79,7 +79,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);
-  mountFlagArchive(app, context);
+  mountFlagArchive(app, context, log);
   mountFlagStates(app, context);
   mountChanges(app, context);
   mountStream(app, options.openStream);

@@ -68,6 +68,7 @@ export interface Call<Path extends string, Body, Query> {
   /** The actor's session; absent for access tokens. */
   readonly session: ActiveSession | undefined;
   readonly request: Request;
+  readonly requestId: string;
   /** Whether what the request was let in with is still good; for answers that go on for long. */
   readonly stillValid: () => Promise<boolean>;
   /** Lifts the listener's limit on silence for an answer that goes on for long. */
@@ -112,6 +113,7 @@ async function readCall<Path extends string, Body, Query>(
     actor: context.get('actor'),
     session: context.get('session'),
     request,
+    requestId: context.get('requestId'),
     stillValid: context.get('stillValid'),
     keepOpen: () => context.env?.server?.timeout(request, 0),
   };

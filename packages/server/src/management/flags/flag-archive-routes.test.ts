@@ -238,15 +238,21 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     app.node.waitForApplied = async () => {
       if (++applied === 2) app.node.isLost = true;
     };
+    const loggedBefore = app.logged.length;
     const { status, json } = await app.call('POST', `${path}/flags/archive`, {
-      body: { keys: ['a', 'b', 'c'] },
+      body: { keys: ['a', 'b', 'c', 'd'] },
+      headers: { 'X-Request-Id': 'bulk' },
     });
+    expect(app.logged.slice(loggedBefore).map((line) => JSON.parse(line))).toMatchObject([
+      { level: 50, requestId: 'bulk', err: { message: 'the listener is lost' } },
+    ]);
     Object.assign(app.node, { waitForApplied: before, isLost: false });
     expect(status).toBe(200);
     expect(json.results).toMatchObject([
       { key: 'a', archived: true },
       { key: 'b', archived: true },
       { key: 'c', error: 'internal_error' },
+      { key: 'd', error: 'internal_error' },
     ]);
     expect((await app.call('GET', `${path}/flags/c`)).json.archivedAt).toBeUndefined();
   });

@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import type { Logger } from 'pino';
+import { logFailure } from '../../http/errors.ts';
 import { ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
@@ -21,7 +23,7 @@ const OutcomesSchema = z.object({
 });
 
 /** Mounts the routes that take flags out of use and back into it. */
-export function mountFlagArchive(app: ManagementApp, context: ManagementContext): void {
+export function mountFlagArchive(app: ManagementApp, context: ManagementContext, log: Logger): void {
   const answer = {
     status: 200,
     description: 'The flag.',
@@ -57,8 +59,10 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext)
       answer: { status: 200, description: 'What became of each.', schema: OutcomesSchema },
       errors: ['project_not_found'],
     },
-    async ({ params: { project }, body: { keys }, actor }) => {
+    async ({ params: { project }, body: { keys }, actor, requestId }) => {
       const outcomes = await archiveFlags(context, actor, { project, keys });
+      const cause = outcomes.map(failureOf).find((failure) => failure !== undefined);
+      if (cause !== undefined) logFailure(cause, { log, requestId });
       return ok({ results: outcomes.map(outcomeRecord) });
     },
   );
@@ -68,4 +72,11 @@ function outcomeRecord(outcome: ArchiveOutcome) {
   if (!('refusal' in outcome)) return { ...outcome };
   const { key, refusal } = outcome;
   return { key, error: refusal.code, message: refusal.message };
+}
+
+/** Why the server failed to archive a flag; `undefined` where it was archived or refused. */
+function failureOf(outcome: ArchiveOutcome): unknown {
+  return 'refusal' in outcome && outcome.refusal.code === 'internal_error'
+    ? outcome.refusal.cause
+    : undefined;
 }
