@@ -23,7 +23,7 @@ export const ENVIRONMENT_COLORS = [
 export type EnvironmentColor = (typeof ENVIRONMENT_COLORS)[number];
 
 /** How an environment looks that nobody has given a colour or a place. */
-export const PLAIN_LOOKS = { protected: false, color: 'gray', position: 0 } as const;
+export const PLAIN_APPEARANCE = { protected: false, color: 'gray', position: 0 } as const;
 
 /** One environment of a project: an ordered log of revisions. */
 export interface Environment {

@@ -8,6 +8,11 @@ export class RawJson {
   }
 }
 
+/** The text as a piece of an answer; `undefined` where there is none. */
+export function rawJson(text: string | undefined): RawJson | undefined {
+  return text === undefined ? undefined : new RawJson(text);
+}
+
 /** What {@link writeJson} takes: JSON data with raw pieces in it. Maps become objects; absent members are left out. */
 export type Writable =
   | RawJson

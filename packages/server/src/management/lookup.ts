@@ -6,7 +6,7 @@ import { quote } from '../domain/strict-members.ts';
 import { requireChangeOf } from './permissions.ts';
 
 /** Where an operation on one environment takes place. */
-export interface Place {
+export interface EnvironmentPlace {
   readonly project: string;
   readonly environment: string;
 }
@@ -22,7 +22,7 @@ export async function findProject(reader: StoreReader, name: string): Promise<Pr
 }
 
 /** The environment of that name, or `project_not_found` or `environment_not_found`. */
-export async function findEnvironment(reader: StoreReader, place: Place): Promise<Environment> {
+export async function findEnvironment(reader: StoreReader, place: EnvironmentPlace): Promise<Environment> {
   const project = await findProject(reader, place.project);
   const environment = await reader.environment(project.id, place.environment);
   if (environment !== undefined) return environment;
@@ -36,7 +36,7 @@ export async function findEnvironment(reader: StoreReader, place: Place): Promis
 export async function lockPlace(
   transaction: StoreTransaction,
   actor: Actor,
-  place: Place,
+  place: EnvironmentPlace,
 ): Promise<Environment> {
   const { id } = await findEnvironment(transaction, place);
   const environment = await transaction.lockEnvironment(id);

@@ -86,3 +86,10 @@ export function checkNote(note: string): void {
   if (note.length <= MAX_TEXT.note) return;
   throw invalid(`The note has ${note.length} characters: at most ${MAX_TEXT.note} are kept.`);
 }
+
+/** Reads the `seq` of a change from a path. `invalid_argument`. */
+export function readSeq(text: string): number {
+  const seq = Number(text);
+  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(seq)) return seq;
+  throw invalid(`${quote(text)} is not the number of a change: give its "seq", such as 42.`);
+}

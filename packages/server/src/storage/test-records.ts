@@ -4,7 +4,7 @@ import { type AccessToken, UNLIMITED } from '../domain/people.ts';
 import {
   type Environment,
   type Flag,
-  PLAIN_LOOKS,
+  PLAIN_APPEARANCE,
   type Project,
   type ProjectKey,
   type StateOperation,
@@ -33,7 +33,7 @@ export function makeEnvironment(project: Project, name = 'production'): Environm
     projectId: project.id,
     name,
     revision: 0,
-    ...PLAIN_LOOKS,
+    ...PLAIN_APPEARANCE,
     createdAt: 1_790_000_000_001,
   };
 }

@@ -62,17 +62,17 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
 
   async insertEnvironment(environment: Environment): Promise<Environment> {
     const { id, projectId, name, revision, color, position, createdAt } = environment;
-    const looks = [environment.protected ? 1 : 0, color, position, createdAt] as const;
+    const appearance = [environment.protected ? 1 : 0, color, position, createdAt] as const;
     const stored = toEnvironment(
-      (await this.#reviveEnvironment(projectId, name, looks)) ??
+      (await this.#reviveEnvironment(projectId, name, appearance)) ??
         (await this.#insert<EnvironmentRow>(
           `environment "${name}"`,
           `INSERT INTO environments (id, project_id, name, revision, protected, color, position, created_at)
           VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING ${ENVIRONMENT_COLUMNS}`,
-          [id, projectId, name, revision, ...looks],
+          [id, projectId, name, revision, ...appearance],
         )),
     );
-    const after = JSON.stringify({ name, revision: stored.revision, ...looksOf(stored) });
+    const after = JSON.stringify({ name, revision: stored.revision, ...appearanceOf(stored) });
     const deed = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
     const payload = { name, revision: stored.revision };
     this.#journal.change({ kind: 'environment.created', projectId, environmentId: stored.id, payload }, [
@@ -100,8 +100,8 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     const { id, projectId, name, color, position } = environment;
     const known = await this.environment(projectId, name);
     if (known === undefined) return;
-    const before = JSON.stringify(looksOf(known));
-    const after = JSON.stringify(looksOf(environment));
+    const before = JSON.stringify(appearanceOf(known));
+    const after = JSON.stringify(appearanceOf(environment));
     if (before === after) return;
     await this.#rows(
       'UPDATE environments SET protected = $2, color = $3, position = $4 WHERE id = $1',
@@ -231,12 +231,12 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 
   /** A revived environment is empty where it was not before: that is a new revision of it. */
-  async #reviveEnvironment(projectId: string, name: string, looks: readonly Parameter[]) {
+  async #reviveEnvironment(projectId: string, name: string, appearance: readonly Parameter[]) {
     const [revived] = await this.#rows<EnvironmentRow>(
       `UPDATE environments SET deleted_at = NULL, revision = revision + 1, protected = $3, color = $4,
         position = $5, created_at = $6
         WHERE project_id = $1 AND name = $2 AND deleted_at IS NOT NULL RETURNING ${ENVIRONMENT_COLUMNS}`,
-      ...[projectId, name, ...looks],
+      ...[projectId, name, ...appearance],
     );
     return revived;
   }
@@ -256,6 +256,6 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
   }
 }
 
-function looksOf({ protected: isProtected, color, position }: Environment) {
+function appearanceOf({ protected: isProtected, color, position }: Environment) {
   return { protected: isProtected, color, position };
 }

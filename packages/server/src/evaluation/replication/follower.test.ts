@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { until as eventually, within } from '@halyard/testing';
 import type { LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import { UNLIMITED } from '../../domain/people.ts';
-import { type Environment, PLAIN_LOOKS } from '../../domain/project.ts';
+import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';
 import { logSourceOf } from '../../storage/log-source.ts';
@@ -13,7 +13,7 @@ import { Follower } from './follower.ts';
 
 const ACTOR = { name: 'system', permissions: UNLIMITED };
 const PLACE = { id: 'e', projectId: 'p', name: 'production', revision: 0, createdAt: 1 };
-const ENVIRONMENT: Environment = { ...PLACE, ...PLAIN_LOOKS };
+const ENVIRONMENT: Environment = { ...PLACE, ...PLAIN_APPEARANCE };
 
 /** A log source whose sessions can be tampered with; everything else is the real thing. */
 class FaultySource implements LogSource {

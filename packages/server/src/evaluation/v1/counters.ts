@@ -1,5 +1,5 @@
 /** The operations of the evaluation interface, as metrics name them. */
-export type Operation = 'all' | 'single' | 'batch' | 'stream' | 'other';
+export type EvaluationOperation = 'all' | 'single' | 'batch' | 'stream' | 'other';
 
 /** Counts the answers of one operation by status. */
 export class AnswerCounter {
@@ -18,10 +18,10 @@ export class AnswerCounter {
 
 /** The counters of all operations; formatted when they are scraped, not when they count. */
 export class EvaluationCounters {
-  readonly #counters = new Map<Operation, AnswerCounter>();
+  readonly #counters = new Map<EvaluationOperation, AnswerCounter>();
 
   /** The counter of an operation. */
-  of(operation: Operation): AnswerCounter {
+  of(operation: EvaluationOperation): AnswerCounter {
     const known = this.#counters.get(operation);
     if (known !== undefined) return known;
     const made = new AnswerCounter();
@@ -30,7 +30,7 @@ export class EvaluationCounters {
   }
 
   /** Every count so far. */
-  *entries(): Generator<{ operation: Operation; status: number; count: number }> {
+  *entries(): Generator<{ operation: EvaluationOperation; status: number; count: number }> {
     for (const [operation, counter] of this.#counters) {
       for (const [status, count] of counter.entries()) yield { operation, status, count };
     }

@@ -3,7 +3,7 @@ import { errorResponse, hostInvalid, notFound, refuseMethod } from '../../http/e
 import { requestIdOf } from '../../http/request-id.ts';
 import type { EvaluationContext } from './context.ts';
 import { allowOrigin, preflight } from './cors.ts';
-import type { Operation } from './counters.ts';
+import type { EvaluationOperation } from './counters.ts';
 
 /** Answers one kind of request; refuses by throwing. */
 export type Handler<Path extends string> = (
@@ -14,7 +14,7 @@ export type Handler<Path extends string> = (
 
 /** What one path answers to: per method, the name the metrics count it under and the handler. */
 export type Methods<Path extends string> = Partial<
-  Record<'GET' | 'POST', { readonly operation: Operation; readonly handler: Handler<Path> }>
+  Record<'GET' | 'POST', { readonly operation: EvaluationOperation; readonly handler: Handler<Path> }>
 >;
 
 /** One path: the methods it takes are handled, every other is refused with `Allow`. */
@@ -56,7 +56,7 @@ function otherMethod(context: EvaluationContext, request: Request, allowed: read
 /** Wraps a handler: gives it the request's id, translates what it throws, counts its answer. */
 function observed<Path extends string>(
   context: EvaluationContext,
-  operation: Operation,
+  operation: EvaluationOperation,
   handler: Handler<Path>,
 ) {
   const counter = context.counters.of(operation);

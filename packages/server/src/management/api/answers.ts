@@ -1,7 +1,7 @@
 import { isoTime, isTime } from '../../domain/iso-time.ts';
 import type { AccessToken } from '../../domain/people.ts';
 import { type Writable, writeJson } from '../../domain/raw-json.ts';
-import type { Written } from '../commit.ts';
+import type { Written } from '../write.ts';
 
 export { isoTime };
 

@@ -93,7 +93,7 @@ describe('a protected environment', () => {
     import: (actor, { project }) => importDeclaration(app.context, actor, importOf(project, 'apply')),
     unprotect: (actor, { project }) =>
       updateEnvironment(app.context, actor, {
-        ...{ project, environment: 'production', looks: { protected: false } },
+        ...{ project, environment: 'production', appearance: { protected: false } },
       }),
   };
 

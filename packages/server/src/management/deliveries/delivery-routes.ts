@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import { isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { readSeq } from '../rules.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';
 
 const tag = 'Activity';
@@ -84,10 +84,4 @@ function record({ seq, project, environment, revision, committedAt, receipts }: 
     ...{ seq, project, environment, revision, committedAt: isoTime(committedAt) },
     ...{ streams, seen, slowestMs },
   };
-}
-
-function readSeq(text: string): number {
-  const seq = Number(text);
-  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(seq)) return seq;
-  throw invalid('"seq" must be the number of a change in the log, such as 42.');
 }

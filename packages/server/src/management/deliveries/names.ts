@@ -2,7 +2,7 @@ import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { ServedPlaces } from '../../domain/read-side.ts';
 
 /** Where something takes place, by name; what belongs to no project has neither. */
-export interface Place {
+export interface PlaceNames {
   readonly project?: string;
   readonly environment?: string;
 }
@@ -45,7 +45,7 @@ export class Names {
   }
 
   /** The place of a project and perhaps an environment, by their ids. */
-  place(projectId: string, environmentId?: string): Place {
+  place(projectId: string, environmentId?: string): PlaceNames {
     const project = this.#projects.get(projectId);
     const environment = environmentId === undefined ? undefined : this.#environments.get(environmentId)?.name;
     return {
@@ -55,7 +55,7 @@ export class Names {
   }
 
   /** The place of an environment by its id alone; without members when there is none. */
-  placeOf(environmentId: string): Place {
+  placeOf(environmentId: string): PlaceNames {
     const known = this.#environments.get(environmentId);
     return known === undefined ? {} : this.place(known.projectId, environmentId);
   }

@@ -4,7 +4,7 @@ import type { DeliveryTotals } from '../../domain/delivery.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import { checkStoredState } from '../../domain/stored-state.ts';
-import type { Place } from './names.ts';
+import type { PlaceNames } from './names.ts';
 
 /** What screens are told. */
 export type ScreenEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'presence';
@@ -33,7 +33,7 @@ export function helloEvent(seq: number, node: string): ScreenEvent {
 }
 
 /** A row of the change log, told to screens: never a secret, not even its digest. */
-export function changeEvent(row: LogRow, place: Place): ScreenEvent {
+export function changeEvent(row: LogRow, place: PlaceNames): ScreenEvent {
   const { seq, kind, revision } = row;
   const who = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
   return {
@@ -44,7 +44,7 @@ export function changeEvent(row: LogRow, place: Place): ScreenEvent {
 }
 
 /** How far a change has got, over all nodes. Each one supersedes the one before it. */
-export function deliveryEvent(seq: number, place: Place, totals: DeliveryTotals): ScreenEvent {
+export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): ScreenEvent {
   return {
     name: 'delivery',
     ...(place.project === undefined ? {} : { project: place.project }),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { RawJson, type Writable } from '../../domain/raw-json.ts';
+import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import { ok } from '../api/answers.ts';
 import { parseBody } from '../api/body.ts';
 import type { ManagementApp } from '../api/environment.ts';
@@ -111,9 +111,5 @@ async function toJson(text: string, contentType: string): Promise<string> {
 }
 
 function stepRecord({ before, after, ...step }: ImportStep): Writable {
-  return { ...step, before: raw(before), after: raw(after) };
-}
-
-function raw(state: string | undefined): RawJson | undefined {
-  return state === undefined ? undefined : new RawJson(state);
+  return { ...step, before: rawJson(before), after: rawJson(after) };
 }

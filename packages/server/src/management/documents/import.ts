@@ -2,11 +2,11 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, Flag, Project, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
 import { lockProject } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
+import { type Written, writeRecord } from '../write.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 
 /** What an import does with what is already there. */
@@ -66,7 +66,7 @@ export async function importDeclaration(
   input: ImportInput,
 ): Promise<Written<ImportResult>> {
   const work = (transaction: StoreTransaction) => new Import(context, { transaction, actor, input }).run();
-  if (input.mode === 'apply') return commitWritten(context, actor, work);
+  if (input.mode === 'apply') return writeRecord(context, actor, work);
   try {
     await context.store.commit(actor, async (transaction) => {
       throw new Preview(await work(transaction));

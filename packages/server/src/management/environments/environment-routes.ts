@@ -1,30 +1,20 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS, type Environment, type EnvironmentColor } from '../../domain/project.ts';
+import { ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import {
-  createEnvironment,
-  deleteEnvironment,
-  type EnvironmentLooks,
-  listEnvironments,
-  updateEnvironment,
-} from './environments.ts';
+import type { Written } from '../write.ts';
+import { createEnvironment, deleteEnvironment, listEnvironments, updateEnvironment } from './environments.ts';
 
-/** What an environment looks like, in bodies. */
-const looksMembers = {
+/** The appearance of an environment, in bodies. */
+const appearanceMembers = {
   protected: z.boolean().optional(),
   color: z.enum(ENVIRONMENT_COLORS).optional(),
 };
-
-interface Looks {
-  readonly protected?: boolean | undefined;
-  readonly color?: EnvironmentColor | undefined;
-}
 
 const tag = 'Environments';
 const path = '/api/projects/{project}/environments';
@@ -53,7 +43,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       ...{ method: 'post', path, id: 'createEnvironment', tag },
       role: 'admin',
       summary: 'Make an environment, empty',
-      body: { schema: z.strictObject({ name: NameSchema, ...looksMembers }) },
+      body: { schema: z.strictObject({ name: NameSchema, ...appearanceMembers }) },
       answer: {
         status: 201,
         description: 'The environment.',
@@ -61,8 +51,8 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       },
       errors: ['project_not_found', 'already_exists'],
     },
-    async ({ params, body, actor }) => {
-      const place = { project: params.project, environment: body.name, looks: looksOf(body) };
+    async ({ params, body: { name, ...appearance }, actor }) => {
+      const place = { project: params.project, environment: name, appearance: defined(appearance) };
       return created(environmentRecord(await createEnvironment(context, actor, place)));
     },
   );
@@ -74,7 +64,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       summary: 'Change whether an environment is protected, and how screens show it',
       body: {
         schema: z.strictObject({
-          ...looksMembers,
+          ...appearanceMembers,
           position: z.number().int().min(0).max(1000).optional(),
         }),
       },
@@ -86,9 +76,8 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
     async ({ params, body, actor }) => {
-      const { position } = body;
-      const looks = { ...looksOf(body), ...(position === undefined ? {} : { position }) };
-      return ok(environmentRecord(await updateEnvironment(context, actor, { ...params, looks })));
+      const place = { ...params, appearance: defined(body) };
+      return ok(environmentRecord(await updateEnvironment(context, actor, place)));
     },
   );
   mount(
@@ -102,14 +91,6 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     },
     async ({ params, actor }) => done(await deleteEnvironment(context, actor, params)),
   );
-}
-
-/** The looks that a body names. */
-function looksOf({ protected: isProtected, color }: Looks): Omit<EnvironmentLooks, 'position'> {
-  return {
-    ...(isProtected === undefined ? {} : { protected: isProtected }),
-    ...(color === undefined ? {} : { color }),
-  };
 }
 
 /** An environment as it is answered. */

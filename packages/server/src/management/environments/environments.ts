@@ -1,24 +1,31 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { type Environment, type EnvironmentColor, PLAIN_LOOKS } from '../../domain/project.ts';
+import { type Environment, type EnvironmentColor, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findEnvironment, findProject, lockPlace, type Place } from '../lookup.ts';
+import {
+  type EnvironmentPlace,
+  environmentNotFound,
+  findEnvironment,
+  findProject,
+  lockPlace,
+} from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { checkName } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 
-/** A slip of the hand in production hurts, so changing it is guarded from the start. */
-const DEFAULT_LOOKS = {
+/** Production is protected from the start, because a slip there hurts most. */
+const DEFAULT_APPEARANCE = {
   development: { color: 'green', protected: false },
   staging: { color: 'amber', protected: false },
   production: { color: 'red', protected: true },
 } as const;
 
-/** How a new environment of that name looks until somebody changes it. */
-export function looksOf(name: string): Pick<Environment, 'protected' | 'color'> {
+/** The appearance of a new environment of that name. */
+export function defaultAppearance(name: string): Pick<Environment, 'protected' | 'color'> {
   const known = DEFAULT_ENVIRONMENTS.find((one) => one === name);
-  const { protected: isProtected, color } = known === undefined ? PLAIN_LOOKS : DEFAULT_LOOKS[known];
+  const { protected: isProtected, color } =
+    known === undefined ? PLAIN_APPEARANCE : DEFAULT_APPEARANCE[known];
   return { protected: isProtected, color };
 }
 
@@ -31,30 +38,34 @@ export function listEnvironments(
 }
 
 /**
- * Makes an environment, empty, with the looks of its name where none are given. `invalid_argument`,
+ * Creates an empty environment. Its appearance defaults to the one for its name. `invalid_argument`,
  * `project_not_found`, `already_exists`.
  */
 export function createEnvironment(
   context: ManagementContext,
   actor: Actor,
-  place: Place & { readonly looks?: Omit<EnvironmentLooks, 'position'> },
+  place: EnvironmentPlace & { readonly appearance?: Omit<EnvironmentAppearance, 'position'> },
 ): Promise<Written<Environment>> {
   checkName('environment', place.environment);
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
-    const made = { projectId: project.id, name: place.environment, ...place.looks };
+    const made = { projectId: project.id, name: place.environment, ...place.appearance };
     return addEnvironment(context, transaction, made);
   });
 }
 
 /**
- * Inserts an environment after the others of its project, with the looks of its name where none are given.
+ * Inserts an environment after the others of its project. Its appearance defaults to the one for its name.
  * `already_exists`.
  */
 export async function addEnvironment(
   context: ManagementContext,
   transaction: StoreTransaction,
-  { projectId, name, ...looks }: Pick<Environment, 'projectId' | 'name'> & Omit<EnvironmentLooks, 'position'>,
+  {
+    projectId,
+    name,
+    ...appearance
+  }: Pick<Environment, 'projectId' | 'name'> & Omit<EnvironmentAppearance, 'position'>,
 ): Promise<Environment> {
   // Writers of the project's flags and states lock what it has: they must not miss this one. It also keeps the
   // position its own.
@@ -63,11 +74,11 @@ export async function addEnvironment(
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
   const createdAt = context.now();
   const place = { id: context.newId(), projectId, name, revision: 0, createdAt };
-  return transaction.insertEnvironment({ ...place, ...looksOf(name), ...looks, position });
+  return transaction.insertEnvironment({ ...place, ...defaultAppearance(name), ...appearance, position });
 }
 
-/** What an environment looks like; what is absent stays. */
-export interface EnvironmentLooks {
+/** How an environment is shown and guarded. In a change, absent members stay as they are. */
+export interface EnvironmentAppearance {
   readonly protected?: boolean;
   readonly color?: EnvironmentColor;
   /** A whole number from 0. */
@@ -75,19 +86,19 @@ export interface EnvironmentLooks {
 }
 
 /**
- * Changes what an environment looks like; no revision, no frame. To take its protection away is a change of what is
- * protected, and needs the permission and confirmation for it. `environment_not_found`.
+ * Changes the appearance of an environment; no revision, no frame. Removing its protection changes something protected,
+ * and needs the permission and confirmation for that. `environment_not_found`.
  */
 export function updateEnvironment(
   context: ManagementContext,
   actor: Actor,
-  input: Place & { readonly looks: EnvironmentLooks },
+  input: EnvironmentPlace & { readonly appearance: EnvironmentAppearance },
 ): Promise<Written<Environment>> {
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const { id } = await findEnvironment(transaction, input);
     const environment = await transaction.lockEnvironment(id);
     if (environment === undefined) throw environmentNotFound(input.environment);
-    const updated = { ...environment, ...input.looks };
+    const updated = { ...environment, ...input.appearance };
     if (!updated.protected) requireChangeOf(actor, environment);
     await transaction.updateEnvironment(updated);
     return updated;
@@ -95,15 +106,15 @@ export function updateEnvironment(
 }
 
 /**
- * Removes an environment with the states in it; its streams are closed, and what was scheduled for it is cancelled: a
- * later environment of its name must not be changed by it. `environment_not_found`.
+ * Removes an environment with the states in it; its streams are closed, and what was scheduled for it is canceled, so
+ * that it cannot change a later environment of the same name. `environment_not_found`.
  */
 export function deleteEnvironment(
   context: ManagementContext,
   actor: Actor,
-  place: Place,
+  place: EnvironmentPlace,
 ): Promise<Written<object>> {
-  return commitDone(context, actor, async (transaction) => {
+  return writeDone(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, place);
     const { id: environmentId, projectId } = environment;
     const filter = { projectId, environmentId, status: 'pending', settled: 0 } as const;

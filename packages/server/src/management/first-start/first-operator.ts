@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/audit.ts';
 import { type Operator, UNLIMITED } from '../../domain/people.ts';
-import { commit } from '../commit.ts';
 import { isSetupNeeded } from '../people/operators.ts';
 import { checkPassword } from '../people/passwords.ts';
 import { checkEmail, type PeopleContext } from '../people/people.ts';
+import { write } from '../write.ts';
 
 /** What the settings say of the first administrator; both or neither. */
 export interface FirstAdmin {
@@ -34,7 +34,7 @@ async function makeAdmin(context: PeopleContext, emailText: string, password: st
     ...{ role: 'admin', canChangeProtected: true, createdAt: context.now() },
   };
   const hash = await context.passwords.hash(password);
-  await commit(context, SYSTEM, async ({ people }) => {
+  await write(context, SYSTEM, async ({ people }) => {
     await people.lock();
     // Another node may have been first.
     if (!(await people.hasOperators())) await people.insertOperator(operator, hash);

@@ -1,14 +1,14 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { StateOperation } from '../../domain/project.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { lockPlace, type Place } from '../lookup.ts';
+import { type EnvironmentPlace, lockPlace } from '../lookup.ts';
+import { type Written, writeRecord } from '../write.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
 import { ensureFlags } from './flag-states.ts';
 
 /** Several states of one environment, written together. */
-export interface Change extends Place {
+export interface Change extends EnvironmentPlace {
   readonly operations: readonly StateOperation[];
   /** Checked against the environment's revision. */
   readonly expected: ExpectedRevision;
@@ -32,7 +32,7 @@ export function applyChange(
   change: Change,
 ): Promise<Written<ChangeWritten>> {
   checkOperations(change.operations);
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, change);
     checkRevision(change.expected, environment.revision);
     const keys = change.operations.flatMap(([key, state]) => (state === null ? [] : [key]));

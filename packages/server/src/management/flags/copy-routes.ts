@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { RawJson } from '../../domain/raw-json.ts';
+import { rawJson } from '../../domain/raw-json.ts';
 import { ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
@@ -75,7 +75,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
         mode: dryRun === 'true' ? 'preview' : 'apply',
       });
       const steps = differences.map(({ key, before, after }) => ({
-        ...{ key, before: raw(before), after: raw(after) },
+        ...{ key, before: rawJson(before), after: rawJson(after) },
       }));
       return ok({ ...copied, differences: steps }, { ETag: revisionTag(copied.revision) });
     },
@@ -112,12 +112,12 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
       return ok({
         from: { environment: from.name, revision: from.revision },
         to: { environment: to.name, revision: to.revision },
-        differences: differences.map((one) => ({ key: one.key, from: raw(one.from), to: raw(one.to) })),
+        differences: differences.map((one) => ({
+          key: one.key,
+          from: rawJson(one.from),
+          to: rawJson(one.to),
+        })),
       });
     },
   );
-}
-
-function raw(state: string | undefined): RawJson | undefined {
-  return state === undefined ? undefined : new RawJson(state);
 }

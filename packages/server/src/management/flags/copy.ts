@@ -1,15 +1,15 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, lockAll, type Place } from '../lookup.ts';
+import { type EnvironmentPlace, environmentNotFound, lockAll } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
+import { type Written, writeRecord } from '../write.ts';
 import { type ComparedPlaces, differencesOf, findBoth } from './compare.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
 
 /** What to copy into the environment of the place. */
-export interface CopyInput extends Place {
+export interface CopyInput extends EnvironmentPlace {
   /** The environment to copy from. */
   readonly from: string;
   /** Only these flags; every flag without it. */
@@ -60,7 +60,7 @@ export function copyStates(
       return { environment: to.name, revision, fromRevision: from.revision, changed: [], differences };
     });
   }
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const { from, to } = await lockBoth(transaction, actor, places);
     const differences = await stepsOf(transaction, input, { from, to });
     const operations = differences.map(({ key, after }): StateOperation => [key, after ?? null]);

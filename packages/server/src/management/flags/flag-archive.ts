@@ -4,10 +4,10 @@ import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject, lockProject } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
+import { type Written, writeRecord } from '../write.ts';
 import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
 
 /** Most flags that one request archives. */
@@ -35,7 +35,7 @@ export function archiveFlag(
   actor: Actor,
   place: FlagPlace,
 ): Promise<Written<FlagWithStates>> {
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const found = await lockFlag(transaction, place);
     if (found.flag.archivedAt === undefined) await putAside(context, actor, transaction, found);
     return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
@@ -51,7 +51,7 @@ export function restoreFlag(
   actor: Actor,
   place: FlagPlace,
 ): Promise<Written<FlagWithStates>> {
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const found = await lockFlag(transaction, place);
     if (found.flag.archivedAt !== undefined) await putBack(actor, transaction, found);
     return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));

@@ -16,8 +16,8 @@ import {
   NameSchema,
   seqMember,
 } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
+import type { Written } from '../write.ts';
 import { ARCHIVED_CHOICES } from './flag-filter.ts';
 import { createFlag, deleteFlag, type FlagWithStates, getFlag, listFlags, updateFlag } from './flags.ts';
 

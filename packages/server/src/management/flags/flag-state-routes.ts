@@ -14,8 +14,8 @@ import {
   StatePatchSchema,
   StateWrittenSchema,
 } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
+import type { Written } from '../write.ts';
 import { stateRecord } from './flag-routes.ts';
 import { deleteState, getState, listStates, patchState, putState, type StateWritten } from './flag-states.ts';
 import { expectedRevision, revisionTag } from './preconditions.ts';

@@ -3,15 +3,15 @@ import { buildState, type StateParts, stateParts } from '../../domain/flag-state
 import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { findEnvironment, flagArchived, flagNotFound, lockPlace, type Place } from '../lookup.ts';
+import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound, lockPlace } from '../lookup.ts';
 import { checkFlagKey } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
 import { readable } from './flags.ts';
 
 /** Which flag of which environment. */
-export interface StatePlace extends Place {
+export interface StatePlace extends EnvironmentPlace {
   readonly key: string;
 }
 
@@ -35,7 +35,7 @@ export interface StatePatch extends Partial<StateParts> {
 }
 
 /** The states of an environment with its revision. `project_not_found`, `environment_not_found`. */
-export function listStates(context: ManagementContext, place: Place): Promise<EnvironmentStates> {
+export function listStates(context: ManagementContext, place: EnvironmentPlace): Promise<EnvironmentStates> {
   return context.store.read(async (reader) => {
     const environment = await findEnvironment(reader, place);
     return { environment, states: readable(await reader.states(environment.id)) };
@@ -89,7 +89,7 @@ export function deleteState(
   actor: Actor,
   input: StatePlace & { readonly expected: ExpectedRevision },
 ): Promise<Written<object>> {
-  return commitDone(context, actor, async (transaction) => {
+  return writeDone(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, input);
     const current = await transaction.state(environment.id, input.key);
     checkRevision(input.expected, current?.revision);
@@ -151,7 +151,7 @@ function writeState(
   write: StateWrite,
 ): Promise<Written<StateWritten>> {
   const { key } = write;
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, write);
     const current = await transaction.state(environment.id, key);
     checkRevision(write.expected, current?.revision);

@@ -3,11 +3,11 @@ import { ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentNotFound, findFlag, findProject, lockProject } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 import { type FlagFilter, matches } from './flag-filter.ts';
 
 /** A flag with its states by environment name. */
@@ -75,7 +75,7 @@ export function createFlag(
   checkDescription(description);
   checkTags(tags);
   checkOwner(owner);
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
     const environments = await lockProject(transaction, projectId);
@@ -101,7 +101,7 @@ export function updateFlag(
   if (input.description !== undefined) checkDescription(input.description);
   if (input.tags !== undefined) checkTags(input.tags);
   if (input.owner !== undefined) checkOwner(input.owner);
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const project = await findProject(transaction, input.project);
     // Locked, so that neither a deleted flag comes back nor another's new description is lost.
     await lockProject(transaction, project.id);
@@ -122,7 +122,7 @@ export function deleteFlag(
   actor: Actor,
   place: FlagPlace & { readonly inUse: boolean },
 ): Promise<Written<object>> {
-  return commitDone(context, actor, async (transaction) => {
+  return writeDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
     // Whoever restores it or writes a state of it meanwhile waits here, and then finds it gone.
     const environments = await lockProject(transaction, project.id);

@@ -156,11 +156,11 @@ export function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
     environment,
     target,
   };
-  return { ...what, before: raw(before), after: raw(after), at: isoTime(at) };
+  return { ...what, before: readableJson(before), after: readableJson(after), at: isoTime(at) };
 }
 
 /** A text from the log as JSON; a damaged one as a string, so that the list can be read all the same. */
-function raw(text: string | undefined): Writable | undefined {
+function readableJson(text: string | undefined): Writable | undefined {
   if (text === undefined) return undefined;
   try {
     JSON.parse(text);

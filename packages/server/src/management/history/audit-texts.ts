@@ -14,8 +14,8 @@ export function readTexts(text: string | undefined): Partial<Pick<Flag, 'descrip
   };
 }
 
-/** The looks of an environment in an entry of the audit log, read as {@link readTexts} does. */
-export function readLooks(
+/** The appearance of an environment in an entry of the audit log, read as {@link readTexts} does. */
+export function readAppearance(
   text: string | undefined,
 ): Partial<Pick<Environment, 'protected' | 'color' | 'position'>> {
   const { protected: isProtected, color, position } = readObject(text);

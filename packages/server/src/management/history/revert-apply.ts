@@ -23,7 +23,7 @@ export async function applyRevert(
     requireRole(actor, 'admin');
     await transaction.deleteFlag(flag);
   }
-  for (const environment of plan.looks) {
+  for (const environment of plan.appearance) {
     requireRole(actor, 'admin');
     const known = environments.find(({ id }) => id === environment.id);
     if (known !== undefined && !environment.protected) requireChangeOf(actor, known);

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../domain/audit.ts';
 import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../lookup.ts';
-import { readDeletedFlag, readLooks, readTexts } from './audit-texts.ts';
+import { readAppearance, readDeletedFlag, readTexts } from './audit-texts.ts';
 
 /** One thing that a revert puts back. Texts are JSON; nothing stands for nothing. */
 export interface RevertDifference {
@@ -27,7 +27,7 @@ export interface RevertPlan {
   readonly archive: Flag[];
   readonly texts: Flag[];
   readonly remove: Flag[];
-  readonly looks: Environment[];
+  readonly appearance: Environment[];
 }
 
 /** States that are read one by one; for more, one read of all is cheaper. */
@@ -49,7 +49,7 @@ class Planner {
   readonly #states: ReadonlyMap<string, readonly AuditEntry[]>;
   readonly #plan: RevertPlan = {
     ...{ differences: [], conflicts: [], recreate: [], restore: [] },
-    ...{ states: [], archive: [], texts: [], remove: [], looks: [] },
+    ...{ states: [], archive: [], texts: [], remove: [], appearance: [] },
   };
   /** Flags whose states come and go with the flag, so that their single entries say nothing more. */
   readonly #whole = new Set<string>();
@@ -155,10 +155,10 @@ class Planner {
       this.#conflict(`the environment "${entry.target}" was deleted`);
       return;
     }
-    const steps = differing(readLooks(entry.before), readLooks(entry.after), environment);
+    const steps = differing(readAppearance(entry.before), readAppearance(entry.after), environment);
     for (const name of steps.changedSince) this.#conflict(`"${name}" of the environment ${environment.name}`);
     if (Object.keys(steps.back).length === 0) return;
-    this.#plan.looks.push({ ...environment, ...steps.back });
+    this.#plan.appearance.push({ ...environment, ...steps.back });
     const [before, after] = [JSON.stringify(steps.now), JSON.stringify(steps.back)];
     this.#differ({ environment: environment.name, before, after });
   }

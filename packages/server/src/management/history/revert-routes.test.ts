@@ -244,7 +244,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(await stateOf(path, 'a')).toEqual(off);
     });
 
-    test('puts the looks of an environment back', async () => {
+    test('puts the appearance of an environment back', async () => {
       const { path } = await app.project();
       const production = `${path}/environments/production`;
       const { seq } = await done('PATCH', production, { body: { protected: false, color: 'pink' } });

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { RawJson } from '../../domain/raw-json.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
+import { rawJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { dryRunQuery, FlagKeySchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { readSeq } from '../rules.ts';
 import { AuditEntrySchema, entryRecord, seesPeople } from './audit-routes.ts';
 import { getChange } from './history.ts';
 import { revertChange } from './revert.ts';
@@ -90,14 +90,5 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
 
 /** A difference as it is answered. */
 export function differenceRecord({ before, after, ...place }: RevertDifference) {
-  return { ...place, before: raw(before), after: raw(after) };
-}
-
-function readSeq(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid(`${quote(text)} is not the number of a change: give its "seq", such as 42.`);
-}
-
-function raw(text: string | undefined): RawJson | undefined {
-  return text === undefined ? undefined : new RawJson(text);
+  return { ...place, before: rawJson(before), after: rawJson(after) };
 }

@@ -2,10 +2,10 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/project.ts';
 import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { byName, lockProject } from '../lookup.ts';
 import { prefixNote } from '../rules.ts';
+import { type Written, writeRecord } from '../write.ts';
 import { findOperation } from './history.ts';
 import { applyRevert } from './revert-apply.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
@@ -43,7 +43,7 @@ export async function revertChange(
       return outcome(await planFor(reader, input, { operation, environments }));
     });
   }
-  return commitWritten(context, { ...actor, note: noteOf(actor, input.seq) }, async (transaction) => {
+  return writeRecord(context, { ...actor, note: noteOf(actor, input.seq) }, async (transaction) => {
     const operation = await findRevertible(transaction, input.seq);
     const environments = await lockProject(transaction, projectOf(operation));
     const plan = await planFor(transaction, input, { operation, environments });

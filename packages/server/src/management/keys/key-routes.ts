@@ -4,8 +4,8 @@ import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { KeyRecordSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
+import type { Written } from '../write.ts';
 import {
   createProjectKey,
   getProjectKey,

@@ -4,10 +4,10 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { ProjectKey } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentNotFound, findProject, lockAll } from '../lookup.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
+import { type Written, writeRecord } from '../write.ts';
 
 /** What a new project key is made of. */
 export interface NewProjectKey {
@@ -50,7 +50,7 @@ export async function createProjectKey(
   const createdAt = context.now();
   checkExpiry(input.expiresAt, createdAt);
   const key = formatProjectKey(context.randomBytes(32));
-  const record = await commitWritten(context, actor, async (transaction) => {
+  const record = await writeRecord(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     const chosen = (await transaction.environments(projectId)).filter((one) =>
       environments.includes(one.name),
@@ -81,7 +81,7 @@ export function revokeProjectKey(
   actor: Actor,
   id: string,
 ): Promise<Written<ProjectKey>> {
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     await transaction.revokeKey(found(await transaction.key(id), id), context.now());
     return found(await transaction.key(id), id);
   });

@@ -4,9 +4,9 @@ import { ServiceError } from '../../domain/errors.ts';
 import { type AccessToken, type Permissions, type Role, UNLIMITED } from '../../domain/people.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import { quote } from '../../domain/strict-members.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 import { endLinks } from './operators.ts';
 
 /** The prefix of every access token, for people and secret scanners. */
@@ -69,7 +69,7 @@ export async function createAccessToken(
   const { role = 'admin', canChangeProtected = true } = input;
   const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
   const token = newAccessToken(context);
-  const written = await commitWritten(context, actor, async (transaction) => {
+  const written = await writeRecord(context, actor, async (transaction) => {
     // Two that ask for one name at the same moment must not both get it.
     await transaction.people.lock();
     const others = await transaction.accessTokens();
@@ -91,7 +91,7 @@ export function revokeAccessToken(
   actor: Actor,
   id: string,
 ): Promise<Written<object>> {
-  return commitDone(context, actor, async (transaction) => {
+  return writeDone(context, actor, async (transaction) => {
     const token = (await transaction.accessTokens()).find((candidate) => candidate.id === id);
     if (token === undefined) {
       throw new ServiceError('not_found', `There is no access token with the id ${quote(id)}: list them.`);

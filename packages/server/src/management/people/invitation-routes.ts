@@ -4,7 +4,7 @@ import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
+import type { Written } from '../write.ts';
 import { invite, listInvitations, offerReset, revokeInvitation } from './invitations.ts';
 import type { OfferedLink } from './one-time-links.ts';
 import type { PeopleContext } from './people.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Invitation, PeopleTransaction, Role } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { quote } from '../../domain/strict-members.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 import { newLink, type OfferedLink } from './one-time-links.ts';
 import { endLinks, findOperator } from './operators.ts';
 import { checkEmail, type PeopleContext } from './people.ts';
@@ -36,7 +36,7 @@ export async function invite(
     canChangeProtected,
     createdBy: actor.name,
   });
-  return commitWritten(context, actor, async ({ people }) => {
+  return writeRecord(context, actor, async ({ people }) => {
     await people.lock();
     if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
     await replaceLinks(context, people, offered.record);
@@ -51,7 +51,7 @@ export function offerReset(
   actor: Actor,
   operatorId: string,
 ): Promise<Written<OfferedLink>> {
-  return commitWritten(context, actor, async ({ people }) => {
+  return writeRecord(context, actor, async ({ people }) => {
     await people.lock();
     const { email, role, canChangeProtected } = await findOperator(people, operatorId);
     const offered = newLink(context, {
@@ -69,7 +69,7 @@ export function offerReset(
 
 /** Takes a link back. `not_found` for one that opens nothing any more. */
 export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<Written<object>> {
-  return commitDone(context, actor, async ({ people }) => {
+  return writeDone(context, actor, async ({ people }) => {
     // Whoever uses the link meanwhile is waited for: it must not be said to open nothing while it has let somebody in.
     await people.lock();
     const now = context.now();

@@ -1,7 +1,7 @@
 import type { Invitation, Operator } from '../../domain/people.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import { checkLabel } from '../rules.ts';
+import { type Written, writeRecord } from '../write.ts';
 import { inspectInvitation, invitationInvalid, openInvitation } from './one-time-links.ts';
 import { checkPassword } from './passwords.ts';
 import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
@@ -71,7 +71,7 @@ interface LinkUse {
 async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<StartedSession>> {
   const { input, caller, operator } = use;
   const hash = await context.passwords.hash(input.password);
-  return commitWritten(context, operatorActor(operator, caller), async (transaction) => {
+  return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
     const { people } = transaction;
     await people.lock();
     // Once more: the hash took a while, and others may have come first.

@@ -2,9 +2,9 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Invitation, Operator, PeopleReader, PeopleTransaction, Role } from '../../domain/people.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkLabel } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 import { operatorName } from './people.ts';
 
 /** What to change of an operator; what is absent stays. */
@@ -35,7 +35,7 @@ export function changeOperator(
 ): Promise<Written<Operator>> {
   const { id, change, keep } = input;
   const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
-  return commitWritten(context, actor, async ({ people }) => {
+  return writeRecord(context, actor, async ({ people }) => {
     await people.lock();
     const known = await findOperator(people, id);
     const operator: Operator = { ...known, ...change, ...label };
@@ -59,7 +59,7 @@ export function removeOperator(
   actor: Actor,
   id: string,
 ): Promise<Written<object>> {
-  return commitDone(context, actor, async ({ people }) => {
+  return writeDone(context, actor, async ({ people }) => {
     await people.lock();
     const operator = await findOperator(people, id);
     if (operator.role === 'admin') await requireAnotherAdmin(people, operator);

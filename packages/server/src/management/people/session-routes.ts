@@ -8,7 +8,7 @@ import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { mountPublic } from '../api/public-operation.ts';
 import { DoneSchema } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
+import type { Written } from '../write.ts';
 import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';

@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { type Credentials, type Operator, type Session, sessionEnd } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 import { checkPassword } from './passwords.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
 import { accountBucket, attempt } from './sign-in-limit.ts';
@@ -44,7 +44,7 @@ export function signIn(
   const email = normalizeEmail(input.email);
   return attempt(context, { email, ...caller }, async () => {
     const { operator, passwordHash } = await verifyPassword(context, { email, password: input.password });
-    return commitWritten(context, operatorActor(operator, caller), async (transaction) => {
+    return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
       const known = await lockCredentials(transaction, { operator, passwordHash });
       return startSession(context, transaction, known);
     });
@@ -114,7 +114,7 @@ export function signOut(
   { session, operator }: ActiveSession,
   caller: Caller,
 ): Promise<Written<object>> {
-  return commitDone(context, operatorActor(operator, caller), ({ people }) =>
+  return writeDone(context, operatorActor(operator, caller), ({ people }) =>
     people.deleteSession(session.digest, operator),
   );
 }
@@ -133,7 +133,7 @@ export async function changePassword(
   return attempt(context, { email }, async () => {
     const checked = await verifyPassword(context, { email, password: current });
     const hash = await context.passwords.hash(next);
-    return commitDone(context, actor, async (transaction) => {
+    return writeDone(context, actor, async (transaction) => {
       const operator = await lockCredentials(transaction, checked);
       await transaction.people.setPassword(operator, hash);
       await transaction.people.deleteSessionsOf(operator, session.digest);

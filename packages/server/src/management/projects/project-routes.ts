@@ -5,9 +5,9 @@ import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentRecord } from '../environments/environment-routes.ts';
+import type { Written } from '../write.ts';
 import {
   createProject,
   deleteProject,

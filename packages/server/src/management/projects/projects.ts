@@ -1,12 +1,12 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment, Project } from '../../domain/project.ts';
-import { commitDone, commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
-import { looksOf } from '../environments/environments.ts';
+import { defaultAppearance } from '../environments/environments.ts';
 import { findProject, lockProject } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { checkName } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
 
 /** A project with its environments, in the order of their positions. */
 export interface ProjectWithEnvironments extends Project {
@@ -33,13 +33,13 @@ export function createProject(
   input: { readonly name: string },
 ): Promise<Written<ProjectWithEnvironments>> {
   checkName('project', input.name);
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const createdAt = context.now();
     const project: Project = { id: context.newId(), name: input.name, createdAt };
     await transaction.insertProject(project);
     for (const [position, name] of DEFAULT_ENVIRONMENTS.entries()) {
       const place = { id: context.newId(), projectId: project.id, name, revision: 0, position, createdAt };
-      await transaction.insertEnvironment({ ...place, ...looksOf(name) });
+      await transaction.insertEnvironment({ ...place, ...defaultAppearance(name) });
     }
     return { ...project, environments: await transaction.environments(project.id) };
   });
@@ -51,7 +51,7 @@ export function deleteProject(
   actor: Actor,
   name: string,
 ): Promise<Written<object>> {
-  return commitDone(context, actor, async (transaction) => {
+  return writeDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, name);
     const environments = await lockProject(transaction, project.id);
     for (const environment of environments) requireChangeOf(actor, environment);

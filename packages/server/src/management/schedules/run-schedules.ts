@@ -5,12 +5,12 @@ import { type Permissions, UNLIMITED } from '../../domain/people.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { quote } from '../../domain/strict-members.ts';
-import { commit } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
 import { ADMIN_NAME, isValid } from '../people/access-tokens.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { prefixNote } from '../rules.ts';
+import { write } from '../write.ts';
 import { operationOf, readSteps } from './scheduled-steps.ts';
 
 /** What one look at the schedules came to. */
@@ -90,12 +90,12 @@ async function runSchedule(
   const at = context.now();
   const fail = async (outcome: string) => {
     const settlement = { status: 'failed', at, outcome } as const;
-    const isOurs = await commit(context, actor, ({ schedules }) => schedules.settle(schedule, settlement));
+    const isOurs = await write(context, actor, ({ schedules }) => schedules.settle(schedule, settlement));
     attempts.delete(id);
     return isOurs ? ({ status: 'failed' } as const) : {};
   };
   try {
-    await commit(context, actor, (transaction) => apply(transaction, { schedule, actor, at }));
+    await write(context, actor, (transaction) => apply(transaction, { schedule, actor, at }));
     attempts.delete(id);
     return { status: 'done' };
   } catch (error) {

@@ -6,8 +6,8 @@ import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/environment.ts';
 import { mount } from '../api/operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema, StatePatchSchema, TimeSchema } from '../api/schemas.ts';
-import type { Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
+import type { Written } from '../write.ts';
 import { MAX_SCHEDULED, readSteps } from './scheduled-steps.ts';
 import { cancelSchedule, createSchedule, listSchedules, type NamedSchedule } from './schedules.ts';
 

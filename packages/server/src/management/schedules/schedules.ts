@@ -3,12 +3,12 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Schedule, ScheduleStatus } from '../../domain/schedule.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { commitWritten, type Written } from '../commit.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
-import { environmentNotFound, findProject, lockPlace, type Place } from '../lookup.ts';
+import { type EnvironmentPlace, environmentNotFound, findProject, lockPlace } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { checkNote } from '../rules.ts';
+import { type Written, writeRecord } from '../write.ts';
 import { type ScheduledStep, writeSteps } from './scheduled-steps.ts';
 
 /** Settled schedules that a list shows at most. */
@@ -18,7 +18,7 @@ const SETTLED_SHOWN = 200;
 const MAX_PENDING = 1000;
 
 /** What to change, and when. */
-export interface NewSchedule extends Place {
+export interface NewSchedule extends EnvironmentPlace {
   readonly steps: readonly ScheduledStep[];
   /** Epoch milliseconds. */
   readonly dueAt: number;
@@ -75,7 +75,7 @@ export async function createSchedule(
   if (dueAt <= createdAt)
     throw invalid('"dueAt" is not in the future: give a later time, or make the change now.');
   if (note !== undefined) checkNote(note);
-  const schedule = await commitWritten(context, actor, async (transaction) => {
+  const schedule = await writeRecord(context, actor, async (transaction) => {
     const environment = await lockPlace(transaction, actor, input);
     const { id: environmentId, projectId } = environment;
     await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
@@ -104,7 +104,7 @@ export function cancelSchedule(
   actor: Actor,
   { project, id }: { readonly project: string; readonly id: string },
 ): Promise<Written<NamedSchedule>> {
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, project);
     const known = await findSchedule(transaction, { projectId, id });
     const environment = (await transaction.environments(projectId)).find(

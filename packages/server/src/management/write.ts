@@ -9,37 +9,37 @@ export type Written<T extends object> = T & {
 };
 
 /** Runs one management operation as one transaction and gives its result once this node has applied it. */
-export async function commit<T>(
+export async function write<T>(
   context: ManagementContext,
   actor: Actor,
   work: (transaction: StoreTransaction) => Promise<T>,
 ): Promise<T> {
-  return (await commitApplied(context, actor, work)).result;
+  return (await applyWrite(context, actor, work)).result;
 }
 
-/** As {@link commit}, for a result that says which change made it. */
-export async function commitWritten<T extends object>(
+/** As {@link write}, for a result that says which change made it. */
+export async function writeRecord<T extends object>(
   context: ManagementContext,
   actor: Actor,
   work: (transaction: StoreTransaction) => Promise<T>,
 ): Promise<Written<T>> {
-  const { result, seq } = await commitApplied(context, actor, work);
+  const { result, seq } = await applyWrite(context, actor, work);
   return seq === undefined ? result : { ...result, seq };
 }
 
-/** As {@link commit}, for a command that leaves no record: gives which change it was. */
-export function commitDone(
+/** As {@link write}, for a command that leaves no record: gives which change it was. */
+export function writeDone(
   context: ManagementContext,
   actor: Actor,
   work: (transaction: StoreTransaction) => Promise<void>,
 ): Promise<Written<object>> {
-  return commitWritten(context, actor, async (transaction) => {
+  return writeRecord(context, actor, async (transaction) => {
     await work(transaction);
     return {};
   });
 }
 
-async function commitApplied<T>(
+async function applyWrite<T>(
   context: ManagementContext,
   actor: Actor,
   work: (transaction: StoreTransaction) => Promise<T>,
