@@ -82,7 +82,8 @@ export const SETTINGS: { readonly [Name in SettingName]-?: SettingOf<Name> } = {
   },
   publicUrl: {
     reader: httpOrigin,
-    sentence: "Where people reach the dashboard, for links to it; by default this node's own address.",
+    sentence:
+      "Where people reach the dashboard, for links to it, without a path; by default this node's own address.",
   },
   adminEmail: {
     reader: emailAddress,

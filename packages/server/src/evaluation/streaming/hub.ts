@@ -5,7 +5,10 @@ import { Channel } from './channel.ts';
 import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
 import { type CloseCause, Subscriber } from './subscriber.ts';
 
-/** A comment line and a blank one: dispatches nothing at the reader, keeps proxies from closing. */
+/**
+ * A comment line, which keeps proxies from closing the connection. The blank line after it ends the block: readers
+ * that split the stream at blank lines would otherwise find the comment in front of the next frame's `data:`.
+ */
 const BEAT = new TextEncoder().encode(':\n\n');
 
 /** What frames on their way to the subscribers may hold before the next change waits, in bytes. */
