@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Management, type NodeProcess, openSse, startNode, until } from '@halyard/testing';
-import { runCaptured } from './captured-shell.ts';
+import { runCaptured } from './test-shell.ts';
 
 setDefaultTimeout(60_000);
 
@@ -25,7 +25,7 @@ async function seen(line: string, expected: RegExp): Promise<string> {
   });
 }
 
-test('clients shows who is connected, and delivery how far a change has got', async () => {
+test('clients shows open streams, delivery who received a change', async () => {
   const management = new Management(node);
   await management.createProject('shop');
   const { key } = await management.createKey('shop', ['production'], { name: 'till' });

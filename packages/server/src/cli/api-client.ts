@@ -1,54 +1,49 @@
 import type { Connection } from '../config/connection.ts';
-import { CliError, EXIT, type ExitCode } from './cli-error.ts';
-import { describeConnectionFailure, MAYBE_CHANGED } from './connection-failure.ts';
-import { Fields } from './fields.ts';
-import { parseForDisplay } from './json-text.ts';
+import { CliError, EXIT, type ExitCode, usageError } from './cli-error.ts';
+import { Fields, parseForDisplay } from './fields.ts';
 
 /** One request to the management API. */
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Made with {@link apiPath}, so that names are escaped. */
+  /** Built by {@link apiPath}, which escapes names. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** The body as text, sent as it is. */
+  /** The body, sent unchanged. */
   readonly body?: string;
   /** `application/json` by default. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Asked without a token. */
+  /** Whether the request needs no token. */
   readonly isPublic?: boolean;
-  /** How long the whole answer may take, in milliseconds; {@link TIMEOUT_MS} by default. */
+  /** Timeout of the whole answer, in milliseconds; {@link TIMEOUT_MS} by default. */
   readonly timeoutMs?: number;
 }
 
-/** What the server answered with a 2xx status. */
+/** An answer with a 2xx status. */
 export interface ApiAnswer {
   readonly headers: Headers;
-  /** The body as it came. */
+  /** The body, unchanged. */
   readonly text: string;
   /** The body as an object. */
   readonly fields: Fields;
 }
 
-/** How long an answer may take by default, in milliseconds. */
+/** Default timeout of an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
-/** Talks to the management API of one server. Whatever goes wrong becomes a {@link CliError} with its exit code. */
+/** Talks to the management API of one server. Every failure is a {@link CliError} with its exit code. */
 export class ApiClient {
   readonly url: string;
-  /** Where flags are read, which may be another address than where they are managed. */
-  readonly readUrl: string;
   readonly #token: string | undefined;
   readonly #tokenProblem: string | undefined;
 
   constructor(connection: Connection) {
     this.url = connection.url;
-    this.readUrl = connection.readUrl;
     this.#token = connection.token;
     this.#tokenProblem = connection.tokenProblem;
   }
 
-  /** Asks and reads the whole answer. */
+  /** Sends a request and reads the whole answer. */
   async request(request: ApiRequest): Promise<ApiAnswer> {
     const signal = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);
     const response = await this.#send(request, signal);
@@ -62,7 +57,7 @@ export class ApiClient {
     };
   }
 
-  /** Asks for a stream and gives the response once its head is there. Ends with `signal`. */
+  /** Opens a stream and returns the response once its headers arrive. `signal` closes it. */
   async open(request: ApiRequest, signal: AbortSignal): Promise<Response> {
     return await this.#send(request, signal);
   }
@@ -74,10 +69,10 @@ export class ApiClient {
       headers,
       redirect: 'error',
       signal,
-      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(request.body !== undefined && { body: request.body }),
     }).catch((cause: unknown) => this.#failed(request, cause));
     if (response.ok) return response;
-    throw refusal(response, await response.text().catch(() => ''), {
+    throw refusalOf(response, await response.text().catch(() => ''), {
       url: this.url,
       isWrite: isWrite(request),
     });
@@ -106,15 +101,13 @@ function isWrite({ method = 'GET', query }: ApiRequest): boolean {
 }
 
 /**
- * Builds a path whose inserted names are escaped: ``apiPath`/projects/${name}` `` is `/api/projects/…`. Ends the command
- * at a name that would lead to another address: an empty one, and `.` and `..`, which no escape keeps.
+ * Builds a path and escapes the inserted names: ``apiPath`/projects/${name}` `` is `/api/projects/…`. Throws a usage
+ * error for a name that would lead to another address: an empty one, and `.` and `..`, which cannot be escaped.
  */
 export function apiPath(fixed: TemplateStringsArray, ...names: readonly string[]): string {
-  const lost = names.find((name) => name === '' || name === '.' || name === '..');
-  if (lost !== undefined) {
-    const hint = lost === '' ? 'is the variable set that it comes from?' : 'check what was given.';
-    throw new CliError(`"${lost}" is the name of nothing: ${hint}`, { exitCode: EXIT.usage });
-  }
+  if (names.includes('')) throw usageError('A name is empty. Is the variable it comes from set?');
+  const invalid = names.find((name) => name === '.' || name === '..');
+  if (invalid !== undefined) throw usageError(`"${invalid}" is not a valid name.`);
   return `/api${fixed.map((part, index) => part + encodeURIComponent(names[index] ?? '')).join('')}`;
 }
 
@@ -129,16 +122,13 @@ function parseBody(text: string): unknown {
   try {
     return parseForDisplay(text);
   } catch (cause) {
-    throw new CliError(
-      'The server answered with something that is not JSON: is this address a Halyard server?',
-      {
-        cause,
-      },
-    );
+    throw new CliError('The server returned something other than JSON. Is this address a Halyard server?', {
+      cause,
+    });
   }
 }
 
-function refusal(
+function refusalOf(
   response: Response,
   text: string,
   { url, isWrite }: { readonly url: string; readonly isWrite: boolean },
@@ -148,37 +138,151 @@ function refusal(
   try {
     body = new Fields(JSON.parse(text));
   } catch {
-    // Not one of Halyard's own answers: a proxy's page, or another program.
-    const hint = 'That is no answer of a Halyard server: check the address, and what stands between.';
-    // A proxy that gave up waiting knows nothing of what the server did.
+    // The page of a proxy or of another program.
+    const hint = 'This is not a Halyard answer: check the address and any proxy in between.';
+    // After a timeout in a proxy, the server may still have made the change.
     const outcome = isWrite && response.status >= 500 ? ` ${MAYBE_CHANGED}` : '';
-    return new CliError(`${url} answered ${response.status}. ${hint}${outcome}`, { exitCode });
+    return new CliError(`${url} returned ${response.status}. ${hint}${outcome}`, { exitCode });
   }
   const code = body.optionalText('error');
   const message =
     code === 'invalid_access_token'
-      ? REFUSED_TOKEN
-      : (body.optionalText('message') ?? `The server answered ${response.status}.`);
+      ? REJECTED_TOKEN
+      : (body.optionalText('message') ?? `The server returned ${response.status}.`);
   const docs = body.optionalText('docs');
   return new CliError(message, { exitCode, ...(code && { code }), ...(docs && { docs }) });
 }
 
-/** Said instead of the server's own words, which tell of headers. */
-const REFUSED_TOKEN =
-  'The server does not accept this access token: it is unknown, expired or revoked. Give another one in HALYARD_TOKEN ' +
-  'or with --token.';
+/** Replaces the server's message, which is about headers. */
+const REJECTED_TOKEN =
+  'The server rejected the access token: it is unknown, expired or revoked. Set another one in HALYARD_TOKEN or with ' +
+  '--token.';
 
 function exitCodeOf(status: number): ExitCode {
   if (status === 400) return EXIT.usage;
   if (status === 404) return EXIT.notFound;
-  if (status === 401 || status === 403 || status === 409 || status === 412) return EXIT.refused;
+  if (status === 401 || status === 403 || status === 409 || status === 412) return EXIT.denied;
   return EXIT.failed;
 }
 
-function noToken(problem = 'No access token was found.'): CliError {
+function noToken(problem = 'No access token found.'): CliError {
   return new CliError(
-    `${problem} Set HALYARD_TOKEN, give --token, or name the data folder of a server on this machine with --data, as ` +
-      'a user who may read it.',
-    { exitCode: EXIT.refused },
+    `${problem} Set HALYARD_TOKEN or --token, or set --data to the data folder of a server on this machine that you ` +
+      'can read.',
+    { exitCode: EXIT.denied },
   );
+}
+
+/** A request without an answer. */
+export interface FailedRequest {
+  /** The address of the server, without a path. */
+  readonly url: string;
+  /** Timeout of the answer, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether the request can have changed something. */
+  readonly isWrite: boolean;
+}
+
+/**
+ * Describes why `fetch` rejected with `cause` and what to do next, and warns if a write may have reached the server.
+ */
+export function describeConnectionFailure(
+  cause: unknown,
+  { url, timeoutMs, isWrite }: FailedRequest,
+): string {
+  const code = codeOf(cause);
+  const harmless = describeHarmlessFailure(code, url);
+  if (harmless !== undefined) return harmless;
+  const problem =
+    code === 'TimeoutError'
+      ? `${url} did not answer within ${timeoutMs / 1000} seconds.`
+      : `The connection to ${url} was lost before the answer arrived (${code}).`;
+  if (isWrite) return `${problem} ${MAYBE_CHANGED}`;
+  const hint = url.startsWith('http:')
+    ? ` If this port expects TLS, use ${url.replace('http:', 'https:')}.`
+    : '';
+  return `${problem} Try again.${hint}`;
+}
+
+/** For a write with an unknown outcome. */
+const MAYBE_CHANGED =
+  'The change may have been made. Check "halyard audit" before you run the command again.';
+
+/** Describes failures that cannot have changed anything; `undefined` for all others. */
+function describeHarmlessFailure(code: string, url: string): string | undefined {
+  const { hostname } = new URL(url);
+  if (code === 'ECONNREFUSED')
+    return `No server is running at ${url}. Start one with "halyard serve", or set --url or HALYARD_URL.`;
+  if (code === 'UnexpectedRedirect')
+    return `${url} redirects to another address. Set --url or HALYARD_URL to that one.`;
+  if (code === 'ENOTFOUND' || code.startsWith('EAI_'))
+    return `Cannot resolve the host name ${hostname}. Check --url or HALYARD_URL.`;
+  if (['ENETUNREACH', 'EHOSTUNREACH', 'ETIMEDOUT', 'ConnectionTimeout'].includes(code))
+    return `Cannot reach ${url} from this machine (${code}). Check the address, the network and firewalls.`;
+  if (code === 'Malformed_HTTP_Response')
+    return `${url} is not a web server: the port speaks another protocol. Check --url or HALYARD_URL.`;
+  if (code === 'EPROTO')
+    return `${url} does not speak TLS on this port. Check the port, or use ${url.replace('https:', 'http:')}.`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `The certificate of ${url} is for another host name. Use the name it was issued for, or issue one for ${hostname}.`;
+  if (code === 'CERT_HAS_EXPIRED')
+    return `The certificate of ${url} has expired. Renew it on the server or proxy that presents it.`;
+  if (code === 'CERT_NOT_YET_VALID')
+    return `The certificate of ${url} is not valid yet. Check the clocks of this machine and of the server.`;
+  if (UNKNOWN_AUTHORITY.has(code))
+    return (
+      `The certificate of ${url} was issued by an authority that this machine does not trust (${code}). Set ` +
+      "NODE_EXTRA_CA_CERTS to the file with the authority's certificate (PEM), or NODE_USE_SYSTEM_CA=1 if the " +
+      'system trusts it.'
+    );
+  // OpenSSL's other verification codes, all from the handshake.
+  if (/CERT|CRL|_CA$|ISSUER/.test(code)) return `The certificate of ${url} was rejected (${code}).`;
+  return undefined;
+}
+
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_UNTRUSTED',
+]);
+
+function codeOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'unknown';
+  if (cause.name === 'TimeoutError') return cause.name;
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+}
+
+/**
+ * Reads server-sent events: yields the `data` of each event, its lines joined by line feeds, and skips comments and
+ * other fields. `onActivity` is called whenever bytes arrive, so that the caller notices a silent stream.
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  onActivity: () => void,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  for await (const bytes of body) {
+    onActivity();
+    const { lines, incomplete } = splitLines(rest + decoder.decode(bytes, { stream: true }));
+    rest = incomplete;
+    for (const line of lines) {
+      if (line === '' && data.length > 0) {
+        yield data.join('\n');
+        data = [];
+      } else if (line.startsWith('data:')) {
+        data.push(line.slice('data:'.length).replace(/^ /, ''));
+      }
+    }
+  }
+}
+
+function splitLines(text: string): { readonly lines: readonly string[]; readonly incomplete: string } {
+  // A carriage return at the very end may be the first half of a line ending.
+  const lines = text.split(/\r\n|\n|\r(?!$)/);
+  return { lines: lines.slice(0, -1), incomplete: lines.at(-1) ?? '' };
 }

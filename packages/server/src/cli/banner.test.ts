@@ -19,7 +19,7 @@ function facts(flags: Record<string, string>, url: string, managementUrl = url):
   };
 }
 
-test('a person is shown the key, a read, a stream and a change that work as they stand', () => {
+test('shows a person the key and commands to copy', () => {
   const banner = longBanner(facts({}, 'http://127.0.0.1:7070'));
   expect(banner).toContain('Halyard 1.2.3 is running at http://127.0.0.1:7070\n');
   expect(banner).toContain(
@@ -32,7 +32,7 @@ test('a person is shown the key, a read, a stream and a change that work as they
   expect(banner).toContain('in ./halyard-data/admin-token\n');
 });
 
-test('the command in the banner says where the server is when it is not where it is looked for', () => {
+test('the command in the banner names a server at another address', () => {
   const banner = longBanner(facts({ port: '8000', data: '/srv/flags' }, 'http://127.0.0.1:8000'));
   expect(banner).toContain("--env development --on --url http://127.0.0.1:8000 --data '/srv/flags'\n");
 });
@@ -42,35 +42,35 @@ test.each([
   [{ host: '::1' }, 'http://[::1]:7070', '--url http://[::1]:7070'],
   [{ host: '10.0.0.5' }, 'http://10.0.0.5:7070', "--url http://10.0.0.5:7070 --data './halyard-data'"],
   [{ data: "/srv/it's" }, 'http://127.0.0.1:7070', "--data '/srv/it'\\''s'"],
-])('with %j the command in the banner reaches the management of this node', (flags, url, options) => {
+])('with %j the command in the banner reaches the management API of this node', (flags, url, options) => {
   const banner = longBanner(facts(flags, 'http://127.0.0.1:7070', url));
   expect(banner).toContain(`--env development --on ${options}\n`);
 });
 
-test('a start that is not the first one shows no key', () => {
+test('a later start shows no key', () => {
   const { firstStart: _, ...later } = facts({}, 'http://127.0.0.1:7070');
   expect(longBanner(later)).not.toContain('curl');
   expect(firstStartLines(later)).toBe('');
   expect(firstSteps(later)).toEqual([]);
 });
 
-test('when the database comes late, the same is said in a line each', () => {
+test('prints one line for each part when the database is late', () => {
   const lines = firstStartLines(facts({}, 'http://127.0.0.1:7070')).split('\n');
   expect(lines).toEqual([
-    `The key of project "demo" (not shown again): ${KEY}`,
+    `Key of project "demo" (not shown again): ${KEY}`,
     `Read its flags: curl 'http://127.0.0.1:7070/v1/flags?env=development' -H 'X-Service-Key: ${KEY}'`,
     `Watch them change: curl -N 'http://127.0.0.1:7070/v1/stream?env=development' -H 'X-Service-Key: ${KEY}'`,
-    'Change one, in another terminal: halyard flag set new-checkout --project demo --env development --on',
+    'Change one in another terminal: halyard flag set new-checkout --project demo --env development --on',
     '',
   ]);
 });
 
-test('a log is given the commands that print the secrets, and no secret', () => {
+test('the log gets the commands that print the secrets, and no secret', () => {
   const { firstStart: _, ...bare } = facts({ data: '/data' }, 'http://127.0.0.1:7070');
   const firstStart = { project: 'demo', environment: 'development' };
   const steps = firstSteps({ ...bare, firstStart, needsOperator: true });
   expect(steps.map(({ run }) => run)).toEqual([
-    "halyard operator invite <e-mail> --role admin --data '/data'",
+    "halyard operator invite <email> --role admin --data '/data'",
     "halyard key create --project demo --env development --name first --data '/data'",
   ]);
 });
@@ -81,7 +81,7 @@ test('a database URL is not shown', () => {
   expect(banner).not.toContain('hunter2');
 });
 
-test('while nobody can sign in, a person is shown where to begin', () => {
+test('shows a person the setup link while no operator exists', () => {
   const setupLink = 'http://127.0.0.1:7070/setup#hin_example';
   const first = { ...facts({}, 'http://127.0.0.1:7070'), setupLink };
   expect(longBanner(first)).toContain('  Dashboard       http://127.0.0.1:7070/\n');

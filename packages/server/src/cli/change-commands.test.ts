@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type NodeProcess, startNode, until } from '@halyard/testing';
-import { type CliRun, runCaptured } from './captured-shell.ts';
+import { type CliRun, runCaptured } from './test-shell.ts';
 
 setDefaultTimeout(60_000);
 
@@ -33,13 +33,13 @@ async function seen(line: string | readonly string[]): Promise<string> {
 }
 
 describe('flag', () => {
-  test('archive takes it out of use, restore puts it back, and the lists tell', async () => {
+  test('archive and restore change the lists of flags', async () => {
     await halyard('flag set old --project shop --env production --on');
     await halyard('flag set new --project shop --env staging --off');
     expect(await seen('flag list --project shop')).toMatch(
       /^FLAG +DEVELOPMENT +STAGING +PRODUCTION +OWNER +TAGS\nnew +- +off +-\nold +- +- +on\n$/,
     );
-    expect(await seen('flag archive old --project shop --note done')).toBe('old of shop is archived.\n');
+    expect(await seen('flag archive old --project shop --note done')).toBe('Archived old of shop.\n');
     expect(await seen('flag list --project shop')).not.toContain('old');
     expect(await seen('flag list --project shop --archived')).toMatch(
       /^FLAG +ARCHIVED +OWNER +DESCRIPTION\nold +\d{4}-/,
@@ -47,22 +47,20 @@ describe('flag', () => {
     const refused = await halyard('flag set old --project shop --env production --off');
     expect(refused).toMatchObject({ exitCode: 4, out: '' });
     expect(refused.err).toContain('/errors/flag_archived');
-    expect(await seen('flag restore old --project shop')).toBe(
-      'old of shop is in use again, in production.\n',
-    );
+    expect(await seen('flag restore old --project shop')).toBe('Restored old of shop in production.\n');
     expect(await halyard('flag list --project shop --env staging --archived')).toMatchObject({ exitCode: 2 });
-    expect(await seen('flag list --project shop --archived')).toBe('shop has no archived flag.\n');
+    expect(await seen('flag list --project shop --archived')).toBe('No archived flags in shop.\n');
   });
 
   test('delete from an environment called ".." deletes nothing', async () => {
     await halyard('flag set kept --project shop --env production --on');
     await halyard('flag archive kept --project shop');
     expect(await halyard('flag delete kept --project shop --env ..')).toMatchObject({ exitCode: 2, out: '' });
-    expect(await seen('flag restore kept --project shop')).toContain('is in use again');
+    expect(await seen('flag restore kept --project shop')).toContain('Restored kept');
     await halyard('flag delete kept --project shop --yes');
   });
 
-  test('delete asks first, then archives and deletes it everywhere', async () => {
+  test('delete needs --yes, then archives and deletes the flag everywhere', async () => {
     await halyard('flag set doomed --project shop --env production --on');
     const asked = await halyard('flag delete doomed --project shop');
     expect(asked).toMatchObject({ exitCode: 2, out: '' });
@@ -73,14 +71,14 @@ describe('flag', () => {
     expect(refused).toMatchObject({ exitCode: 4, out: '' });
     // A refused command has changed nothing.
     expect(await seen('flag list --project shop')).toContain('doomed');
-    expect(await seen('flag delete doomed --project shop --yes')).toBe('doomed was deleted from shop.\n');
+    expect(await seen('flag delete doomed --project shop --yes')).toBe('Deleted doomed from shop.\n');
     const gone = await halyard('flag delete doomed --project shop --yes');
     expect(gone).toMatchObject({ exitCode: 3 });
     const { entries } = await json('audit --project shop --target doomed --limit 2');
     expect(entries.map((one: { action: string }) => one.action)).toContain('flag.deleted');
   });
 
-  test('each delete says which change it was, so that it can be reverted', async () => {
+  test('each delete returns its change, which can be reverted', async () => {
     await halyard('project create passing');
     await halyard('environment create passing preview');
     await halyard('flag set a --project passing --env staging --on');
@@ -98,12 +96,12 @@ describe('flag', () => {
 });
 
 describe('environment', () => {
-  test('update changes protection and looks', async () => {
+  test('update changes protection and appearance', async () => {
     expect(await seen('environment update shop staging --protect --color violet --position 7')).toBe(
-      'Environment staging of shop is protected, violet.\n',
+      'Updated environment staging of shop: protected, violet.\n',
     );
     expect(await seen('environment list shop')).toMatch(/production +\d+ +yes[\s\S]*\nstaging +\d+ +yes /);
-    expect(await seen('environment update shop staging --no-protect')).toContain('is not protected');
+    expect(await seen('environment update shop staging --no-protect')).toContain(': not protected, ');
     for (const wrong of ['', ' --position x']) {
       expect(await halyard(`environment update shop staging${wrong}`)).toMatchObject({ exitCode: 2 });
     }
@@ -120,7 +118,7 @@ describe('schedule', () => {
     }
   });
 
-  test('create makes one, list shows it, cancel ends it', async () => {
+  test('create, list and cancel a schedule', async () => {
     expect(
       await seen([
         'schedule',
@@ -129,19 +127,19 @@ describe('schedule', () => {
         ...'--project sale --env production --at 12h --on'.split(' '),
       ]),
     ).toMatch(
-      /^banner in production of sale will be changed at \d{4}-\d\d-\d\d \d\d:\d\dZ \(schedule [\w-]+\)\.\n$/,
+      /^Scheduled a change of banner in production of sale for \d{4}-\d\d-\d\d \d\d:\d\dZ \(schedule [\w-]+\)\.\n$/,
     );
     const [{ id, changes }] = (await json('schedule list --project sale')).schedules;
     expect(changes).toEqual([{ key: 'banner', patch: { enabled: true } }]);
     expect(await seen('schedule list --project sale')).toMatch(
       /^ID +DUE +ENVIRONMENT +CHANGE +BY +STATUS +NOTE\n[\w-]+ +\d{4}.* production +banner: on +token:\w+ +pending\n$/,
     );
-    expect(await seen(`schedule cancel ${id} --project sale`)).toBe(`Schedule ${id} is cancelled.\n`);
-    expect(await seen('schedule list --project sale')).toStartWith('sale has no scheduled change.');
-    expect(await seen('schedule list --project sale --all')).toContain(' cancelled');
+    expect(await seen(`schedule cancel ${id} --project sale`)).toBe(`Canceled schedule ${id}.\n`);
+    expect(await seen('schedule list --project sale')).toStartWith('No scheduled changes in sale.');
+    expect(await seen('schedule list --project sale --all')).toContain(' canceled');
   });
 
-  test('the node makes the change when it is due', async () => {
+  test('the node makes the change once it is due', async () => {
     const at = new Date(Date.now() + 1200).toISOString();
     await json(['schedule', 'create', 'timed', '--project', 'sale', '--env', 'staging', '--at', at, '--on']);
     const { status, seq } = await until('the schedule is no longer pending', async () => {
@@ -153,7 +151,7 @@ describe('schedule', () => {
     expect(await seen('flag get timed --project sale --env staging')).toContain('state     on');
   });
 
-  test('what makes no sense is refused with 2', async () => {
+  test('invalid options end with 2', async () => {
     const base = 'schedule create a --project sale --env staging';
     for (const wrong of ['--at 12h', '--at 12h --on --off', '--at soon --on', '--at 12h --remove --on']) {
       expect(await halyard(`${base} ${wrong}`)).toMatchObject({ exitCode: 2, out: '' });
@@ -164,44 +162,44 @@ describe('schedule', () => {
     await json(`${base} --at 12h --on --no-value --rollout 25`);
     const list = await seen('schedule list --project sale --env staging');
     expect(list).toContain(' a: remove ');
-    expect(list).toContain(' a: on, 25 %, no value ');
+    expect(list).toContain(' a: on, 25%, no value ');
   });
 
-  test('a time without a zone is refused with how to write one', async () => {
+  test('a time without a zone is rejected with how to write one', async () => {
     const run = await halyard('schedule create a --project sale --env staging --on --at 2127-01-31T09:00:00');
     expect(run).toMatchObject({ exitCode: 2, out: '' });
-    expect(run.err).toContain('has no time zone: write 2127-01-31T09:00:00Z for UTC');
+    expect(run.err).toContain('has no time zone. Write 2127-01-31T09:00:00Z for UTC');
   });
 });
 
 describe('copy', () => {
-  test('shows what is different, copies it, and has nothing more to copy', async () => {
+  test('shows the differences, copies them, and then has nothing to copy', async () => {
     const places = '--project copies --from staging --to production';
     await halyard('flag set a --project copies --env staging --on --rollout 5');
     await halyard('flag set b --project copies --env staging --on');
     expect(await seen(`copy ${places} --dry-run`)).toMatch(
-      /^FLAG +PRODUCTION NOW +THEN\na +absent +on, 5 %\nb +absent +on\nNothing was copied yet\.\n$/,
+      /^FLAG +PRODUCTION NOW +AFTER\na +not set +on, 5%\nb +not set +on\nDry run: nothing was copied\.\n$/,
     );
     expect(await seen(`copy a ${places}`)).toMatch(
       /\nCopied from staging to production of copies \(revision 1\)/,
     );
     expect((await json(`copy ${places}`)).changed).toEqual(['b']);
-    expect(await seen(`copy ${places}`)).toBe('production has everything that staging has.\n');
+    expect(await seen(`copy ${places}`)).toBe('production already has everything that staging has.\n');
     expect(await halyard('copy --project copies --from moon --to production')).toMatchObject({ exitCode: 3 });
   });
 
-  test('a flag that is named is spoken of alone, and one that does not exist ends it with 3', async () => {
+  test('copies named flags only, and ends with 3 for an unknown one', async () => {
     const places = '--project copies --from staging --to production';
     await halyard('flag set c --project copies --env staging --on');
-    expect(await seen(`copy a ${places}`)).toBe('production has of a all that staging has.\n');
-    const misspelt = await halyard(`copy cc a ${places}`);
-    expect(misspelt).toMatchObject({ exitCode: 3, out: '' });
-    expect(misspelt.err).toContain('There is no flag "cc" here');
+    expect(await seen(`copy a ${places}`)).toBe('a is already the same in staging and production.\n');
+    const misspelled = await halyard(`copy cc a ${places}`);
+    expect(misspelled).toMatchObject({ exitCode: 3, out: '' });
+    expect(misspelled.err).toContain('There is no flag "cc" here');
   });
 });
 
 describe('change', () => {
-  test('show tells what a change did, revert puts it back', async () => {
+  test('show describes a change, revert undoes it', async () => {
     await halyard('flag set a --project changes --env production --on');
     const { seq } = await json([
       'flag',
@@ -210,18 +208,18 @@ describe('change', () => {
       ...'--project changes --env production --off'.split(' '),
     ]);
     expect(await seen(`change show ${seq}`)).toMatch(
-      /^Change \d+, .* by token:\w+\nWHAT +WHERE +TARGET +BEFORE +AFTER\nflag\.changed +changes\/production +a +\{"enabled":true\} +\{"enabled":false\}\n$/,
+      /^Change \d+, .* by token:\w+\nACTION +WHERE +TARGET +BEFORE +AFTER\nflag\.changed +changes\/production +a +\{"enabled":true\} +\{"enabled":false\}\n$/,
     );
-    expect(await seen(`change revert ${seq} --dry-run`)).toEndWith('Nothing was done yet.\n');
+    expect(await seen(`change revert ${seq} --dry-run`)).toEndWith('Dry run: nothing was reverted.\n');
     expect(await seen(`change revert ${seq}`)).toMatch(
-      new RegExp(`^WHERE +NOW +BEFORE\na in production +.*\nChange ${seq} was reverted by change \\d+\\.\n$`),
+      new RegExp(`^WHERE +NOW +BEFORE\na in production +.*\nReverted change ${seq} \\(change \\d+\\)\\.\n$`),
     );
     await halyard('flag set a --project changes --env production --rollout 1');
     const refused = await halyard(`change revert ${seq}`);
     expect(refused).toMatchObject({ exitCode: 4, out: '' });
     expect(refused.err).toContain('"force"');
     expect((await json(`change revert ${seq} --force`)).seq).toBeNumber();
-    expect(await seen(`change revert ${seq} --force`)).toStartWith('Nothing is to be put back');
+    expect(await seen(`change revert ${seq} --force`)).toStartWith('Nothing to revert');
     expect(await halyard('change show x')).toMatchObject({ exitCode: 2 });
     expect(await halyard('change show 999999')).toMatchObject({ exitCode: 3 });
   });

@@ -1,12 +1,19 @@
 import type { Command } from 'commander';
+import { wholeNumber } from '../config/setting-readers.ts';
 import { apiPath } from './api-client.ts';
-import { CliError, EXIT } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
+import { usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
-import { noteHeader } from './note-header.ts';
-import { printAnswer, shortTime } from './output.ts';
+import {
+  addConnectionOptions,
+  type CommandOptions,
+  checkedOption,
+  connect,
+  NOTE_HELP,
+  noteHeader,
+  parsePastTime,
+} from './options.ts';
+import { formatTable, printAnswer, printList, shortJson, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
-import { formatTable } from './table.ts';
 
 interface RevertOptions extends CommandOptions {
   readonly dryRun?: boolean;
@@ -14,79 +21,170 @@ interface RevertOptions extends CommandOptions {
   readonly note?: string;
 }
 
+interface AuditOptions extends CommandOptions {
+  readonly project?: string;
+  readonly env?: string;
+  readonly target?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly before?: string;
+  readonly limit: string;
+}
+
 /** `halyard change show|revert` */
-export function defineChange(program: Command, shell: Shell): void {
-  const change = program
-    .command('change')
-    .description('Show what one change did, or revert it. "halyard audit" has the numbers of the changes.');
-  addConnectionOptions(
-    change.command('show <seq>').description('Show everything that one change did.'),
-  ).action(async (seq: string, options: CommandOptions) => {
-    const answer = await connect(shell, options).request({ path: apiPath`/changes/${checked(seq)}` });
-    printAnswer(shell, options, answer, describeChange);
-  });
+export function defineChange(change: Command, shell: Shell): void {
+  change.description('Show or revert a change. Run "halyard audit" to see the numbers of changes.');
+  addConnectionOptions(change.command('show <seq>').description('Show everything that a change did.')).action(
+    async (seq: string, options: CommandOptions) => {
+      const answer = await connect(shell, options).request({ path: apiPath`/changes/${checkedSeq(seq)}` });
+      printAnswer(shell, options, answer, describeChange);
+    },
+  );
   addConnectionOptions(
     change
       .command('revert <seq>')
-      .description('Put back what a change changed, as a new change. All or nothing.')
-      .option('--dry-run', 'only show what would be put back')
-      .option('--force', 'also where something has changed since')
-      .option('--note <why>', 'why; kept in the audit log')
+      .description('Revert a change completely or not at all. The revert is a new change.')
+      .option('--dry-run', 'Show what would be reverted')
+      .option('--force', 'Overwrite later changes')
+      .option('--note <text>', NOTE_HELP)
       .addHelpText('after', '\nExample:\n  halyard change revert 1042 --note "errors went up"'),
-  ).action(async (seq: string, options: RevertOptions) => {
-    const answer = await connect(shell, options).request({
-      method: 'POST',
-      path: apiPath`/changes/${checked(seq)}/revert`,
-      query: { dryRun: options.dryRun ? 'true' : undefined },
-      body: JSON.stringify({ force: options.force === true }),
-      headers: noteHeader(options.note),
-    });
-    printAnswer(shell, options, answer, (fields) => {
-      const differences = fields.list('differences');
-      if (differences.length === 0) return 'Nothing is to be put back: everything is as it was before.\n';
-      const made = fields.any('seq');
-      const last =
-        made === undefined ? 'Nothing was done yet.' : `Change ${seq} was reverted by change ${made}.`;
-      return `${formatTable(['WHERE', 'NOW', 'BEFORE'], differences.map(step))}${last}\n`;
-    });
-  });
+  ).action((seq: string, options: RevertOptions) => revertChange(shell, seq, options));
 }
 
 function describeChange(fields: Fields): string {
-  const head = [
-    `Change ${fields.number('seq')}, ${shortTime(fields.text('at'))}, by ${fields.text('actor')}`,
-    ...[fields.optionalText('note')].filter((note) => note !== undefined),
-  ];
+  const head = `Change ${fields.number('seq')}, ${shortTime(fields.text('at'))}, by ${fields.text('actor')}\n`;
+  const note = fields.optionalText('note');
   const rows = fields
     .list('entries')
     .map((entry) => [
       entry.text('action'),
-      [entry.optionalText('project'), entry.optionalText('environment')].filter(Boolean).join('/'),
+      placeOf(entry),
       entry.text('target'),
-      ...[entry.any('before'), entry.any('after')].map(short),
+      shortJson(entry.any('before')),
+      shortJson(entry.any('after')),
     ]);
-  return `${head.join('\n')}\n${formatTable(['WHAT', 'WHERE', 'TARGET', 'BEFORE', 'AFTER'], rows)}`;
+  const table = formatTable(['ACTION', 'WHERE', 'TARGET', 'BEFORE', 'AFTER'], rows);
+  return head + (note === undefined ? '' : `${note}\n`) + table;
 }
 
-function step(difference: Fields): string[] {
+async function revertChange(shell: Shell, seq: string, options: RevertOptions): Promise<void> {
+  const answer = await connect(shell, options).request({
+    method: 'POST',
+    path: apiPath`/changes/${checkedSeq(seq)}/revert`,
+    query: { dryRun: options.dryRun ? 'true' : undefined },
+    body: JSON.stringify({ force: options.force === true }),
+    headers: noteHeader(options.note),
+  });
+  printAnswer(shell, options, answer, (fields) => {
+    const differences = fields.list('differences');
+    if (differences.length === 0) return 'Nothing to revert: everything is as it was before.\n';
+    const revert = fields.any('seq');
+    const last =
+      revert === undefined ? 'Dry run: nothing was reverted.' : `Reverted change ${seq} (change ${revert}).`;
+    return `${formatTable(['WHERE', 'NOW', 'BEFORE'], differences.map(describeDifference))}${last}\n`;
+  });
+}
+
+function describeDifference(difference: Fields): string[] {
   const place = [difference.optionalText('key'), difference.optionalText('environment')]
     .filter((part) => part !== undefined)
     .join(' in ');
-  return [place, short(difference.any('before')), short(difference.any('after'))];
+  return [place, shortJson(difference.any('before')), shortJson(difference.any('after'))];
 }
 
-/** Most characters of a JSON text in a table. */
-const SHORT = 60;
-
-function short(data: unknown): string {
-  if (data === undefined) return '-';
-  const text = JSON.stringify(data);
-  return text.length <= SHORT ? text : `${text.slice(0, SHORT - 1)}…`;
+function placeOf(entry: Fields): string {
+  return [entry.optionalText('project'), entry.optionalText('environment')].filter(Boolean).join('/');
 }
 
-function checked(seq: string): string {
+function checkedSeq(seq: string): string {
   if (/^\d{1,15}$/.test(seq)) return seq;
-  throw new CliError(`"${seq}" is not the number of a change, as "halyard audit" shows it.`, {
-    exitCode: EXIT.usage,
+  throw usageError(`"${seq}" is not the number of a change. Run "halyard audit" to see the numbers.`);
+}
+
+/** Most entries in one answer. */
+const MAX_ENTRIES = 1000;
+/** The largest number of an entry that keeps its digits. */
+const MAX_SEQ = 999_999_999_999_999;
+
+/** `halyard audit` */
+export function defineAudit(audit: Command, shell: Shell): void {
+  addConnectionOptions(
+    audit
+      .option('--project <project>', 'Show this project only')
+      .option('--env <environment>', 'Show this environment only; needs --project')
+      .option('--target <name>', 'Show this flag, key id or name only')
+      .option('--actor <name>', 'Show changes by this actor only, such as operator:ada@example.com')
+      .option(
+        '--action <action>',
+        'Show this action only, such as flag.archived, or all of a noun, such as flag',
+      )
+      .option('--since <when>', 'Show changes since 90m, 12h, 30d or 4w ago, or 2027-01-31T09:00:00Z')
+      .option('--until <when>', 'Show changes before this time, written as for --since')
+      .option('--before <seq>', 'Show entries older than this one, for the next page')
+      .option('--limit <n>', 'Show at most this many entries', '20')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  halyard audit --project shop --env production --target new-checkout\n' +
+          '  halyard audit --since 24h --action operator',
+      ),
+  ).action(async (options: AuditOptions) => {
+    const { project, env: environment, target, actor, action, before, limit } = options;
+    // The server would read an empty text, as from an unset variable, as 0.
+    if (before !== undefined) checkedOption('--before', before, wholeNumber(1, MAX_SEQ, '<seq>'));
+    checkedOption('--limit', limit, wholeNumber(1, MAX_ENTRIES, '<n>'));
+    const [since, until] = (['since', 'until'] as const).map((name) => {
+      const text = options[name];
+      return text === undefined ? undefined : parsePastTime(text, shell.now(), `--${name}`);
+    });
+    const query = { project, environment, target, actor, action, since, until, before, limit };
+    const answer = await connect(shell, options).request({ path: apiPath`/audit`, query });
+    printList(shell, options, answer, {
+      member: 'entries',
+      headings: ['SEQ', 'TIME', 'ACTOR', 'ACTION', 'WHERE', 'TARGET', 'NOTE'],
+      row: (item) => [
+        `${item.number('seq')}`,
+        shortTime(item.optionalText('at')),
+        item.text('actor'),
+        item.text('action'),
+        placeOf(item),
+        item.text('target'),
+        item.optionalText('note') ?? '',
+      ],
+      empty: 'No changes match.',
+    });
   });
+}
+
+/** `halyard delivery` */
+export function defineDelivery(delivery: Command, shell: Shell): void {
+  addConnectionOptions(
+    delivery
+      .argument('<seq>')
+      .description('Show how many open streams received a change, and how fast.')
+      .addHelpText(
+        'after',
+        '\nEvery write returns its "seq", and "halyard audit" lists them. A stream has received a change once its ' +
+          'connection\ntook the data; whether the application has read it, only the application knows.',
+      ),
+  ).action(async (seq: string, options: CommandOptions) => {
+    const path = apiPath`/changes/${checkedSeq(seq)}/delivery`;
+    printAnswer(shell, options, await connect(shell, options).request({ path }), describeDelivery);
+  });
+}
+
+function describeDelivery(delivery: Fields): string {
+  const place = `Revision ${delivery.number('revision')} of ${delivery.text('environment')} of ${delivery.text('project')}`;
+  const share = `seen by ${delivery.number('seen')} of ${delivery.number('streams')} streams`;
+  const rows = delivery
+    .list('nodes')
+    .map((node) => [
+      node.text('node'),
+      `${node.number('streams')}`,
+      `${node.number('seen')}`,
+      `${node.number('slowestMs')} ms`,
+    ]);
+  const table = formatTable(['NODE', 'STREAMS', 'SEEN', 'SLOWEST'], rows);
+  return `${place}: ${share}, slowest ${delivery.number('slowestMs')} ms.\n${table}`;
 }

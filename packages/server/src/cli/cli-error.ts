@@ -1,14 +1,14 @@
 /** What the exit codes of the command line mean. */
 export const EXIT = {
   ok: 0,
-  /** Something broke: no server, an unexpected answer, a failed check. */
+  /** The command failed: no server, an unexpected answer, a failed check. */
   failed: 1,
-  /** The command was written wrongly. */
+  /** The command line is invalid. */
   usage: 2,
-  /** What was named does not exist. */
+  /** A named thing does not exist. */
   notFound: 3,
-  /** The server refused: no or a wrong token, a conflict, a failed condition. */
-  refused: 4,
+  /** The server refused: a missing or wrong token, a conflict, a failed condition. */
+  denied: 4,
 } as const;
 
 /** One of the exit codes. */
@@ -18,13 +18,13 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export interface CliErrorOptions extends ErrorOptions {
   /** `failed` by default. */
   readonly exitCode?: ExitCode;
-  /** The error code of the API, where it was the one who refused. */
+  /** The error code of the API, if the server sent the error. */
   readonly code?: string;
-  /** Where more about it can be read. */
+  /** Address of a page about the error. */
   readonly docs?: string;
 }
 
-/** Ends a command. The message says what was wrong and what would be right; it never holds a secret. */
+/** Ends a command. The message says what failed and what to do next; it never holds a secret. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
@@ -37,4 +37,9 @@ export class CliError extends Error {
     this.code = options.code;
     this.docs = options.docs;
   }
+}
+
+/** An error in the command line itself: exit code 2. */
+export function usageError(message: string, cause?: unknown): CliError {
+  return new CliError(message, { exitCode: EXIT.usage, cause });
 }

@@ -1,18 +1,16 @@
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import type { Fields } from './fields.ts';
-import { printAnswer, shortTime } from './output.ts';
+import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
+import { formatTable, printAnswer, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
-import { formatTable } from './table.ts';
 
 /** `halyard clients` */
-export function defineClients(program: Command, shell: Shell): void {
+export function defineClients(clients: Command, shell: Shell): void {
   addConnectionOptions(
-    program
-      .command('clients')
-      .description('Show who is connected: open streams by environment and key, over all nodes.')
-      .requiredOption('--project <project>', 'the project')
+    clients
+      .description('Show open streams by environment and key, across all nodes.')
+      .requiredOption('--project <project>', 'Project to show')
       .addHelpText('after', '\nExample:\n  halyard clients --project shop'),
   ).action(async (options: CommandOptions & { readonly project: string }) => {
     const answer = await connect(shell, options).request({

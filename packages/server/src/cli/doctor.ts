@@ -1,20 +1,13 @@
+import { hasValidChecksum, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type Command, Option } from 'commander';
 import { resolveAddress } from '../config/connection.ts';
 import { httpUrl } from '../config/setting-readers.ts';
-import { checkedOption } from './checked-option.ts';
+import { type ApiClient, apiPath, describeConnectionFailure, readEvents } from './api-client.ts';
 import { CliError } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
-import {
-  checkKey,
-  checkReadiness,
-  checkServer,
-  checkStream,
-  checkToken,
-  type Finding,
-} from './doctor-checks.ts';
-import { wantsJson } from './output.ts';
+import type { Fields } from './fields.ts';
+import { addConnectionOptions, type CommandOptions, checkedOption, connect } from './options.ts';
+import { formatTable, printable, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
-import { formatTable, printable } from './table.ts';
 
 interface DoctorOptions extends CommandOptions {
   readonly key?: string;
@@ -25,27 +18,27 @@ interface DoctorOptions extends CommandOptions {
 }
 
 /** `halyard doctor` */
-export function defineDoctor(program: Command, shell: Shell): void {
+export function defineDoctor(doctor: Command, shell: Shell): void {
   addConnectionOptions(
-    program
-      .command('doctor')
-      .description('Find out what is wrong between here and the server. Exit code 1 when something is.')
-      .option('--key <key>', 'also try this project key and a stream; "-" reads the key from standard input')
-      .option('--env <environment>', 'the environment to read with the key', 'production')
-      .option(
-        '--read-url <url>',
-        'where flags are read, if it is another address than where they are managed',
+    doctor
+      .description(
+        'Check the connection to the server, the access token and a project key. Exits with 1 if a check fails.',
       )
-      .option('--readiness', 'ask only whether that server is ready for traffic; needs no token')
+      .option(
+        '--key <key>',
+        'Check this project key and a stream, too; "-" reads the key from standard input',
+      )
+      .option('--env <environment>', 'Environment to read with the key', 'production')
+      .option('--read-url <url>', 'Address that serves flags, if it differs from the management API')
+      .option('--readiness', 'Check only that the server is ready for traffic; needs no token')
       .addOption(
-        new Option(
-          '--liveness',
-          'ask only whether that server runs; needs no token and no database',
-        ).conflicts('readiness'),
+        new Option('--liveness', 'Check only that the server runs; needs no token and no database').conflicts(
+          'readiness',
+        ),
       )
       .addHelpText('after', EXAMPLES),
   ).action(async (options: DoctorOptions) => {
-    const findings = await examine(shell, options);
+    const findings = await runChecks(shell, options);
     const failed = findings.filter(({ outcome }) => outcome === 'failed').length;
     shell.write(wantsJson(shell, options) ? asJson(findings) : asTable(findings));
     if (failed > 0) throw new CliError(`${failed} of ${findings.length} checks failed.`);
@@ -55,15 +48,15 @@ export function defineDoctor(program: Command, shell: Shell): void {
 const EXAMPLES = `
 Examples:
   halyard doctor
-  halyard doctor --liveness     for restarting a node, such as the health check of a container
-  halyard doctor --readiness    for sending traffic to a node; fails on all nodes while the database is away
+  halyard doctor --liveness     decide whether to restart a node, as in a container's health check
+  halyard doctor --readiness    decide whether to send traffic to a node; fails on all nodes without the database
   halyard doctor --url https://flags.example.com --key - --env production < key.txt`;
 
-async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
+async function runChecks(shell: Shell, options: DoctorOptions): Promise<Finding[]> {
   const address = resolveAddress(options, shell.env);
   const readUrl =
     options.readUrl === undefined ? address.readUrl : checkedOption('--read-url', options.readUrl, httpUrl);
-  // Before a token is looked for: none is needed, so that one which cannot be read must not be in the way.
+  // These need no token, so an unreadable token file must not fail them.
   if (options.readiness === true) return [await checkReadiness(readUrl)];
   if (options.liveness === true) return await checkServer(readUrl, shell.now);
   const client = connect(shell, options);
@@ -72,10 +65,10 @@ async function examine(shell: Shell, options: DoctorOptions): Promise<Finding[]>
   findings.push(await checkReadiness(readUrl), await checkToken(client));
   if (options.key === undefined) return findings;
   const key = options.key === '-' ? (await shell.readInput()).trim() : options.key;
-  const keyToTry = { key, environment: options.env };
-  const keyFinding = await checkKey(readUrl, keyToTry);
+  const keyToCheck = { key, environment: options.env };
+  const keyFinding = await checkKey(readUrl, keyToCheck);
   findings.push(keyFinding);
-  if (keyFinding.outcome === 'ok') findings.push(await checkStream(readUrl, keyToTry, { now: shell.now }));
+  if (keyFinding.outcome === 'ok') findings.push(await checkStream(readUrl, keyToCheck, { now: shell.now }));
   return findings;
 }
 
@@ -85,7 +78,196 @@ function asJson(findings: readonly Finding[]): string {
 
 function asTable(findings: readonly Finding[]): string {
   return formatTable(
-    ['', 'CHECK', 'WHAT WAS FOUND'],
+    ['', 'CHECK', 'RESULT'],
     findings.map(({ check, outcome, detail }) => [outcome, check, printable(detail)]),
   );
+}
+
+/** The result of a check. */
+export interface Finding {
+  readonly check: string;
+  readonly outcome: 'ok' | 'warning' | 'failed';
+  /** The observation, and for a failure what to do next. Never a secret. */
+  readonly detail: string;
+}
+
+/** A project key to check, and its environment. */
+export interface KeyToCheck {
+  readonly key: string;
+  readonly environment: string;
+}
+
+/** Timeout of an answer or a first frame, in milliseconds. */
+const TIMEOUT_MS = 5000;
+
+/** Options of {@link checkStream}. */
+export interface StreamCheckOptions {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Timeout of the first frame; 5,000 ms by default. */
+  readonly timeoutMs?: number;
+}
+
+/** The largest clock difference that is not reported, in seconds. */
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+/** Checks that the server answers and that its clock agrees with this machine's. */
+export async function checkServer(url: string, now: () => number): Promise<Finding[]> {
+  const startedAt = now();
+  const response = await get(url, '/healthz');
+  if (typeof response === 'string') return [{ check: 'server', outcome: 'failed', detail: response }];
+  if (!response.ok) {
+    const detail = `${url}/healthz returned ${response.status}. Is this address a Halyard server?`;
+    return [{ check: 'server', outcome: 'failed', detail }];
+  }
+  const server: Finding = { check: 'server', outcome: 'ok', detail: `answered in ${now() - startedAt} ms` };
+  return [server, ...checkClock(response, now())];
+}
+
+function checkClock(response: Response, now: number): Finding[] {
+  const serverTime = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isNaN(serverTime)) return [];
+  const seconds = Math.round(Math.abs(now - serverTime) / 1000);
+  if (seconds <= CLOCK_TOLERANCE_SECONDS)
+    return [{ check: 'clock', outcome: 'ok', detail: 'in sync with the server' }];
+  const detail = `${seconds} s away from the server's clock, which decides when keys and tokens expire.`;
+  return [{ check: 'clock', outcome: 'warning', detail }];
+}
+
+/** Checks that the server is ready for traffic. */
+export async function checkReadiness(url: string): Promise<Finding> {
+  const response = await get(url, '/readyz');
+  if (typeof response !== 'string' && response.ok)
+    return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
+  const detail = typeof response === 'string' ? response : await whyNotReady(response);
+  return { check: 'readiness', outcome: 'failed', detail };
+}
+
+async function whyNotReady(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  if (typeof body === 'object' && body !== null && 'reason' in body) return `not ready: ${body.reason}`;
+  return 'not ready: its database is unreachable, or it is shutting down. Check its log.';
+}
+
+/** Checks that the access token works. */
+export async function checkToken(client: ApiClient): Promise<Finding> {
+  try {
+    const { fields } = await client.request({ path: apiPath`/whoami` });
+    return {
+      check: 'access token',
+      outcome: 'ok',
+      detail: `belongs to ${fields.text('name')}${roleIn(fields)}`,
+    };
+  } catch (error) {
+    const isElsewhere = error instanceof CliError && error.code === 'not_found';
+    const detail = error instanceof Error ? error.message : String(error);
+    return { check: 'access token', outcome: 'failed', detail: isElsewhere ? NOT_MANAGED_HERE : detail };
+  }
+}
+
+/** Servers older than roles return none. */
+function roleIn(fields: Fields): string {
+  const role = fields.optionalText('role');
+  return role === undefined ? '' : `, with the role ${role}`;
+}
+
+const NOT_MANAGED_HERE =
+  'not checked: this address does not serve the management API. If that has its own port, set --url to it and ' +
+  '--read-url to this address.';
+
+/** Checks that the project key reads the environment. */
+export async function checkKey(url: string, { key, environment }: KeyToCheck): Promise<Finding> {
+  const check = 'project key';
+  if (!/^[\x21-\x7e]+$/.test(key)) return { check, outcome: 'failed', detail: MALFORMED_KEY };
+  const response = await get(url, `/v1/flags?env=${encodeURIComponent(environment)}`, key);
+  if (typeof response === 'string') return { check, outcome: 'failed', detail: response };
+  if (response.ok) return { check, outcome: 'ok', detail: `reads ${environment}` };
+  if ((await errorCodeOf(response)) === 'not_found')
+    return { check, outcome: 'failed', detail: NOT_READ_HERE };
+  const reasons: Readonly<Record<number, string>> = {
+    401: hasValidChecksum(key)
+      ? 'rejected: the key is revoked, expired, or belongs to another server.'
+      : 'rejected: the checksum of the key is wrong, so it was mistyped or cut off.',
+    404: `the key cannot read ${environment}. Set --env to one of its environments.`,
+  };
+  return {
+    check,
+    outcome: 'failed',
+    detail: reasons[response.status] ?? `the server returned ${response.status}.`,
+  };
+}
+
+/** Such a text cannot be sent in a header. */
+const MALFORMED_KEY =
+  'the key is empty or contains invalid characters. Copy the whole key again, without spaces.';
+
+const NOT_READ_HERE =
+  'not checked: this address serves the management API only. Set --read-url to the address that serves flags.';
+
+/** The code in an error's body; `undefined` for any other body. */
+async function errorCodeOf(response: Response): Promise<unknown> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+}
+
+/** Checks that a stream opens and that its first frame arrives, so that no proxy buffers it. */
+export async function checkStream(
+  url: string,
+  key: KeyToCheck,
+  options: StreamCheckOptions,
+): Promise<Finding> {
+  const startedAt = options.now();
+  const stop = new AbortController();
+  const timeout = setTimeout(() => stop.abort(), options.timeoutMs ?? TIMEOUT_MS);
+  try {
+    const problem = await findStreamProblem(url, key, stop.signal);
+    if (problem !== undefined) return { check: 'stream', outcome: 'failed', detail: problem };
+    const detail = `first frame after ${options.now() - startedAt} ms`;
+    return { check: 'stream', outcome: 'ok', detail };
+  } finally {
+    clearTimeout(timeout);
+    stop.abort();
+  }
+}
+
+/** Waits for the first frame; `undefined` once it arrives. */
+async function findStreamProblem(
+  url: string,
+  key: KeyToCheck,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const address = `${url}/v1/stream?env=${encodeURIComponent(key.environment)}`;
+  const headers = { [SERVICE_KEY_HEADER]: key.key, accept: 'text/event-stream' };
+  let hasBegun = false;
+  try {
+    const response = await fetch(address, { headers, redirect: 'error', signal });
+    hasBegun = response.ok;
+    if (!response.ok || response.body === null) return `the server returned ${response.status}.`;
+    for await (const _frame of readEvents(response.body, () => {})) return undefined;
+    return 'the stream ended before its first frame.';
+  } catch (error) {
+    if (signal.aborted) return hasBegun ? BUFFERED_FRAME : NO_RESPONSE;
+    return describeConnectionFailure(error, { url, timeoutMs: TIMEOUT_MS, isWrite: false });
+  }
+}
+
+const BUFFERED_FRAME =
+  'the first frame never arrived: a proxy is buffering the response. Turn off its buffering for /v1/stream.';
+const NO_RESPONSE =
+  'no response: a proxy buffers or blocks the stream. Turn off its buffering for /v1/stream.';
+
+/** Returns the response, or a sentence that says why there is none. The body of a 2xx response is discarded. */
+async function get(url: string, path: string, key?: string): Promise<Response | string> {
+  try {
+    const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };
+    const response = await fetch(url + path, {
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (response.ok) await response.body?.cancel();
+    return response;
+  } catch (error) {
+    return describeConnectionFailure(error, { url, timeoutMs: TIMEOUT_MS, isWrite: false });
+  }
 }

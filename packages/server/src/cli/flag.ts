@@ -1,106 +1,103 @@
 import type { Command } from 'commander';
 import { type ApiClient, apiPath } from './api-client.ts';
-import { CliError, EXIT } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
-import { defineFlagArchive } from './flag-archive.ts';
-import { defineFlagList } from './flag-list.ts';
-import { conditionHeaders, patchBody, type StateOptions } from './flag-options.ts';
-import { noteHeader } from './note-header.ts';
-import { printAnswer, shortTime, wantsJson } from './output.ts';
+import { CliError, usageError } from './cli-error.ts';
+import type { Fields } from './fields.ts';
+import { addStateOptions, describeState, describeStep, patchBody, type StateOptions } from './flag-state.ts';
+import {
+  addConnectionOptions,
+  type CommandOptions,
+  connect,
+  NOTE_HELP,
+  noteHeader,
+  requireYes,
+} from './options.ts';
+import { printAnswer, printDone, printList, shortTime, wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
-import { describeState, describeStep } from './state-text.ts';
 
-interface FlagOptions extends CommandOptions {
+interface ProjectOptions extends CommandOptions {
   readonly project: string;
+  readonly note?: string;
+}
+
+interface FlagOptions extends ProjectOptions {
   readonly env: string;
 }
 
 interface SetOptions extends FlagOptions, StateOptions {
-  readonly note?: string;
   readonly expect?: string;
 }
 
-interface UpdateOptions extends CommandOptions {
-  readonly project: string;
+interface UpdateOptions extends ProjectOptions {
   readonly description?: string;
   readonly tags?: string;
   readonly owner?: string;
-  readonly note?: string;
+}
+
+interface ListOptions extends ProjectOptions {
+  readonly env?: string;
+  readonly archived?: boolean;
+}
+
+interface DeleteOptions extends ProjectOptions {
+  readonly env?: string;
+  readonly yes?: boolean;
 }
 
 /** `halyard flag set|get|update|list|archive|restore|delete` */
-export function defineFlag(program: Command, shell: Shell): void {
-  const flag = program.command('flag').description('Change and read the flags of a project.');
+export function defineFlag(flag: Command, shell: Shell): void {
   const add = (usage: string, description: string) =>
-    flag
-      .command(usage)
-      .description(description)
-      .requiredOption('--project <project>', 'the project')
-      .requiredOption('--env <environment>', 'the environment');
+    flag.command(usage).description(description).requiredOption('--project <project>', 'Project of the flag');
   addConnectionOptions(
-    add('set <key>', 'Change a flag in one environment, or make it there. What is not said stays as it is.')
-      .option('--on', 'switch it on')
-      .option('--off', 'switch it off')
-      .option('--value <json>', 'give it a value: any JSON')
-      .option('--no-value', 'take its value away')
-      .option('--rollout <percent>', 'while it is on, only for this share of targeting keys: 0 to 100')
-      .option('--no-rollout', 'remove the rollout: while it is on, on for everyone')
-      .option('--note <why>', 'why; kept in the audit log')
+    addStateOptions(
+      add(
+        'set <key>',
+        'Change a flag in one environment, or create it there. Options you leave out keep their value.',
+      ).requiredOption('--env <environment>', 'Environment to change'),
+    )
+      .option('--note <text>', NOTE_HELP)
       .option(
         '--expect <revision>',
-        'only if the flag still has this revision, or "none": only if it does not exist',
+        'Fail unless the flag has this revision; "none": unless it does not exist',
       )
       .addHelpText('after', SET_EXAMPLES),
   ).action((key: string, options: SetOptions) => setFlag(shell, key, options));
-  addConnectionOptions(add('get <key>', 'Show a flag in one environment.')).action(
-    async (key: string, options: FlagOptions) => {
-      const answer = await connect(shell, options).request({ path: flagPath(key, options) });
-      printAnswer(shell, options, answer, (fields) =>
-        [
-          `${key} in ${options.env} of ${options.project}`,
-          `  state     ${describeState(fields.any('state'))}`,
-          `  revision  ${fields.number('revision')}`,
-          `  changed   ${shortTime(fields.optionalText('updatedAt'))}`,
-          '',
-        ].join('\n'),
-      );
-    },
-  );
   addConnectionOptions(
-    flag
-      .command('update <key>')
-      .description('Change the description, the tags or the owner of a flag, in all environments.')
-      .requiredOption('--project <project>', 'the project')
-      .option('--description <text>', 'what it is for')
-      .option('--tags <tags>', 'all its tags, separated by commas; "" for none')
-      .option('--owner <owner>', 'who looks after it; "" for nobody')
-      .option('--note <why>', 'why; kept in the audit log')
+    add('get <key>', 'Show a flag in one environment.').requiredOption(
+      '--env <environment>',
+      'Environment to read',
+    ),
+  ).action((key: string, options: FlagOptions) => getFlag(shell, key, options));
+  addConnectionOptions(
+    add('update <key>', 'Change the description, tags or owner of a flag, in all environments.')
+      .option('--description <text>', 'Set the description')
+      .option('--tags <tags>', 'Replace all tags, separated by commas; "" removes them')
+      .option('--owner <owner>', 'Set the owner; "" removes it')
+      .option('--note <text>', NOTE_HELP)
       .addHelpText('after', UPDATE_EXAMPLE),
   ).action((key: string, options: UpdateOptions) => updateFlag(shell, key, options));
-  defineFlagList(flag, shell);
-  defineFlagArchive(flag, shell);
-}
-
-const UPDATE_EXAMPLE = `
-Example:
-  halyard flag update new-checkout --project shop --description "The checkout of 2027" --tags release,web --owner payments`;
-
-async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Promise<void> {
-  const { project, description, owner, note } = options;
-  const tags = options.tags
-    ?.split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
-  const body = JSON.stringify({ description, tags, owner });
-  if (body === '{}') {
-    throw new CliError('Nothing to change was given: add --description, --tags or --owner.', {
-      exitCode: EXIT.usage,
-    });
-  }
-  const path = apiPath`/projects/${project}/flags/${key}`;
-  const request = { method: 'PATCH', path, body, headers: noteHeader(note) } as const;
-  const answer = await connect(shell, options).request(request);
-  printAnswer(shell, options, answer, () => `Flag ${key} of ${project} was changed.\n`);
+  addConnectionOptions(
+    add('list', 'List the flags of one environment or of the whole project.')
+      .option('--env <environment>', 'List this environment only; by default all of them side by side')
+      .option('--archived', 'List the archived flags of the project instead'),
+  ).action((options: ListOptions) => listFlags(shell, options));
+  addConnectionOptions(
+    add(
+      'archive <key>',
+      'Archive a flag in every environment. Applications get their defaults; "restore" brings its states back.',
+    ).option('--note <text>', NOTE_HELP),
+  ).action((key: string, options: ProjectOptions) => archiveFlag(shell, key, options));
+  addConnectionOptions(
+    add('restore <key>', 'Restore an archived flag with the states it had.').option(
+      '--note <text>',
+      NOTE_HELP,
+    ),
+  ).action((key: string, options: ProjectOptions) => restoreFlag(shell, key, options));
+  addConnectionOptions(
+    add('delete <key>', 'Delete a flag everywhere or from one environment. Applications get their defaults.')
+      .option('--note <text>', NOTE_HELP)
+      .option('--env <environment>', 'Delete from this environment only')
+      .option('--yes', 'Confirm deleting it from all environments'),
+  ).action((key: string, options: DeleteOptions) => deleteFlag(shell, key, options));
 }
 
 const SET_EXAMPLES = `
@@ -110,26 +107,36 @@ Examples:
   halyard flag set banner --project shop --env staging --on --value '"Winter sale"'
   halyard flag set limits --project shop --env staging --value '{"perUser": 5}' --expect 41`;
 
-async function setFlag(shell: Shell, key: string, options: SetOptions): Promise<void> {
-  const request = {
-    method: 'PATCH' as const,
-    path: flagPath(key, options),
-    body: patchBody(options),
-    headers: { ...noteHeader(options.note), ...conditionHeaders(options.expect) },
-  };
-  const client = connect(shell, options);
-  const before = await currentState(client, request.path);
-  const answer = await client.request(request);
-  const { fields } = answer;
-  const revision = fields.boolean('changed') ? `revision ${fields.number('revision')}` : 'nothing to change';
-  const step = describeStep(before, fields.any('state'));
-  const line = `${key} in ${options.env} of ${options.project}: ${step} (${revision})\n`;
-  if (!wantsJson(shell, options)) return shell.write(line);
-  shell.writeError(line);
-  shell.write(`${answer.text.trim()}\n`);
+const UPDATE_EXAMPLE = `
+Example:
+  halyard flag update new-checkout --project shop --description "The checkout of 2027" --tags release,web --owner payments`;
+
+function flagPath(key: string, { project }: ProjectOptions): string {
+  return apiPath`/projects/${project}/flags/${key}`;
 }
 
-/** The state before the change, only to show it; `undefined` when there is none. */
+function statePath(key: string, { project, env }: FlagOptions): string {
+  return apiPath`/projects/${project}/environments/${env}/flags/${key}`;
+}
+
+async function setFlag(shell: Shell, key: string, options: SetOptions): Promise<void> {
+  const path = statePath(key, options);
+  const body = patchBody(options);
+  const headers = { ...noteHeader(options.note), ...conditionHeaders(options.expect) };
+  const client = connect(shell, options);
+  const before = await currentState(client, path);
+  const answer = await client.request({ method: 'PATCH', path, body, headers });
+  const { fields } = answer;
+  const after = fields.any('state');
+  const result = fields.boolean('changed')
+    ? `${describeStep(before, after)} (revision ${fields.number('revision')})`
+    : `${describeState(after)} (unchanged)`;
+  const line = `${key} in ${options.env} of ${options.project}: ${result}\n`;
+  if (wantsJson(shell, options)) shell.writeError(line);
+  printAnswer(shell, options, answer, () => line);
+}
+
+/** The state before the change, for display only; `undefined` if the flag does not exist there. */
 async function currentState(client: ApiClient, path: string): Promise<unknown> {
   try {
     return (await client.request({ path })).fields.any('state');
@@ -139,6 +146,140 @@ async function currentState(client: ApiClient, path: string): Promise<unknown> {
   }
 }
 
-function flagPath(key: string, { project, env }: FlagOptions): string {
-  return apiPath`/projects/${project}/environments/${env}/flags/${key}`;
+/** The condition of a write: the revision that the flag must have, or `none` if it must not exist. */
+function conditionHeaders(expect: string | undefined): Readonly<Record<string, string>> {
+  if (expect === undefined) return {};
+  if (expect === 'none') return { 'if-none-match': '*' };
+  if (/^\d{1,15}$/.test(expect)) return { 'if-match': `"${expect}"` };
+  throw usageError(`--expect must be a revision, as shown by "flag get", or "none", not "${expect}".`);
+}
+
+async function getFlag(shell: Shell, key: string, options: FlagOptions): Promise<void> {
+  const answer = await connect(shell, options).request({ path: statePath(key, options) });
+  printAnswer(shell, options, answer, (fields) =>
+    [
+      `${key} in ${options.env} of ${options.project}`,
+      `  state     ${describeState(fields.any('state'))}`,
+      `  revision  ${fields.number('revision')}`,
+      `  changed   ${shortTime(fields.optionalText('updatedAt'))}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Promise<void> {
+  const { description, owner, note } = options;
+  const tags = options.tags
+    ?.split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  const body = JSON.stringify({ description, tags, owner });
+  if (body === '{}') throw usageError('Nothing to change. Add --description, --tags or --owner.');
+  const path = flagPath(key, options);
+  const answer = await connect(shell, options).request({
+    method: 'PATCH',
+    path,
+    body,
+    headers: noteHeader(note),
+  });
+  printAnswer(shell, options, answer, () => `Updated ${key} of ${options.project}.\n`);
+}
+
+async function listFlags(shell: Shell, options: ListOptions): Promise<void> {
+  const { project, env, archived } = options;
+  if (archived && env !== undefined) {
+    throw usageError('--archived cannot be used with --env: a flag is archived in all environments.');
+  }
+  if (archived) await listArchived(shell, options);
+  else if (env === undefined) await listEverywhere(shell, options);
+  else {
+    const path = apiPath`/projects/${project}/environments/${env}/flags`;
+    printList(shell, options, await connect(shell, options).request({ path }), {
+      member: 'flags',
+      headings: ['FLAG', 'STATE', 'REVISION', 'CHANGED'],
+      row: (item) => [
+        item.text('key'),
+        describeState(item.any('state')),
+        `${item.number('revision')}`,
+        shortTime(item.optionalText('updatedAt')),
+      ],
+      empty: `No flags in ${env} of ${project}. ${CREATE_HINT}`,
+    });
+  }
+}
+
+const CREATE_HINT = 'Create one with "halyard flag set <key> --on ...".';
+
+async function listEverywhere(shell: Shell, options: ListOptions): Promise<void> {
+  const { project } = options;
+  const client = connect(shell, options);
+  const answer = await client.request({ path: apiPath`/projects/${project}/flags` });
+  const environments = (await client.request({ path: apiPath`/projects/${project}/environments` })).fields
+    .list('environments')
+    .map((environment) => environment.text('name'));
+  printList(shell, options, answer, {
+    member: 'flags',
+    headings: ['FLAG', ...environments.map((name) => name.toUpperCase()), 'OWNER', 'TAGS'],
+    row: (item) => [
+      item.text('key'),
+      ...environments.map((name) => stateIn(item.fields('environments'), name)),
+      item.text('owner'),
+      item.texts('tags').join(', '),
+    ],
+    empty: `No flags in ${project}. ${CREATE_HINT}`,
+  });
+}
+
+function stateIn(states: Fields, environment: string): string {
+  return states.any(environment) === undefined ? '-' : describeState(states.fields(environment).any('state'));
+}
+
+async function listArchived(shell: Shell, options: ListOptions): Promise<void> {
+  const path = apiPath`/projects/${options.project}/flags`;
+  printList(shell, options, await connect(shell, options).request({ path, query: { archived: 'true' } }), {
+    member: 'flags',
+    headings: ['FLAG', 'ARCHIVED', 'OWNER', 'DESCRIPTION'],
+    row: (item) => [
+      item.text('key'),
+      shortTime(item.optionalText('archivedAt')),
+      item.text('owner'),
+      item.text('description'),
+    ],
+    empty: `No archived flags in ${options.project}.`,
+  });
+}
+
+async function archiveFlag(shell: Shell, key: string, options: ProjectOptions): Promise<void> {
+  const path = `${flagPath(key, options)}/archive`;
+  const headers = noteHeader(options.note);
+  const answer = await connect(shell, options).request({ method: 'POST', path, headers });
+  printAnswer(shell, options, answer, () => `Archived ${key} of ${options.project}.\n`);
+}
+
+async function restoreFlag(shell: Shell, key: string, options: ProjectOptions): Promise<void> {
+  const path = `${flagPath(key, options)}/restore`;
+  const headers = noteHeader(options.note);
+  const answer = await connect(shell, options).request({ method: 'POST', path, headers });
+  printAnswer(shell, options, answer, (fields) => {
+    const environments = fields.fields('environments').names;
+    const place = environments.length === 0 ? 'no environment' : environments.join(', ');
+    return `Restored ${key} of ${options.project} in ${place}.\n`;
+  });
+}
+
+async function deleteFlag(shell: Shell, key: string, options: DeleteOptions): Promise<void> {
+  const { project, env } = options;
+  const request = { method: 'DELETE', headers: noteHeader(options.note) } as const;
+  if (env !== undefined) {
+    const { text } = await connect(shell, options).request({
+      ...request,
+      path: statePath(key, { ...options, env }),
+    });
+    printDone(shell, options, `Deleted ${key} from ${env} of ${project}.`, text);
+    return;
+  }
+  requireYes(options, `This deletes ${key} and its states from every environment of ${project}.`);
+  const everywhere = { ...request, path: flagPath(key, options), query: { archive: 'true' } };
+  const { text } = await connect(shell, options).request(everywhere);
+  printDone(shell, options, `Deleted ${key} from ${project}.`, text);
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
-import { parseExpiry } from './expiry.ts';
-import { printAnswer, printList, shortTime } from './output.ts';
+import { addConnectionOptions, type CommandOptions, connect, parseFutureTime } from './options.ts';
+import { printAnswer, printList, printSecret, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
 interface CreateOptions extends CommandOptions {
@@ -13,31 +12,27 @@ interface CreateOptions extends CommandOptions {
 }
 
 /** `halyard key create|list|revoke` */
-export function defineKey(program: Command, shell: Shell): void {
-  const key = program
-    .command('key')
-    .description('Make, list and revoke project keys, which applications read flags with.');
+export function defineKey(key: Command, shell: Shell): void {
   addConnectionOptions(
     key
       .command('create')
       .description(
-        'Make a project key. Standard output gets the key and nothing else (with --json the whole record). It is never shown again.',
+        'Create a project key and print it on standard output (with --json the whole record). It is shown only once.',
       )
-      .requiredOption('--project <project>', 'the project')
-      .requiredOption('--env <environments>', 'the environments it opens, separated by commas')
-      .requiredOption('--name <name>', 'what to call it: the application that will use it')
-      .option('--expires <when>', 'when it stops working: 12h, 30d, 4w, or a date; never by default')
-      .addHelpText('after', KEY_CREATE_EXAMPLES),
+      .requiredOption('--project <project>', 'Project to read')
+      .requiredOption('--env <environments>', 'Environments the key can read, separated by commas')
+      .requiredOption('--name <name>', 'Name of the key, such as the application that uses it')
+      .option('--expires <when>', 'Expiry: 12h, 30d, 4w, or a date (default never)')
+      .addHelpText('after', EXAMPLES),
   ).action((options: CreateOptions) => createKey(shell, options));
   addConnectionOptions(
     key
       .command('list')
-      .description('List the keys of a project, without the keys themselves.')
-      .requiredOption('--project <project>', 'the project'),
+      .description('List the keys of a project, without their secrets.')
+      .requiredOption('--project <project>', 'Project to list'),
   ).action(async (options: CommandOptions & { readonly project: string }) => {
-    const answer = await connect(shell, options).request({
-      path: apiPath`/projects/${options.project}/keys`,
-    });
+    const { project } = options;
+    const answer = await connect(shell, options).request({ path: apiPath`/projects/${project}/keys` });
     printList(shell, options, answer, {
       member: 'keys',
       headings: ['ID', 'NAME', 'KEY', 'ENVIRONMENTS', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'],
@@ -47,42 +42,44 @@ export function defineKey(program: Command, shell: Shell): void {
         `...${item.text('lastFour')}`,
         item.texts('environments').join(', '),
         item.any('damaged') === true ? 'damaged' : item.text('status'),
-        shortTime(item.optionalText('createdAt')),
-        shortTime(item.optionalText('expiresAt')),
-        shortTime(item.optionalText('lastUsedAt')),
+        ...['createdAt', 'expiresAt', 'lastUsedAt'].map((name) => shortTime(item.optionalText(name))),
       ],
-      empty: `Project ${options.project} has no key. Make one: halyard key create --project ${options.project} …`,
+      empty: `No keys in ${project}. Create one with "halyard key create --project ${project} ...".`,
     });
   });
   addConnectionOptions(
     key
       .command('revoke <id>')
-      .description('Revoke a key, named by its id. Requests with it get 401 and its streams end, at once.')
-      .addHelpText('after', '\nThe ids are in "halyard key list".'),
+      .description('Revoke a key. Its requests fail with 401 and its streams close at once.')
+      .addHelpText('after', '\nRun "halyard key list" to see the ids.'),
   ).action(async (id: string, options: CommandOptions) => {
     const answer = await connect(shell, options).request({ method: 'DELETE', path: apiPath`/keys/${id}` });
-    printAnswer(shell, options, answer, (fields) => `Key ${fields.text('name')} (${id}) is revoked.\n`);
+    printAnswer(shell, options, answer, (fields) => `Revoked key ${fields.text('name')} (${id}).\n`);
   });
 }
 
-const KEY_CREATE_EXAMPLES = `
+const EXAMPLES = `
 Examples:
   halyard key create --project shop --env production --name checkout-service
   halyard key create --project shop --env development,staging --name ci --expires 30d > key.txt`;
 
 async function createKey(shell: Shell, options: CreateOptions): Promise<void> {
-  const environments = options.env.split(',').map((name) => name.trim());
-  const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, shell.now());
-  const answer = await connect(shell, options).request({
-    method: 'POST',
-    path: apiPath`/projects/${options.project}/keys`,
-    body: JSON.stringify({ name: options.name, environments, ...(expiresAt && { expiresAt }) }),
+  const { name, project, expires } = options;
+  const environments = options.env.split(',').map((each) => each.trim());
+  const expiresAt = expires === undefined ? undefined : parseFutureTime(expires, shell.now(), '--expires');
+  const path = apiPath`/projects/${project}/keys`;
+  const body = JSON.stringify({ name, environments, expiresAt });
+  const answer = await connect(shell, options).request({ method: 'POST', path, body });
+  const reach = `reads ${environments.join(', ')} of ${project}`;
+  printSecret(shell, options, answer, {
+    member: 'key',
+    sentence:
+      `Key ${name} (${answer.fields.text('id')}) ${reach} and ${describeExpiry(expiresAt)}.\n` +
+      'Save it now. You cannot see it again.',
   });
-  const { fields } = answer;
-  const until = expiresAt === undefined ? 'It does not expire.' : `It expires at ${shortTime(expiresAt)}.`;
-  shell.writeError(
-    `Key ${options.name} (${fields.text('id')}) opens ${environments.join(', ')} of ${options.project}. ${until}\n` +
-      'Keep it now: it is shown only this once.\n',
-  );
-  shell.write(options.json ? `${answer.text.trim()}\n` : `${fields.text('key')}\n`);
+}
+
+/** `never expires`, or `expires at …`. */
+export function describeExpiry(expiresAt: string | undefined): string {
+  return expiresAt === undefined ? 'never expires' : `expires at ${shortTime(expiresAt)}`;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
 import { type NodeProcess, startNode } from '@halyard/testing';
-import { type CapturedShellOptions, type CliRun, runCaptured } from './captured-shell.ts';
+import { type CapturedShellOptions, type CliRun, runCaptured } from './test-shell.ts';
 
 let node: NodeProcess;
 const folder = mkdtempSync(join(tmpdir(), 'halyard-cli-'));
@@ -41,12 +41,12 @@ async function seen(line: string | readonly string[]): Promise<string> {
 const PRODUCTION = ['--project', 'shop', '--env', 'production'];
 
 describe('project', () => {
-  test('create makes one with the three environments', async () => {
-    expect(await seen('project create bakery')).toMatch(/^Project bakery was made, with .*production.*\.\n$/);
+  test('create adds a project with three environments', async () => {
+    expect(await seen('project create bakery')).toMatch(/^Created project bakery with .*production.*\.\n$/);
     expect((await json('project create cellar')).name).toBe('cellar');
   });
 
-  test('list shows all of them', async () => {
+  test('list shows all projects', async () => {
     expect(await seen('project list')).toMatch(
       /^PROJECT +CREATED\n[\s\S]*\nshop +\d{4}-\d\d-\d\d \d\d:\d\dZ\n$/,
     );
@@ -54,16 +54,16 @@ describe('project', () => {
     expect(projects.map((project: { name: string }) => project.name)).toContain('shop');
   });
 
-  test('create refuses a name that is taken with 4, and one that is none with 2', async () => {
+  test('create ends with 4 for a name in use and with 2 for an invalid one', async () => {
     const taken = await halyard('project create shop');
     expect(taken).toMatchObject({ exitCode: 4, out: '' });
-    expect(taken.err).toMatch(/^error: .+\n {7}More: http.+\/errors\/already_exists\n$/);
+    expect(taken.err).toMatch(/^error: .+\n {7}See http.+\/errors\/already_exists\n$/);
     expect(await halyard(['project', 'create', 'No Name'])).toMatchObject({ exitCode: 2, out: '' });
   });
 
-  test('delete removes it, and a project that is not there ends with 3', async () => {
+  test('delete removes a project, and ends with 3 for one that does not exist', async () => {
     await halyard('project create shed');
-    expect(await seen('project delete shed --yes')).toBe('Project shed was deleted.\n');
+    expect(await seen('project delete shed --yes')).toBe('Deleted project shed.\n');
     const gone = await halyard('project delete shed --yes');
     expect(gone).toMatchObject({ exitCode: 3, out: '' });
     expect(gone.err).toContain('/errors/project_not_found');
@@ -71,13 +71,13 @@ describe('project', () => {
 });
 
 describe('environment', () => {
-  test('create, list and delete do so', async () => {
-    expect(await seen('environment create shop preview')).toBe('Environment preview of shop was made.\n');
+  test('create, list and delete an environment', async () => {
+    expect(await seen('environment create shop preview')).toBe('Created environment preview of shop.\n');
     expect(await seen('environment list shop')).toMatch(
       /^ENVIRONMENT +REVISION +PROTECTED +CREATED\n[\s\S]*\nproduction +0 +yes [\s\S]*\npreview +0 +no /,
     );
     expect(await seen('environment delete shop preview --yes')).toBe(
-      'Environment preview of shop was deleted.\n',
+      'Deleted environment preview of shop.\n',
     );
     const gone = await halyard('environment delete shop preview --yes');
     expect(gone).toMatchObject({ exitCode: 3 });
@@ -86,35 +86,33 @@ describe('environment', () => {
 });
 
 describe('flag', () => {
-  test('set makes a flag where it is missing, and shows old and new state', async () => {
+  test('set creates a missing flag, and shows old and new state', async () => {
     expect(await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--on'])).toMatch(
-      /^fresh in production of shop: absent -> on \(revision \d+\)\n$/,
+      /^fresh in production of shop: not set -> on \(revision \d+\)\n$/,
     );
     expect(
       await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--rollout', '12.5', '--value', '"blue"']),
-    ).toMatch(/: on -> on, 12.5 %, value "blue" \(revision \d+\)\n$/);
+    ).toMatch(/: on -> on, 12.5%, value "blue" \(revision \d+\)\n$/);
     expect(
       await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--off', '--no-rollout', '--no-value']),
-    ).toMatch(/: on, 12.5 %, value "blue" -> off \(revision \d+\)\n$/);
-    expect(await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--off'])).toMatch(
-      /: off \(as it was\) \(nothing to change\)\n$/,
-    );
+    ).toMatch(/: on, 12.5%, value "blue" -> off \(revision \d+\)\n$/);
+    expect(await seen(['flag', 'set', 'fresh', ...PRODUCTION, '--off'])).toMatch(/: off \(unchanged\)\n$/);
   });
 
-  test('set writes JSON on standard output when piped, and old and new state beside it', async () => {
+  test('set writes JSON on standard output when piped, and both states on standard error', async () => {
     const run = await halyard(['flag', 'set', 'piped', ...PRODUCTION, '--on']);
     expect(JSON.parse(run.out)).toMatchObject({ key: 'piped', state: { enabled: true }, changed: true });
-    expect(run.err).toStartWith('piped in production of shop: absent -> on (');
+    expect(run.err).toStartWith('piped in production of shop: not set -> on (');
   });
 
-  test('set passes the text of a value on as it was written', async () => {
+  test('set sends the text of a value unchanged', async () => {
     const value = '{"z":1.0,"a":12345678901234567890}';
     await halyard(['flag', 'set', 'exact', ...PRODUCTION, '--on', '--value', value]);
     expect((await halyard(['flag', 'get', 'exact', ...PRODUCTION])).out).toContain(`"value":${value}`);
     expect(await seen(['flag', 'get', 'exact', ...PRODUCTION])).toContain('"a":12345678901234567890');
   });
 
-  test('set --expect refuses with 4 when the flag has another revision, or exists', async () => {
+  test('set --expect ends with 4 for another revision or an existing flag', async () => {
     const { revision } = await json(['flag', 'set', 'guarded', ...PRODUCTION, '--on']);
     const set = (expected: string | number) =>
       halyard(['flag', 'set', 'guarded', ...PRODUCTION, '--rollout', '50', '--expect', `${expected}`]);
@@ -123,7 +121,7 @@ describe('flag', () => {
     expect(await set(revision)).toMatchObject({ exitCode: 0 });
   });
 
-  test('get and list show what is there', async () => {
+  test('get and list show states', async () => {
     await halyard(['flag', 'set', 'shown', ...PRODUCTION, '--on', '--value', '[1,2]']);
     expect(await seen(['flag', 'get', 'shown', ...PRODUCTION])).toMatch(
       /^shown in production of shop\n {2}state {5}on, value \[1,2\]\n {2}revision {2}\d+\n {2}changed {3}\d{4}-/,
@@ -132,14 +130,14 @@ describe('flag', () => {
       /^FLAG +STATE +REVISION +CHANGED\n[\s\S]*shown +on, value \[1,2\] +\d+ +\d{4}-/,
     );
     expect((await json(['flag', 'list', ...PRODUCTION])).environment).toBe('production');
-    expect(await seen('flag list --project shop --env staging')).toStartWith('staging of shop has no flag.');
+    expect(await seen('flag list --project shop --env staging')).toStartWith('No flags in staging of shop.');
   });
 
-  test('delete removes it from the one environment', async () => {
+  test('delete removes a flag from one environment', async () => {
     await halyard(['flag', 'set', 'short-lived', ...PRODUCTION, '--on']);
     await halyard('flag set short-lived --project shop --env development --on');
     expect(await seen(['flag', 'delete', 'short-lived', ...PRODUCTION])).toBe(
-      'short-lived was deleted from production of shop.\n',
+      'Deleted short-lived from production of shop.\n',
     );
     const gone = await halyard(['flag', 'get', 'short-lived', ...PRODUCTION]);
     expect(gone).toMatchObject({ exitCode: 3, out: '' });
@@ -153,17 +151,17 @@ describe('flag', () => {
 describe('key', () => {
   const CREATE = ['key', 'create', '--project', 'shop', '--env', 'production,staging'];
 
-  test('create writes the key alone on standard output, and nothing of it elsewhere', async () => {
+  test('create writes only the key on standard output, and no part of it elsewhere', async () => {
     for (const isTerminal of [true, false]) {
       const run = await halyard([...CREATE, '--name', 'service'], { isTerminal });
       expect(run.exitCode).toBe(0);
       expect(run.out).toMatch(new RegExp(`^${PROJECT_KEY_PATTERN.source}\n$`));
-      expect(run.err).toContain('opens production, staging of shop. It does not expire.');
+      expect(run.err).toContain('reads production, staging of shop and never expires.');
       expect(run.err).not.toContain('proj_live_');
     }
   });
 
-  test('a created key reads flags, expires when it was told to, is listed, and is refused once revoked', async () => {
+  test('a new key reads flags, has its expiry, is listed, and is rejected once revoked', async () => {
     const key = (await halyard([...CREATE, '--name', 'short', '--expires', '30d'])).out.trim();
     const read = () => fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
     expect((await read()).status).toBe(200);
@@ -175,7 +173,7 @@ describe('key', () => {
     expect(table).toMatch(/^ID +NAME +KEY +ENVIRONMENTS +STATUS +CREATED +EXPIRES +LAST USED\n/);
     expect(table).toContain(`...${key.slice(-4)}`);
     expect(table).not.toContain(key);
-    expect(await seen(`key revoke ${record.id}`)).toBe(`Key short (${record.id}) is revoked.\n`);
+    expect(await seen(`key revoke ${record.id}`)).toBe(`Revoked key short (${record.id}).\n`);
     expect((await read()).status).toBe(401);
   });
 
@@ -187,7 +185,7 @@ describe('key', () => {
 });
 
 describe('token', () => {
-  test('create writes the token alone; it works until it is revoked, then ends commands with 4', async () => {
+  test('create writes only the token; once revoked, it ends commands with 4', async () => {
     const run = await halyard('token create --name pipeline --expires 12h', { isTerminal: true });
     expect(run.out).toMatch(/^hat_[0-9A-Za-z]{43}\n$/);
     expect(run.err).not.toContain('hat_');
@@ -198,7 +196,7 @@ describe('token', () => {
     expect(await seen('token list')).toMatch(
       /^ID +NAME +ROLE +CREATED +EXPIRES +REVOKED +LAST USED\n[\s\S]*pipeline +admin /,
     );
-    expect(await seen(`token revoke ${id}`)).toBe(`Token ${id} is revoked.\n`);
+    expect(await seen(`token revoke ${id}`)).toBe(`Revoked token ${id}.\n`);
     const refused = await halyard('project list', asPipeline);
     expect(refused).toMatchObject({ exitCode: 4, out: '' });
     expect(refused.err).toContain('/errors/invalid_access_token');
@@ -207,17 +205,17 @@ describe('token', () => {
 });
 
 describe('audit', () => {
-  test('shows who changed what, with a note of any script', async () => {
+  test('shows changes with a note in any script', async () => {
     await halyard(['flag', 'set', 'noted', ...PRODUCTION, '--on', '--note', 'déjà vu → 日本']);
     const entry = (await json('audit --project shop --env production --target noted --limit 1')).entries[0];
     expect(entry).toMatchObject({ action: 'flag.changed', target: 'noted', note: 'déjà vu → 日本' });
     expect(await seen(['audit', ...PRODUCTION])).toMatch(
-      /^SEQ +WHEN +WHO +WHAT +WHERE +TARGET +NOTE\n[\s\S]*noted +déjà vu → 日本\n/,
+      /^SEQ +TIME +ACTOR +ACTION +WHERE +TARGET +NOTE\n[\s\S]*noted +déjà vu → 日本\n/,
     );
   });
 });
 
-test('a note with control characters, as of a coloured log, is kept without them', async () => {
+test('removes control characters from a note', async () => {
   const run = await halyard([
     'flag',
     'set',
@@ -233,12 +231,12 @@ test('a note with control characters, as of a coloured log, is kept without them
 });
 
 describe('export and import', () => {
-  test('what was exported can be imported: unchanged it changes nothing, edited it shows and does what differs', async () => {
+  test('an exported document can be imported: unchanged it changes nothing, edited it applies the differences', async () => {
     await halyard('project create copied');
     await halyard('flag set kept --project copied --env staging --on');
     const file = join(folder, 'copied.yaml');
     const written = await halyard(['export', '--project', 'copied', '--out', file]);
-    expect(written).toEqual({ exitCode: 0, out: '', err: `Project copied was written to ${file}.\n` });
+    expect(written).toEqual({ exitCode: 0, out: '', err: `Wrote project copied to ${file}.\n` });
     const { out: document } = await halyard('export --project copied');
     expect(await Bun.file(file).text()).toBe(document);
     expect(document).toContain('project: copied');
@@ -246,31 +244,33 @@ describe('export and import', () => {
 
     await halyard('flag set kept --project copied --env staging --off');
     await halyard('flag set extra --project copied --env staging --on');
-    expect(await seen(['import', file])).toContain('1 flag state(s) differ and were left alone');
+    expect(await seen(['import', file])).toContain('Kept 1 flag state;');
     const planned = await seen(['import', file, '--policy', 'enforce', '--dry-run']);
-    expect(planned).toContain('- staging/extra: on -> absent\n');
+    expect(planned).toContain('- staging/extra: on -> not set\n');
     expect(planned).toContain('~ staging/kept: off -> on\n');
-    expect(planned).toEndWith('copied: 2 flag states would change; nothing was written.\n');
-    expect(await seen(['import', file, '--policy', 'enforce'])).toEndWith('copied: 2 flag states changed.\n');
+    expect(planned).toEndWith('Dry run: would change 2 flag states of copied.\n');
+    expect(await seen(['import', file, '--policy', 'enforce'])).toEndWith(
+      'Changed 2 flag states of copied.\n',
+    );
     expect((await halyard('export --project copied')).out).toBe(document);
   });
 
-  test('import reads JSON from standard input and makes the project it names', async () => {
+  test('import reads JSON from standard input and creates its project', async () => {
     const { out } = await halyard('export --project shop --format json');
     const input = JSON.stringify({ ...JSON.parse(out), project: 'twin' });
     const run = await halyard('import - --note copy', { input, isTerminal: true });
     expect(run).toMatchObject({ exitCode: 0, err: '' });
-    expect(run.out).toStartWith('+ project twin was made\n');
+    expect(run.out).toStartWith('+ Created project twin\n');
     expect(JSON.parse((await halyard('export --project twin --format json')).out)).toEqual(JSON.parse(input));
   });
 
-  test('import refuses what is no such document with 2', async () => {
+  test('import ends with 2 for an invalid document', async () => {
     expect(await halyard('import -', { input: 'just: text' })).toMatchObject({ exitCode: 2, out: '' });
     expect(await halyard('import -', { input: ' ' })).toMatchObject({ exitCode: 2, out: '' });
   });
 });
 
-test('types writes declarations of a project, values and all', async () => {
+test('types writes declarations with the types of values', async () => {
   await halyard('project create typed');
   const place = '--project typed --env production';
   await halyard(['flag', 'set', 'limit', ...place.split(' '), '--on', '--value', '25']);
@@ -282,7 +282,7 @@ test('types writes declarations of a project, values and all', async () => {
   expect((await halyard('types --project nobody')).exitCode).toBe(3);
 });
 
-test('openapi prints the document, without a token', async () => {
+test('openapi prints the document without a token', async () => {
   const run = await halyard('openapi', { env: { HALYARD_TOKEN: '' } });
   expect(JSON.parse(run.out).openapi).toStartWith('3.1');
 });
@@ -292,7 +292,7 @@ describe('flag update', () => {
     await json(['flag', 'set', 'described', ...PRODUCTION, '--on']);
     const update = ['flag', 'update', 'described', '--project', 'shop'];
     const texts = ['--description', 'For the launch', '--tags', 'web, release,', '--owner', 'payments'];
-    expect(await seen([...update, ...texts])).toBe('Flag described of shop was changed.\n');
+    expect(await seen([...update, ...texts])).toBe('Updated described of shop.\n');
     expect(await json([...update, '--tags', ''])).toMatchObject({
       ...{ key: 'described', description: 'For the launch', tags: [], owner: 'payments' },
     });
@@ -301,7 +301,7 @@ describe('flag update', () => {
 });
 
 describe('the filters of audit', () => {
-  test('show what one actor did, of one kind, within a time', async () => {
+  test('filter by actor, action and time', async () => {
     await json(['flag', 'set', 'audited', ...PRODUCTION, '--on']);
     const count = async (...filter: string[]) => (await json(['audit', ...filter])).entries.length;
     const [{ actor }] = (await json('audit --limit 1')).entries;
@@ -315,7 +315,7 @@ describe('the filters of audit', () => {
 });
 
 describe('doctor', () => {
-  test('finds everything in order, up to the first frame of a stream', async () => {
+  test('passes all checks, up to the first frame of a stream', async () => {
     const { out: input } = await halyard(['key', 'create', ...PRODUCTION, '--name', 'doctor']);
     const run = await halyard('doctor --key - --env production', { input, isTerminal: true });
     expect(run).toMatchObject({ exitCode: 0, err: '' });
@@ -325,7 +325,7 @@ describe('doctor', () => {
     expect(run.out).not.toContain(input.trim());
   });
 
-  test('says what is wrong with a token and a key, and ends with 1', async () => {
+  test('explains a wrong token and key, and ends with 1', async () => {
     const key = `proj_live_${'0'.repeat(49)}`;
     const run = await halyard(['doctor', '--key', key, '--token', 'hat_wrong']);
     expect(run.exitCode).toBe(1);
@@ -334,12 +334,15 @@ describe('doctor', () => {
     expect(ok).toBe(false);
     expect(findings.filter((finding: { outcome: string }) => finding.outcome === 'failed')).toMatchObject([
       { check: 'access token' },
-      { check: 'project key', detail: 'is refused, and its checksum is wrong: it was mistyped or cut off.' },
+      {
+        check: 'project key',
+        detail: 'rejected: the checksum of the key is wrong, so it was mistyped or cut off.',
+      },
     ]);
     expect(run.out + run.err).not.toContain(key);
   });
 
-  test('finds both addresses of a server whose management has a port of its own', async () => {
+  test('finds both addresses of a server with a management port', async () => {
     const split = await startNode({ env: { HALYARD_DRAIN_SECONDS: '0', HALYARD_MANAGEMENT_PORT: '0' } });
     try {
       const managementUrl = /"managementUrl":"([^"]+)"/.exec(split.logs())?.[1] ?? '';
@@ -357,22 +360,22 @@ describe('doctor', () => {
         out: '{"ok":true,"findings":[{"check":"readiness","outcome":"ok","detail":"ready for traffic"}]}\n',
       });
       const atMain = await halyard(`doctor --url ${split.url}`, { env });
-      expect(atMain).toMatchObject({ exitCode: 1, out: expect.stringContaining('give that one with --url') });
+      expect(atMain).toMatchObject({ exitCode: 1, out: expect.stringContaining('set --url to it') });
       const atManagement = await halyard(`doctor --key - --url ${managementUrl}`, { env, input });
-      expect(atManagement.out).toContain('Say with --read-url where they are read.');
-      const told = `doctor --key - --url ${managementUrl} --read-url ${split.url}`;
-      expect(await halyard(told, { env, input })).toMatchObject({ exitCode: 0 });
+      expect(atManagement.out).toContain('Set --read-url to the address that serves flags.');
+      const withBoth = `doctor --key - --url ${managementUrl} --read-url ${split.url}`;
+      expect(await halyard(withBoth, { env, input })).toMatchObject({ exitCode: 0 });
     } finally {
       await split.stop();
     }
   });
 
-  test('--readiness fails where nobody answers', async () => {
+  test('--readiness fails without a server', async () => {
     const run = await halyard('doctor --readiness --url http://127.0.0.1:1');
     expect(run).toMatchObject({ exitCode: 1, out: expect.stringContaining('at http://127.0.0.1:1.') });
   });
 
-  test('--liveness asks only whether the process runs, not whether it is ready', async () => {
+  test('--liveness checks only that the process runs, not that it is ready', async () => {
     const paths: string[] = [];
     const unready = Bun.serve({
       ...{ port: 0, hostname: '127.0.0.1' },
@@ -395,14 +398,14 @@ describe('doctor', () => {
     expect(await halyard('doctor --liveness --url http://127.0.0.1:1')).toMatchObject({ exitCode: 1 });
   });
 
-  test('says that no server answers', async () => {
+  test('reports that no server is running', async () => {
     const run = await halyard('doctor --url http://127.0.0.1:1', { isTerminal: true });
     expect(run.exitCode).toBe(1);
-    expect(run.out).toContain('No server answers at http://127.0.0.1:1. Start one with "halyard serve"');
+    expect(run.out).toContain('No server is running at http://127.0.0.1:1. Start one with "halyard serve"');
   });
 });
 
-test('a page that is not Halyard is said to be none', async () => {
+test('reports an answer that is not from Halyard', async () => {
   const other = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -411,7 +414,7 @@ test('a page that is not Halyard is said to be none', async () => {
   try {
     const run = await halyard(`project list --url http://127.0.0.1:${other.port}`);
     expect(run).toMatchObject({ exitCode: 1, out: '' });
-    expect(run.err).toContain('answered 502. That is no answer of a Halyard server');
+    expect(run.err).toContain('returned 502. This is not a Halyard answer');
   } finally {
     await other.stop(true);
   }

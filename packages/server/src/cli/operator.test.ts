@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type NodeProcess, startNode } from '@halyard/testing';
-import { type CapturedShellOptions, type CliRun, runCaptured } from './captured-shell.ts';
+import { type CapturedShellOptions, type CliRun, runCaptured } from './test-shell.ts';
 
 let node: NodeProcess;
 
@@ -27,21 +27,21 @@ function tokenIn({ out }: CliRun): string {
   return out.trim().split('#')[1] ?? '';
 }
 
-test('an operator is invited, listed, given a new password and removed', async () => {
+test('invites, lists, resets and removes an operator', async () => {
   const invited = await halyard('operator invite Ada@Example.com --role admin', { isTerminal: true });
   expect(invited.exitCode).toBe(0);
   expect(invited.out).toMatch(/^https:\/\/flags\.example\/invitation#hin_[0-9A-Za-z]{43}\n$/);
-  expect(invited.err).toContain('is invited. The link works once, until 2');
+  expect(invited.err).toContain('Invited Ada@Example.com. The link works once, until 2');
   expect(invited.err).not.toContain('hin_');
   const accept = { token: tokenIn(invited), name: 'Ada', password: 'a long enough password' };
   expect((await post('/invitations/accept', accept)).status).toBe(201);
 
   const listed = await halyard('operator list', { isTerminal: true });
-  expect(listed.out).toMatch(/^E-MAIL +NAME +ROLE +SINCE +LAST SEEN\nada@example\.com +Ada +admin /);
+  expect(listed.out).toMatch(/^EMAIL +NAME +ROLE +SINCE +LAST SEEN\nada@example\.com +Ada +admin /);
   expect(JSON.parse((await halyard('operator list')).out).operators).toHaveLength(1);
 
   const reset = await halyard('operator reset ada@example.com');
-  expect(reset.err).toContain('the old one works until then');
+  expect(reset.err).toContain('The old password works until it is used.');
   const next = { token: tokenIn(reset), password: 'another long password' };
   expect((await post('/invitations/accept', next)).status).toBe(201);
 
@@ -52,12 +52,12 @@ test('an operator is invited, listed, given a new password and removed', async (
   expect((await post('/invitations/accept', { token: bob, password: 'bob has one as well' })).status).toBe(
     201,
   );
-  expect((await halyard('operator list', { isTerminal: true })).out).toContain('editor, protected too');
+  expect((await halyard('operator list', { isTerminal: true })).out).toContain('editor + protected');
   const removed = await halyard('operator remove bob@example.com --yes', { isTerminal: true });
-  expect(removed).toMatchObject({ exitCode: 0, out: 'bob@example.com was removed.\n' });
+  expect(removed).toMatchObject({ exitCode: 0, out: 'Removed bob@example.com.\n' });
 });
 
-test('the role of an operator is changed', async () => {
+test('set-role changes the role of an operator', async () => {
   const invited = tokenIn(await halyard('operator invite eve@example.com --role editor --protected'));
   expect(
     (await post('/invitations/accept', { token: invited, password: 'eve has one as well' })).status,
@@ -68,11 +68,11 @@ test('the role of an operator is changed', async () => {
   expect(await halyard('operator set-role nobody@example.com --role viewer')).toMatchObject({ exitCode: 3 });
 });
 
-test('an invitation is listed without its secret, and revoked', async () => {
+test('lists an invitation without its secret, and revokes it', async () => {
   const invited = await halyard('operator invite carl@example.com --role viewer');
   const [{ id }] = JSON.parse((await halyard('invitation list')).out).invitations;
   const list = await halyard('invitation list', { isTerminal: true });
-  expect(list.out).toMatch(/^ID +KIND +E-MAIL +ROLE +BY +EXPIRES\n[\w-]+ +\w+ +carl@example\.com +viewer /);
+  expect(list.out).toMatch(/^ID +KIND +EMAIL +ROLE +BY +EXPIRES\n[\w-]+ +\w+ +carl@example\.com +viewer /);
   expect(list.out).not.toContain(tokenIn(invited));
   expect(await halyard(`invitation revoke ${id}`, { isTerminal: true })).toMatchObject({ exitCode: 0 });
   expect(
@@ -81,7 +81,7 @@ test('an invitation is listed without its secret, and revoked', async () => {
   expect(await halyard(`invitation revoke ${id}`)).toMatchObject({ exitCode: 3 });
 });
 
-test('what is written wrongly, or names nobody, says so', async () => {
+test('reports invalid options and unknown operators', async () => {
   expect(await halyard('operator invite ada@example.com --role boss')).toMatchObject({
     exitCode: 2,
     out: '',
@@ -93,7 +93,7 @@ test('what is written wrongly, or names nobody, says so', async () => {
   expect(unsure.err).toContain('Add --yes');
 });
 
-test('an access token may do what its role says and no more', async () => {
+test('an access token can do only what its role allows', async () => {
   const run = await halyard('token create --name reader --role viewer --no-protected');
   expect(run.err).toContain('has the role viewer');
   const asReader = { env: { HALYARD_TOKEN: run.out.trim() } };

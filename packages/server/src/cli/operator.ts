@@ -1,122 +1,183 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { ROLES } from '../domain/people.ts';
 import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
-import { CliError, EXIT } from './cli-error.ts';
-import { requireYes } from './confirmation.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
-import { printAnswer, printDone, printList, shortTime } from './output.ts';
-import {
-  addPermissionOptions,
-  type PermissionOptions,
-  permissionBody,
-  permissionText,
-} from './permission-options.ts';
+import { CliError, EXIT, usageError } from './cli-error.ts';
+import { addConnectionOptions, type CommandOptions, connect, requireYes } from './options.ts';
+import { printAnswer, printDone, printList, printSecret, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
-/** `halyard operator list|invite|set-role|reset|remove` */
-export function defineOperator(program: Command, shell: Shell): void {
-  const operator = program
-    .command('operator')
-    .description('Invite, list, change and remove operators: the people who sign in to the dashboard.');
-  addConnectionOptions(operator.command('list').description('List the people who may sign in.')).action(
-    async (options: CommandOptions) => {
-      const answer = await connect(shell, options).request({ path: apiPath`/operators` });
-      printList(shell, options, answer, {
-        member: 'operators',
-        headings: ['E-MAIL', 'NAME', 'ROLE', 'SINCE', 'LAST SEEN'],
-        row: (item) => [
-          item.text('email'),
-          item.text('name'),
-          permissionText(item.text('role'), item.any('canChangeProtected')),
-          shortTime(item.optionalText('createdAt')),
-          shortTime(item.optionalText('lastSeenAt')),
-        ],
-        empty: 'Nobody can sign in yet. Invite somebody: halyard operator invite <e-mail> --role admin',
-      });
-    },
-  );
-  defineLinks(operator, shell);
-  defineSetRole(operator, shell);
-  addConnectionOptions(
-    operator
-      .command('remove <e-mail>')
-      .description('Remove an operator. Their sessions and open links end; access tokens they made stay.')
-      .option('--yes', 'yes, remove them'),
-  ).action(async (email: string, options: CommandOptions & { readonly yes?: boolean }) => {
-    requireYes(options, `Removing ${email} signs them out everywhere, and they cannot sign in again.`);
-    const client = connect(shell, options);
-    const path = apiPath`/operators/${await idOf(client, email)}`;
-    const { text } = await client.request({ method: 'DELETE', path });
-    printDone(shell, options, `${email} was removed.`, text);
-  });
+/** Options that name the permissions of an operator or access token. */
+export interface PermissionOptions {
+  readonly role?: string;
+  /** `--protected` and `--no-protected`; absent without either. */
+  readonly protected?: boolean;
 }
 
-function defineLinks(operator: Command, shell: Shell): void {
-  const invite = operator
-    .command('invite <e-mail>')
-    .description(
-      'Invite somebody. Standard output gets the one-time link and nothing else (with --json the whole record): hand it over.',
-    );
-  addPermissionOptions(invite, {
-    role: 'by default viewer',
-    protected: 'administrators always may',
-  }).addHelpText('after', '\nExample:\n  halyard operator invite ada@example.com --role editor --protected');
-  addConnectionOptions(invite).action(async (email: string, options: CommandOptions & PermissionOptions) => {
-    const body = JSON.stringify({ role: 'viewer', ...permissionBody(options), email });
+/** Adds `--role`, `--protected` and `--no-protected`. `defaults` describes what holds without them. */
+export function addPermissionOptions(
+  command: Command,
+  defaults: { readonly role: string; readonly protected: string },
+): Command {
+  return command
+    .addOption(
+      new Option('--role <role>', `Role: viewer, editor or admin (${defaults.role})`).choices([...ROLES]),
+    )
+    .option('--protected', `Allow changes in protected environments (${defaults.protected})`)
+    .option('--no-protected', 'Deny changes in protected environments');
+}
+
+/** The members of a request body that the options stand for. */
+export function permissionBody(options: PermissionOptions): object {
+  // JSON.stringify leaves out what is undefined.
+  return { role: options.role, canChangeProtected: options.protected };
+}
+
+/** Permissions in a table: `editor`, `editor + protected`. Administrators can always change protected environments. */
+export function describePermission(role: string, canChangeProtected: unknown): string {
+  return role === 'editor' && canChangeProtected === true ? 'editor + protected' : role;
+}
+
+/** `halyard operator list|invite|set-role|reset|remove` */
+export function defineOperator(operator: Command, shell: Shell): void {
+  operator.description('Invite, list, change and remove operators: the people who sign in to the dashboard.');
+  addConnectionOptions(operator.command('list').description('List the operators.')).action(
+    (options: CommandOptions) => listOperators(shell, options),
+  );
+  addConnectionOptions(
+    addPermissionOptions(
+      operator
+        .command('invite <email>')
+        .description(
+          'Invite an operator. Prints the one-time link to pass on, on standard output (with --json the whole record).',
+        ),
+      { role: 'default viewer', protected: 'always on for admin' },
+    ).addHelpText('after', '\nExample:\n  halyard operator invite ada@example.com --role editor --protected'),
+  ).action(async (email: string, options: CommandOptions & PermissionOptions) => {
+    const body = JSON.stringify({ ...permissionBody(options), role: options.role ?? 'viewer', email });
     const request = { method: 'POST', path: apiPath`/invitations`, body } as const;
     const answer = await connect(shell, options).request(request);
-    printLink(shell, options, answer, `${email} is invited.`);
+    printLink(shell, options, answer, `Invited ${email}.`);
   });
   addConnectionOptions(
+    addPermissionOptions(
+      operator
+        .command('set-role <email>')
+        .description('Change the permissions of an operator. Their sessions end and they sign in again.'),
+      { role: 'default unchanged', protected: 'default unchanged' },
+    ).addHelpText(
+      'after',
+      '\nExample:\n  halyard operator set-role ada@example.com --role editor --protected',
+    ),
+  ).action((email: string, options: CommandOptions & PermissionOptions) => setRole(shell, email, options));
+  addConnectionOptions(
     operator
-      .command('reset <e-mail>')
+      .command('reset <email>')
       .description(
-        'Make a link for a new password. Standard output gets the link and nothing else (with --json the whole record).',
+        'Create a link to set a new password. Prints it on standard output (with --json the whole record).',
       ),
   ).action(async (email: string, options: CommandOptions) => {
     const client = connect(shell, options);
     const path = apiPath`/operators/${await idOf(client, email)}/reset`;
     const answer = await client.request({ method: 'POST', path });
-    printLink(shell, options, answer, `${email} may choose a new password; the old one works until then.`);
+    printLink(
+      shell,
+      options,
+      answer,
+      `Created a link for ${email}. The old password works until it is used.`,
+    );
   });
-}
-
-function defineSetRole(operator: Command, shell: Shell): void {
-  const setRole = operator
-    .command('set-role <e-mail>')
-    .description('Change what an operator may do. Their sessions end; they sign in again.');
-  const asBefore = 'by default as before';
-  addPermissionOptions(setRole, { role: asBefore, protected: asBefore }).addHelpText(
-    'after',
-    '\nExample:\n  halyard operator set-role ada@example.com --role editor --protected',
-  );
-  addConnectionOptions(setRole).action(async (email: string, options: CommandOptions & PermissionOptions) => {
-    const body = JSON.stringify(permissionBody(options));
-    if (body === '{}') {
-      throw new CliError('Nothing to change was given: add --role, --protected or --no-protected.', {
-        exitCode: EXIT.usage,
-      });
-    }
+  addConnectionOptions(
+    operator
+      .command('remove <email>')
+      .description('Remove an operator. Ends their sessions and open links; access tokens they created stay.')
+      .option('--yes', 'Confirm'),
+  ).action(async (email: string, options: CommandOptions & { readonly yes?: boolean }) => {
+    requireYes(options, `This signs ${email} out everywhere and ends their access to the dashboard.`);
     const client = connect(shell, options);
     const path = apiPath`/operators/${await idOf(client, email)}`;
-    const answer = await client.request({ method: 'PATCH', path, body });
-    printAnswer(shell, options, answer, (fields) => {
-      const role = permissionText(fields.text('role'), fields.any('canChangeProtected'));
-      return `${email} now has the role ${role}.\n`;
-    });
+    const { text } = await client.request({ method: 'DELETE', path });
+    printDone(shell, options, `Removed ${email}.`, text);
   });
 }
 
-function printLink(shell: Shell, options: CommandOptions, answer: ApiAnswer, sentence: string): void {
+async function listOperators(shell: Shell, options: CommandOptions): Promise<void> {
+  const answer = await connect(shell, options).request({ path: apiPath`/operators` });
+  printList(shell, options, answer, {
+    member: 'operators',
+    headings: ['EMAIL', 'NAME', 'ROLE', 'SINCE', 'LAST SEEN'],
+    row: (item) => [
+      item.text('email'),
+      item.text('name'),
+      describePermission(item.text('role'), item.any('canChangeProtected')),
+      shortTime(item.optionalText('createdAt')),
+      shortTime(item.optionalText('lastSeenAt')),
+    ],
+    empty: 'No operators yet. Invite one with "halyard operator invite <email> --role admin".',
+  });
+}
+
+async function setRole(
+  shell: Shell,
+  email: string,
+  options: CommandOptions & PermissionOptions,
+): Promise<void> {
+  const body = JSON.stringify(permissionBody(options));
+  if (body === '{}') throw usageError('Nothing to change. Add --role, --protected or --no-protected.');
+  const client = connect(shell, options);
+  const path = apiPath`/operators/${await idOf(client, email)}`;
+  const answer = await client.request({ method: 'PATCH', path, body });
+  printAnswer(shell, options, answer, (fields) => {
+    const role = describePermission(fields.text('role'), fields.any('canChangeProtected'));
+    return `${email} now has the role ${role}.\n`;
+  });
+}
+
+function printLink(shell: Shell, options: CommandOptions, answer: ApiAnswer, done: string): void {
   const until = shortTime(answer.fields.optionalText('expiresAt'));
-  shell.writeError(`${sentence} The link works once, until ${until}, and is shown only this once.\n`);
-  shell.write(options.json ? `${answer.text.trim()}\n` : `${answer.fields.text('link')}\n`);
+  const sentence = `${done} The link works once, until ${until}. Save it now. You cannot see it again.`;
+  printSecret(shell, options, answer, { member: 'link', sentence });
 }
 
 async function idOf(client: ApiClient, email: string): Promise<string> {
   const { fields } = await client.request({ path: apiPath`/operators` });
   const found = fields.list('operators').find((one) => one.text('email') === email.trim().toLowerCase());
   if (found !== undefined) return found.text('id');
-  throw new CliError(`There is no operator ${email}: see "halyard operator list".`, {
+  throw new CliError(`Operator ${email} does not exist. Run "halyard operator list" to see all operators.`, {
     exitCode: EXIT.notFound,
+  });
+}
+
+/** `halyard invitation list|revoke` */
+export function defineInvitation(invitation: Command, shell: Shell): void {
+  invitation.description('List and revoke open one-time links: invitations and links to set a password.');
+  addConnectionOptions(invitation.command('list').description('List the open links, newest first.')).action(
+    async (options: CommandOptions) => {
+      const answer = await connect(shell, options).request({ path: apiPath`/invitations` });
+      printList(shell, options, answer, {
+        member: 'invitations',
+        headings: ['ID', 'KIND', 'EMAIL', 'ROLE', 'BY', 'EXPIRES'],
+        row: (item) => [
+          item.text('id'),
+          item.text('kind'),
+          item.optionalText('email') ?? '-',
+          describePermission(item.optionalText('role') ?? '-', item.any('canChangeProtected')),
+          item.optionalText('createdBy') ?? '-',
+          shortTime(item.optionalText('expiresAt')),
+        ],
+        empty: 'No open links. Invite an operator with "halyard operator invite <email>".',
+      });
+    },
+  );
+  addConnectionOptions(
+    invitation
+      .command('revoke <id>')
+      .description('Revoke a link.')
+      .addHelpText('after', '\nRun "halyard invitation list" to see the ids.'),
+  ).action(async (id: string, options: CommandOptions) => {
+    const { text } = await connect(shell, options).request({
+      method: 'DELETE',
+      path: apiPath`/invitations/${id}`,
+    });
+    printDone(shell, options, `Revoked link ${id}.`, text);
   });
 }

@@ -1,58 +1,125 @@
+import { writeFile } from 'node:fs/promises';
 import type { ApiAnswer } from './api-client.ts';
+import { CliError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
 import type { Shell } from './shell.ts';
-import { formatTable } from './table.ts';
 
-/** How a command is asked to write. */
+/** How a command writes. */
 export interface OutputOptions {
   readonly json?: boolean;
 }
 
-/** Whether to write JSON: on demand, and wherever no person is looking. */
+/** Whether to write JSON: on demand, and whenever standard output is not a terminal. */
 export function wantsJson(shell: Shell, options: OutputOptions): boolean {
   return options.json === true || !shell.isTerminal;
 }
 
-/** Writes the answer: its JSON text as it came, or for a person what `describe` makes of it. */
+/** Writes an answer: its JSON text unchanged, or on a terminal the text from `describe`. */
 export function printAnswer(
   shell: Shell,
   options: OutputOptions,
   answer: ApiAnswer,
   describe: (fields: Fields) => string,
 ): void {
-  if (wantsJson(shell, options)) shell.write(answer.text.endsWith('\n') ? answer.text : `${answer.text}\n`);
-  else shell.write(describe(answer.fields));
+  shell.write(wantsJson(shell, options) ? asLine(answer.text) : describe(answer.fields));
 }
 
-/** How a list is shown to a person. */
+/** How a list looks on a terminal. */
 export interface ListLayout {
+  /** The member of the answer that holds the items. */
+  readonly member: string;
   readonly headings: readonly string[];
   readonly row: (item: Fields) => readonly string[];
-  /** What to say when there is nothing to show. */
+  /** The sentence for an empty list. */
   readonly empty: string;
 }
 
-/** Writes a list answer: JSON as it came, or a table of the items in member `member`. */
+/** Writes a list: the answer's JSON unchanged, or a table on a terminal. */
 export function printList(
   shell: Shell,
   options: OutputOptions,
   answer: ApiAnswer,
-  layout: ListLayout & { readonly member: string },
+  { member, headings, row, empty }: ListLayout,
 ): void {
   printAnswer(shell, options, answer, (fields) => {
-    const items = fields.list(layout.member);
-    return items.length === 0 ? `${layout.empty}\n` : formatTable(layout.headings, items.map(layout.row));
+    const items = fields.list(member);
+    return items.length === 0 ? `${empty}\n` : formatTable(headings, items.map(row));
   });
 }
 
-/** Writes what was done: a sentence for a person, JSON where it is wanted and there is any. */
+/** Reports what was done: a sentence on a terminal, else the answer's JSON if it has a body. */
 export function printDone(shell: Shell, options: OutputOptions, sentence: string, json?: string): void {
   if (!wantsJson(shell, options)) shell.write(`${sentence}\n`);
   else if (json) shell.write(`${json}\n`);
   else shell.writeError(`${sentence}\n`);
 }
 
-/** A time of the API (ISO 8601) for a table: to the minute, in UTC; `-` when there is none. */
+/**
+ * Writes a new secret, which the server never shows again: the secret alone on standard output (the whole record with
+ * `--json`), and `sentence` on standard error.
+ */
+export function printSecret(
+  shell: Shell,
+  options: OutputOptions,
+  answer: ApiAnswer,
+  { member, sentence }: { readonly member: string; readonly sentence: string },
+): void {
+  shell.writeError(`${sentence}\n`);
+  shell.write(options.json ? asLine(answer.text) : `${answer.fields.text(member)}\n`);
+}
+
+/** Writes a document to the file `out` and reports it on standard error, or to standard output without `out`. */
+export async function printDocument(
+  shell: Shell,
+  text: string,
+  { out, sentence }: { readonly out: string | undefined; readonly sentence: string },
+): Promise<void> {
+  const document = asLine(text);
+  if (out === undefined) return shell.write(document);
+  await writeFile(out, document).catch((cause: unknown) => {
+    throw new CliError(`Cannot write ${out}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  });
+  shell.writeError(`${sentence}\n`);
+}
+
+function asLine(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
+/** A time of the API (ISO 8601) for a table: to the minute, in UTC; `-` if absent. */
 export function shortTime(iso: string | undefined): string {
   return iso === undefined ? '-' : `${iso.slice(0, 16).replace('T', ' ')}Z`;
+}
+
+/** Most characters of a JSON value in one line. */
+const MAX_JSON_LENGTH = 60;
+
+/** A JSON value in one line, shortened; `-` if absent. */
+export function shortJson(data: unknown): string {
+  if (data === undefined) return '-';
+  const line = printable(JSON.stringify(data));
+  return line.length <= MAX_JSON_LENGTH ? line : `${line.slice(0, MAX_JSON_LENGTH - 1)}…`;
+}
+
+/**
+ * Formats rows as a table for a terminal; columns are two spaces apart and as wide as the terminal shows them. Returns
+ * an empty text without rows.
+ */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const lines = [headings, ...rows.map((row) => row.map(printable))];
+  const widths = headings.map((_heading, column) =>
+    Math.max(...lines.map((line) => Bun.stringWidth(line[column] ?? ''))),
+  );
+  const padded = (line: readonly string[]) =>
+    line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - Bun.stringWidth(cell))).join('  ');
+  return lines.map((line) => `${padded(line).trimEnd()}\n`).join('');
+}
+
+/** Replaces control characters, so that stored text can neither break a table nor control the terminal. */
+export function printable(cell: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
+  return cell.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

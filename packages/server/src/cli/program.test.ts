@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCaptured } from './captured-shell.ts';
+import { runCaptured } from './test-shell.ts';
 
 const COMMANDS = [
   'serve',
@@ -22,6 +22,7 @@ const COMMANDS = [
   'flag',
   'flag set',
   'flag get',
+  'flag update',
   'flag list',
   'flag archive',
   'flag restore',
@@ -45,7 +46,11 @@ const COMMANDS = [
   'operator list',
   'operator invite',
   'operator reset',
+  'operator set-role',
   'operator remove',
+  'invitation',
+  'invitation list',
+  'invitation revoke',
   'audit',
   'clients',
   'delivery',
@@ -77,13 +82,13 @@ describe('help', () => {
       expect(await runCaptured(line)).toMatchObject({ exitCode: 0, out });
   });
 
-  test('halyard alone shows the help and counts as written wrongly', async () => {
+  test('halyard without a command shows the help and ends with 2', async () => {
     expect(await runCaptured([])).toMatchObject({ exitCode: 2, out: '' });
     expect((await runCaptured(['flag'])).exitCode).toBe(2);
   });
 });
 
-describe('a command line that is written wrongly ends with 2 and says', () => {
+describe('an invalid command line ends with 2 and reports', () => {
   const cases: readonly [line: string, message: string][] = [
     ['serv', "unknown command 'serv'\n(Did you mean serve?)"],
     ['help serv', "unknown command 'serv'\n(Did you mean serve?)"],
@@ -95,14 +100,14 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
     ['serve --port 99999', '--port must be a whole number from 0 to 65535, not "99999".'],
     [
       'project delete shop',
-      'Deleting the project shop deletes its environments, flags and keys for good. Add --yes',
+      'This permanently deletes project shop with its environments, flags and keys. Add --yes',
     ],
-    ['environment delete shop preview', 'Add --yes to do it.'],
-    ['flag set x --project p --env e', 'Nothing to set was given: add --on, --off, --value or --rollout.'],
-    ['flag set x --project p --env e --on --off', '--on and --off contradict each other'],
+    ['environment delete shop preview', 'Add --yes to confirm.'],
+    ['flag set x --project p --env e', 'Nothing to change. Add --on, --off, --value or --rollout.'],
+    ['flag set x --project p --env e --on --off', '--on and --off cannot be used together.'],
     [
       'flag set x --project p --env e --value blue',
-      `--value must be JSON. For a text, quote it for the shell as well: --value '"blue"'`,
+      `--value must be JSON. Quote a string for the shell as well: --value '"blue"'`,
     ],
     ['flag set x --project p --env e --rollout 101', '--rollout must be a percentage from 0 to 100'],
     ['flag set x --project p --env e --rollout 0.0001', 'at most three decimals, not "0.0001".'],
@@ -111,15 +116,15 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
     ['key create --project p --env e --name n --expires 2001-01-01', 'is not in the future'],
     ['key create --project p --env e --name n --expires 2127-02-30', '--expires must be a time from now'],
     ['schedule create x --project p --env e --on --at 2127-04-31T09:00:00Z', '--at must be a time from now'],
-    ['import /nonexistent/flags.yaml', '/nonexistent/flags.yaml cannot be read'],
+    ['import /nonexistent/flags.yaml', 'Cannot read /nonexistent/flags.yaml.'],
     ['export --project p --format xml', 'Allowed choices are yaml, json'],
     ['project list --url flags.example.com', '--url must be an http:// or https:// address'],
     ['doctor --read-url flags.example.com', '--read-url must be an http:// or https:// address'],
     ['audit --limit 0', '--limit must be a whole number from 1 to 1000, not "0".'],
     ['audit --limit all', '--limit must be a whole number from 1 to 1000, not "all".'],
     ['audit --before ', '--before must be a whole number from 1 to 999999999999999, not "".'],
-    ['flag get x --project p --env ..', '".." is the name of nothing'],
-    ['flag list --project .', '"." is the name of nothing'],
+    ['flag get x --project p --env ..', '".." is not a valid name.'],
+    ['flag list --project .', '"." is not a valid name.'],
   ];
   for (const [line, message] of cases) {
     test(`${line}`, async () => {
@@ -130,39 +135,37 @@ describe('a command line that is written wrongly ends with 2 and says', () => {
   }
 });
 
-test('import refuses a document that is not UTF-8, whose letters would be lost', async () => {
+test('import rejects a document that is not UTF-8', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-import-'));
   const file = join(folder, 'flags.yaml');
   writeFileSync(file, Buffer.from('halyard: 1\nproject: caf\u00e9\n', 'latin1'));
   const run = await runCaptured(['import', file], { env: NOWHERE });
   rmSync(folder, { recursive: true });
-  expect(run).toEqual({ exitCode: 2, out: '', err: `error: ${file} is not UTF-8 text: save it as UTF-8.\n` });
+  expect(run).toEqual({ exitCode: 2, out: '', err: `error: ${file} is not UTF-8 text. Save it as UTF-8.\n` });
 });
 
-test('a name that is empty, as of a variable that is not set, is said to be so', async () => {
+test('reports an empty name, as from an unset variable', async () => {
   const run = await runCaptured(['project', 'delete', '', '--yes'], { env: NOWHERE });
   expect(run).toMatchObject({ exitCode: 2, out: '' });
-  expect(run.err).toContain('"" is the name of nothing: is the variable set');
+  expect(run.err).toContain('A name is empty. Is the variable it comes from set?');
 });
 
-test('a server that does not answer is named, with how to start one', async () => {
+test('without a server, explains how to start one', async () => {
   expect(await runCaptured(['project', 'list'], { env: NOWHERE })).toEqual({
     exitCode: 1,
     out: '',
-    err:
-      'error: No server answers at http://127.0.0.1:1. Start one with "halyard serve", or say where it is with --url or ' +
-      'HALYARD_URL.\n',
+    err: 'error: No server is running at http://127.0.0.1:1. Start one with "halyard serve", or set --url or HALYARD_URL.\n',
   });
 });
 
-test('without a token nothing is sent, and it is said where one could come from', async () => {
+test('without a token, sends nothing and explains where to set one', async () => {
   const run = await runCaptured(['project', 'list', '--url', 'https://flags.example.com']);
   expect(run).toMatchObject({ exitCode: 4, out: '' });
   expect(run.err).toContain('Set HALYARD_TOKEN');
 });
 
 test.each(['openapi', 'doctor --readiness', 'doctor --liveness'])(
-  '%s needs no token, so it does not look for one',
+  '%s does not read a token',
   async (line) => {
     const env = { HALYARD_URL: 'http://127.0.0.1:1', HALYARD_TOKEN_FILE: '/nonexistent' };
     const { exitCode, out, err } = await runCaptured(line.split(' '), { env });
@@ -171,12 +174,10 @@ test.each(['openapi', 'doctor --readiness', 'doctor --liveness'])(
   },
 );
 
-test('a data folder that was named and gives no token is named again', async () => {
+test('reports a data folder without a token', async () => {
   const run = await runCaptured(['project', 'list', '--data', '/nonexistent']);
   expect(run).toMatchObject({ exitCode: 4, out: '' });
-  expect(run.err).toStartWith(
-    'error: No access token was found in /nonexistent/admin-token. Set HALYARD_TOKEN',
-  );
+  expect(run.err).toStartWith('error: No access token found in /nonexistent/admin-token. Set HALYARD_TOKEN');
 });
 
 test('version prints the version', async () => {
@@ -191,7 +192,7 @@ test('version prints the version', async () => {
 });
 
 describe('errors', () => {
-  test('lists the codes, as a table for people and as JSON for programs', async () => {
+  test('lists the codes as a table or JSON', async () => {
     const forPeople = await runCaptured(['errors'], { isTerminal: true });
     expect(forPeople.out).toMatch(/^CODE +STATUS +MEANING\ninvalid_api_key +401 +\w/);
     const forPrograms = JSON.parse((await runCaptured(['errors'])).out);
@@ -205,21 +206,19 @@ describe('errors', () => {
     expect(JSON.parse((await runCaptured(['errors', 'flag_not_found'])).out)).toMatchObject({ status: 404 });
   });
 
-  test('suggests a code for one that does not exist', async () => {
+  test('suggests a code for an unknown one', async () => {
     expect(await runCaptured(['errors', 'flag_notfound'])).toEqual({
       exitCode: 3,
       out: '',
-      err: 'error: "flag_notfound" is no error code of this version. Did you mean flag_not_found?\n',
+      err: 'error: Unknown error code "flag_notfound". Did you mean flag_not_found?\n',
     });
   });
 });
 
-test('serve points out a variable that nothing reads, and prints its settings without secrets', async () => {
+test('serve warns about unknown variables, and prints its settings without secrets', async () => {
   const env = { HALYARD_PROT: '1', HALYARD_DATABASE_URL: 'postgres://u:hunter2@db/x' };
   const run = await runCaptured(['serve', '--print-config', '--port', '0'], { env });
-  expect(run.err).toContain(
-    'warning: HALYARD_PROT is no setting of Halyard and has no effect. Did you mean HALYARD_PORT?',
-  );
+  expect(run.err).toContain('warning: Unknown setting HALYARD_PROT (ignored). Did you mean HALYARD_PORT?');
   expect(JSON.parse(run.out)).toMatchObject({
     port: { value: 0, origin: '--port' },
     databaseUrl: { value: '[redacted]', origin: 'HALYARD_DATABASE_URL' },

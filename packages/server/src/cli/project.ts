@@ -1,24 +1,22 @@
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
-import { requireYes } from './confirmation.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
+import { addConnectionOptions, type CommandOptions, connect, requireYes } from './options.ts';
 import { printAnswer, printDone, printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
 /** `halyard project create|list|delete` */
-export function defineProject(program: Command, shell: Shell): void {
-  const project = program.command('project').description('Make, list and delete projects.');
+export function defineProject(project: Command, shell: Shell): void {
   addConnectionOptions(
     project
       .command('create <project>')
-      .description('Make a project with the environments development, staging and production.')
+      .description('Create a project with the environments development, staging and production.')
       .addHelpText('after', '\nExample:\n  halyard project create shop'),
   ).action(async (name: string, options: CommandOptions) => {
     const body = JSON.stringify({ name });
     const answer = await connect(shell, options).request({ method: 'POST', path: apiPath`/projects`, body });
     printAnswer(shell, options, answer, (fields) => {
       const environments = fields.list('environments').map((environment) => environment.text('name'));
-      return `Project ${name} was made, with ${environments.join(', ')}.\n`;
+      return `Created project ${name} with ${environments.join(', ')}.\n`;
     });
   });
   addConnectionOptions(project.command('list').description('List the projects.')).action(
@@ -28,7 +26,7 @@ export function defineProject(program: Command, shell: Shell): void {
         member: 'projects',
         headings: ['PROJECT', 'CREATED'],
         row: (item) => [item.text('name'), shortTime(item.optionalText('createdAt'))],
-        empty: 'There is no project yet. Make one: halyard project create <project>',
+        empty: 'No projects. Create one with "halyard project create <project>".',
       });
     },
   );
@@ -36,14 +34,14 @@ export function defineProject(program: Command, shell: Shell): void {
     project
       .command('delete <project>')
       .description(
-        'Delete a project with its environments, flags and keys. Its readers get 401 from then on.',
+        'Delete a project with its environments, flags and keys. Its applications get 401 from then on.',
       )
-      .option('--yes', 'yes, delete it: there is no way back')
+      .option('--yes', 'Confirm; a deleted project cannot be restored')
       .addHelpText('after', '\nExample:\n  halyard project delete shop --yes'),
   ).action(async (name: string, options: CommandOptions & { readonly yes?: boolean }) => {
-    requireYes(options, `Deleting the project ${name} deletes its environments, flags and keys for good.`);
+    requireYes(options, `This permanently deletes project ${name} with its environments, flags and keys.`);
     const path = apiPath`/projects/${name}`;
     const { text } = await connect(shell, options).request({ method: 'DELETE', path });
-    printDone(shell, options, `Project ${name} was deleted.`, text);
+    printDone(shell, options, `Deleted project ${name}.`, text);
   });
 }

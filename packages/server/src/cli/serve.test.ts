@@ -68,7 +68,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
   };
 }
 
-test('for a person the first start shows a key that works, and no later one does; SIGTERM ends it with 0', async () => {
+test('shows a person a working key on the first start only, and ends with 0 on SIGTERM', async () => {
   using data = temporaryFolder();
   const forPeople = ['--data', data.path, '--drain-seconds', '0', '--log-format', 'pretty'];
   const first = serve(forPeople);
@@ -90,7 +90,7 @@ test('for a person the first start shows a key that works, and no later one does
   expect(second.out.text).not.toContain('proj_live_');
 }, 60_000);
 
-test('for programs every line is a log entry without a secret, and names the commands that print the secrets', async () => {
+test('writes log entries without secrets for programs, with the commands that print the secrets', async () => {
   using data = temporaryFolder();
   const node = serve(['--data', data.path, '--drain-seconds', '0']);
   await node.out.until(/"Halyard is running"/);
@@ -103,7 +103,7 @@ test('for programs every line is a log entry without a secret, and names the com
   for (const run of runs) {
     const words = run
       .replace(/^.* run halyard /, '')
-      .replace('<e-mail>', 'ada@example.com')
+      .replace('<email>', 'ada@example.com')
       .replaceAll("'", '');
     const child = Bun.spawnSync([process.execPath, MAIN, ...words.split(' ')], { env: {} });
     expect(String(child.stdout)).toMatch(run.includes('operator') ? /#hin_\w{43}\n$/ : PROJECT_KEY_PATTERN);
@@ -112,10 +112,10 @@ test('for programs every line is a log entry without a secret, and names the com
   expect(await node.exited()).toBe(0);
   for (const line of node.out.text.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
   expect(node.out.text).not.toMatch(/proj_live_|hin_|hat_/);
-  expect(node.err.text).toBe('SIGTERM: stopping. Once more ends it at once.\n');
+  expect(node.err.text).toBe('Received SIGTERM, shutting down. Send it again to force quit.\n');
 }, 60_000);
 
-test('a first start whose database comes after the node shows the same', async () => {
+test('a first start with a late database shows the same', async () => {
   using data = temporaryFolder();
   const address = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(address.port) });
@@ -136,7 +136,7 @@ test('a first start whose database comes after the node shows the same', async (
   await proxy.close();
 }, 60_000);
 
-test('nothing of a node that has stopped keeps its process, so that a restart does not wait', async () => {
+test('a stopped node leaves nothing that keeps the process, so that a restart does not wait', async () => {
   using data = temporaryFolder();
   const preload = join(data.path, 'preload.ts');
   // Not emitted where the process has to be ended although something is left.
@@ -148,7 +148,7 @@ test('nothing of a node that has stopped keeps its process, so that a restart do
   expect(node.out.text).toEndWith('nothing is left\n');
 }, 60_000);
 
-test('a port that is taken is named, and ends the start with 1', async () => {
+test('a port in use ends the start with 1', async () => {
   using data = temporaryFolder();
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') });
   try {
@@ -162,7 +162,7 @@ test('a port that is taken is named, and ends the start with 1', async () => {
   }
 }, 60_000);
 
-test('a management port that is taken is named, with its own setting and address', async () => {
+test('a management port in use is reported with its own setting and address', async () => {
   using data = temporaryFolder();
   const other = Bun.serve({ port: 0, hostname: '127.0.0.2', fetch: () => new Response('') });
   try {
@@ -178,7 +178,7 @@ test('a management port that is taken is named, with its own setting and address
 }, 60_000);
 
 test.each(['no-such-host.invalid', '203.0.113.1'])(
-  'the host %s is none to listen on',
+  'rejects the host %s',
   async (host) => {
     using data = temporaryFolder();
     const node = serve(['--data', data.path, '--host', host]);
@@ -190,20 +190,20 @@ test.each(['no-such-host.invalid', '203.0.113.1'])(
   60_000,
 );
 
-test('a data folder that cannot be used ends the start with 1 and one sentence', async () => {
+test('an unusable data folder ends the start with 1 and one sentence', async () => {
   const node = serve(['--data', '/dev/null/flags']);
   expect(await node.exited()).toBe(1);
-  expect(node.err.text).toMatch(/^error: Halyard cannot start: .+\/dev\/null\/flags.+\n$/);
+  expect(node.err.text).toMatch(/^error: Cannot start Halyard: .+\/dev\/null\/flags.+\n$/);
 }, 60_000);
 
-test('bad settings end the start with 2, all of them named', async () => {
+test('reports all invalid settings and ends the start with 2', async () => {
   const node = serve(['--drain-seconds', 'soon'], { HALYARD_LOG_LEVEL: 'loud' });
   expect(await node.exited()).toBe(2);
   expect(node.out.text).toBe('');
   expect(node.err.text).toStartWith('error: 2 settings are wrong:\n  - --drain-seconds must be');
 }, 60_000);
 
-describe('a PostgreSQL that no retry mends', () => {
+describe('a PostgreSQL error that a retry cannot fix', () => {
   /** A database of its own with the role that operations.md tells to create, and the statement that grants its rights. */
   async function preparedByTheBook() {
     const server = await sharedPostgres();
@@ -224,7 +224,7 @@ describe('a PostgreSQL that no retry mends', () => {
     using data = temporaryFolder();
     const node = serve(['--data', data.path], { HALYARD_DATABASE_URL: url.href });
     expect(await node.exited()).toBe(1);
-    expect(node.err.text).toMatch(/^error: Halyard cannot start: PostgreSQL cannot be used: .+\n$/);
+    expect(node.err.text).toMatch(/^error: Cannot start Halyard: PostgreSQL cannot be used: .+\n$/);
     expect(node.err.text).toMatch(reason);
     const failures = node.out.text.split('\n').filter((line) => line.includes('"error"'));
     expect(failures).toHaveLength(1);
@@ -233,19 +233,19 @@ describe('a PostgreSQL that no retry mends', () => {
     expect(node.out.text).not.toContain('tried again');
   }
 
-  test('a wrong password is named', async () => {
+  test('reports a wrong password', async () => {
     const { url } = await preparedByTheBook();
     url.password = 'wrong';
     await expectRefusal(url, /password authentication failed for user .* Check the user and the password/);
   }, 60_000);
 
-  test('a missing database is named', async () => {
+  test('reports a missing database', async () => {
     const { url } = await preparedByTheBook();
     url.pathname = '/missing';
     await expectRefusal(url, /database .?"missing.?" does not exist\. Create the database/);
   }, 60_000);
 
-  test('a role that may not create tables is named, and the documented grants are enough', async () => {
+  test('reports a role that cannot create tables, and works with the documented grants', async () => {
     using data = temporaryFolder();
     const { url, grant } = await preparedByTheBook();
     await expectRefusal(url, /permission denied for schema public\. Grant this role/);
@@ -254,3 +254,80 @@ describe('a PostgreSQL that no retry mends', () => {
     await node.out.until(/"ready":true,"msg":"Halyard is running"/);
   }, 60_000);
 });
+
+/** Runs `start` under `untilStopped` in a process of its own; its first line on standard output is `ready`. */
+function runProgram(start: string) {
+  const program = `
+    import { untilStopped } from ${JSON.stringify(join(import.meta.dir, 'serve.ts'))};
+    const shell = { writeError: (text) => void process.stderr.write(text) };
+    await untilStopped(shell, async () => {
+      const node = (${start})();
+      setTimeout(() => console.log('ready'));
+      return node;
+    });
+    console.log('stopped');
+    setInterval(() => {}, 1000);
+  `;
+  const child = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe', stderr: 'pipe' });
+  const guard = guardProcess(child.pid);
+  void child.exited.then(() => guard.release());
+  return child;
+}
+
+async function firstText(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stream.getReader();
+  const { value } = await within('the program writes', reader.read());
+  reader.releaseLock();
+  return new TextDecoder().decode(value);
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  const message = new RegExp(`^Received ${signal}, shutting down\\. .+ again to force quit\\.\n$`);
+
+  test(`a second ${signal} ends a process that is still shutting down`, async () => {
+    const child = runProgram('() => ({ closed: new Promise(() => {}), stop: () => new Promise(() => {}) })');
+    expect(await firstText(child.stdout)).toBe('ready\n');
+    child.kill(signal);
+    expect(await firstText(child.stderr)).toMatch(message);
+    // Signals within a second count as one, so this one is repeated until it counts as another.
+    const again = setInterval(() => child.kill(signal), 100);
+    expect(await within('the program ends', child.exited)).toBe(1);
+    clearInterval(again);
+  }, 30_000);
+
+  test(`a ${signal} that a wrapper passes on a second time does not end the process at once`, async () => {
+    const child = runProgram(`() => {
+      const closed = Promise.withResolvers();
+      process.on('SIGUSR2', () => closed.resolve());
+      return { closed: closed.promise, stop: () => closed.promise };
+    }`);
+    expect(await firstText(child.stdout)).toBe('ready\n');
+    child.kill(signal);
+    expect(await firstText(child.stderr)).toMatch(message);
+    child.kill(signal);
+    child.kill('SIGUSR2');
+    expect(await within('the program ends', child.exited)).toBe(0);
+  }, 30_000);
+}
+
+test('one signal stops in order, and leftover work does not keep the process', async () => {
+  const child = runProgram(`() => {
+    const closed = Promise.withResolvers();
+    return { closed: closed.promise, stop: async () => closed.resolve() };
+  }`);
+  expect(await firstText(child.stdout)).toBe('ready\n');
+  child.kill('SIGTERM');
+  expect(await within('the program ends', child.exited)).toBe(0);
+  expect(await firstText(child.stdout)).toBe('stopped\n');
+}, 30_000);
+
+test('a failed shutdown ends the process with 1', async () => {
+  const child = runProgram(`() => ({
+    closed: new Promise(() => {}),
+    stop: async () => { throw new Error('the disk is gone'); },
+  })`);
+  expect(await firstText(child.stdout)).toBe('ready\n');
+  child.kill('SIGTERM');
+  expect(await within('the program ends', child.exited)).toBe(1);
+  expect(await new Response(child.stderr).text()).toContain('error: Cannot shut down: the disk is gone\n');
+}, 30_000);

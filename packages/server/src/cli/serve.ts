@@ -1,29 +1,24 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, ConfigError, parseConfig } from '../config/config.ts';
 import { formatSettings, redactSettings } from '../config/describe-settings.ts';
 import { describeUnknownVariables } from '../config/environment.ts';
 import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
+import { flagOf, SETTING_NAMES, SETTINGS, type SettingName } from '../config/settings.ts';
 import type { RunningNode } from '../nodes/running-node.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
 import { CliError } from './cli-error.ts';
-import { addSettingOptions } from './serve-options.ts';
 import type { Shell } from './shell.ts';
-import { untilStopped } from './stop-signals.ts';
 
 /** `halyard serve` */
-export function defineServe(program: Command, shell: Shell): void {
-  const serve = program
-    .command('serve')
+export function defineServe(serve: Command, shell: Shell): void {
+  serve
     .description(
-      'Run a node: the flag service with its management API. Without any setting it keeps its data in SQLite in ' +
-        './halyard-data, and makes a demo project at the first start.',
+      'Start a node: the flag service with its management API and dashboard. Without settings, it stores data in ' +
+        './halyard-data (SQLite) and creates a demo project on the first start.',
     )
-    .option(
-      '--print-config',
-      'Print the settings in effect and where they come from, without secrets, and end.',
-    );
-  addSettingOptions(serve);
+    .option('--print-config', 'Print the settings in effect and their origins, without secrets, and exit');
+  for (const option of SETTING_NAMES.flatMap(optionsOf)) serve.addOption(option);
   serve.addHelpText('after', HELP_FOOTER).action(async (flags: FlagValues) => {
     const source = { flags, env: shell.env, isTerminal: shell.isTerminal };
     for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
@@ -33,15 +28,31 @@ export function defineServe(program: Command, shell: Shell): void {
 }
 
 const HELP_FOOTER = `
-Each flag can be given by the environment as well: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. A flag goes before
-the environment. Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE,
-HALYARD_ADMIN_PASSWORD_FILE and HALYARD_METRICS_TOKEN_FILE. The last three have a flag for the file only, as every
-user of a machine can read its command lines. "off" takes back a setting that is off by default.
+Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.
+Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE, HALYARD_ADMIN_PASSWORD_FILE and
+HALYARD_METRICS_TOKEN_FILE. The last three have an option for the file only, because every user of a machine can read
+its command lines. "off" turns off a setting that is off by default.
 
 Examples:
   halyard serve
   halyard serve --host 0.0.0.0 --port 8080 --data /var/lib/halyard --bare
   halyard serve --database-url-file /run/secrets/database-url --management-port 7071`;
+
+function optionsOf(name: SettingName): Option[] {
+  const { reader, default: byDefault, sentence, secret } = SETTINGS[name];
+  const flag = flagOf(name);
+  const help = sentence.replace(/\.$/, '');
+  const suffix = byDefault === undefined ? '' : ` (default ${byDefault})`;
+  if (secret === 'hidden') return [new Option(`${flag}-file <file>`, `${help} (read from this file)`)];
+  if (reader.placeholder === '') {
+    // The hidden opposite overrides an environment variable.
+    return [new Option(flag, help), new Option(`${flag.replace('--', '--no-')}`).hideHelp()];
+  }
+  const option = new Option(`${flag} ${reader.placeholder}`, help + suffix);
+  return secret === undefined
+    ? [option]
+    : [option, new Option(`${flag}-file <file>`, `Read ${flag} from this file`)];
+}
 
 function printConfig(shell: Shell, source: Parameters<typeof resolveSettings>[0]): void {
   const { settings, problems } = resolveSettings(source);
@@ -58,7 +69,7 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   await untilStopped(shell, async () => {
     const late = Promise.withResolvers<RunningNode>();
     const node = await startNode(config, { onLateStart: late.resolve }).catch((error: unknown) =>
-      refuseToStart(error),
+      failToStart(error),
     );
     const facts = factsOf(node, config, shell);
     if (config.logFormat === 'json') {
@@ -72,7 +83,7 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
   });
 }
 
-/** Each line of output for programs is an entry of the log, without a secret. */
+/** Logs the start for programs, without secrets. */
 async function logStart({ logLevel: level, logFormat: format }: Config, facts: BannerFacts): Promise<void> {
   const { createLogger } = await import('../observability/log.ts');
   const log = createLogger({ level, format });
@@ -89,11 +100,58 @@ function factsOf(node: RunningNode, config: Config, { invocation }: Shell): Bann
   return { version: VERSION, invocation, config, ...addresses, isReady: node.isReady(), ...node.prepared() };
 }
 
-async function refuseToStart(error: unknown): Promise<never> {
-  // It says it all, and what to do.
+async function failToStart(error: unknown): Promise<never> {
+  // Its message is complete.
   if (error instanceof Error && error.name === 'ListenError')
     throw new CliError(error.message, { cause: error });
   const { scrub } = await import('../observability/log.ts');
   const message = error instanceof Error ? error.message : String(error);
-  throw new CliError(`Halyard cannot start: ${scrub(message)}`, { cause: error });
+  throw new CliError(`Cannot start Halyard: ${scrub(message)}`, { cause: error });
+}
+
+/** Something that runs until it is stopped. */
+export interface Stoppable {
+  /** Settles once it has stopped. */
+  readonly closed: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Signals this close together count as one: a wrapper such as npx passes on what the terminal sends to both. */
+const SAME_SIGNAL_MS = 1000;
+
+/** How long leftover work may keep the process alive after a stop. */
+const LINGER_MS = 1000;
+
+/**
+ * Starts something and waits until it has stopped. The first SIGTERM or SIGINT stops it in order, a later one (after
+ * {@link SAME_SIGNAL_MS}) ends the process at once with exit code 1.
+ */
+export async function untilStopped(shell: Shell, start: () => Promise<Stoppable>): Promise<void> {
+  let running: Stoppable | undefined;
+  let stoppingSince: number | undefined;
+  const onSignal = (signal: string) => {
+    if (running === undefined) process.exit(1);
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return;
+      process.exit(1);
+    }
+    stoppingSince = performance.now();
+    const again = signal === 'SIGINT' ? 'Press Ctrl+C again to force quit.' : 'Send it again to force quit.';
+    shell.writeError(`Received ${signal}, shutting down. ${again}\n`);
+    running.stop().catch((error: unknown) => {
+      shell.writeError(
+        `error: Cannot shut down: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
+      process.exit(1);
+    });
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  try {
+    running = await start();
+    await running.closed;
+  } finally {
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+    // Leftover work must not force a supervisor to kill the process.
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+  }
 }

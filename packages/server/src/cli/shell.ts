@@ -1,46 +1,79 @@
+import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { EnvironmentVariables } from '../config/config.ts';
-import { utf8Text } from './utf8-text.ts';
+import { EXIT, usageError } from './cli-error.ts';
 
-/** What a command has of the outside world: where it writes, what it reads, and who is looking. */
+/** A command's view of the outside world. */
 export interface Shell {
   readonly env: EnvironmentVariables;
-  /** How this program is called, for commands that are shown to be copied: `halyard`, `bun run halyard`. */
+  /** How this program was called, for commands to copy: `halyard`, `bun run halyard`. */
   readonly invocation: string;
-  /** Whether a person looks at standard output. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** Whether colours are wanted. */
-  readonly hasColour: boolean;
+  /** Whether to use colors. */
+  readonly hasColor: boolean;
   /** Writes to standard output. */
   write(text: string): void;
   /** Writes to standard error. */
   writeError(text: string): void;
-  /** Everything that comes on standard input. Ends the command when it is not UTF-8. */
+  /** Reads all of standard input. Throws a usage error unless it is UTF-8. */
   readInput(): Promise<string>;
   /** Epoch milliseconds. */
   now(): number;
 }
 
-/** The shell this process was started from. */
+/** The shell of this process. */
 export function processShell(env: EnvironmentVariables): Shell {
   const isTerminal = process.stdout.isTTY === true;
   return {
     env,
     invocation: invocation(),
     isTerminal,
-    hasColour: isTerminal && !env.NO_COLOR && env.TERM !== 'dumb',
+    hasColor: isTerminal && !env.NO_COLOR && env.TERM !== 'dumb',
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
-    readInput: async () => utf8Text(await Bun.stdin.bytes(), 'What came on standard input'),
+    readInput: async () => decodeUtf8(await Bun.stdin.bytes(), 'Standard input'),
     now: () => Date.now(),
   };
 }
 
 function invocation(): string {
-  // A compiled executable carries its own name; everything else is Bun with this program as its script.
+  // A compiled executable has its own name; otherwise Bun runs this program as its script.
   if (Bun.main.startsWith('/$bunfs/') || Bun.main.startsWith('B:\\~BUN')) return basename(process.execPath);
   const script = basename(process.argv[1] ?? 'main.ts');
   if (script !== 'main.ts') return script;
-  // Started by npx, Bun is on nobody's path.
+  // npx does not put Bun on the PATH.
   return process.execPath.includes('_npx') ? `npx --yes bun@${Bun.version} run halyard` : 'bun run halyard';
+}
+
+/**
+ * Decodes UTF-8, without a byte order mark. Throws a usage error for other encodings, because replacement characters
+ * would be stored. `source` names the input in the message.
+ */
+export function decodeUtf8(bytes: Uint8Array, source: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw usageError(`${source} is not UTF-8 text. Save it as UTF-8.`, cause);
+  }
+}
+
+/**
+ * Handles failed writes to standard output and standard error. After a broken pipe, as with `| head`, a command exits
+ * quietly with 0; after any other failure, such as a full disk, with an error. A server keeps serving without its log.
+ */
+export function handleOutputErrors(command: string | undefined): void {
+  const onError = (error: Error) => {
+    if (command === 'serve') return;
+    if ('code' in error && error.code === 'EPIPE') process.exit(EXIT.ok);
+    try {
+      // Synchronous, because the process exits before a queue is written.
+      writeSync(process.stderr.fd, `error: Cannot write the output: ${error.message}\n`);
+    } catch {
+      // Standard error cannot be written either: the exit code is all there is.
+    }
+    process.exit(EXIT.failed);
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
 }

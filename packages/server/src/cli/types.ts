@@ -1,12 +1,10 @@
-import { writeFile } from 'node:fs/promises';
 import type { Json } from '@halyard/protocol';
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
-import { CliError } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
 import { Fields } from './fields.ts';
+import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
+import { printDocument } from './output.ts';
 import type { Shell } from './shell.ts';
-import { formatTypesFile, type TypedFlag } from './types-file.ts';
 
 interface TypesOptions extends CommandOptions {
   readonly project: string;
@@ -15,30 +13,26 @@ interface TypesOptions extends CommandOptions {
 }
 
 /** `halyard types` */
-export function defineTypes(program: Command, shell: Shell): void {
+export function defineTypes(types: Command, shell: Shell): void {
   addConnectionOptions(
-    program
-      .command('types')
+    types
       .description(
-        'Write the flags of a project as a TypeScript declaration file: a misspelt or deleted flag no longer compiles.',
+        'Write the flags of a project as TypeScript declarations, so that a misspelled or deleted flag does not compile.',
       )
-      .requiredOption('--project <project>', 'the project')
-      .option('--out <file>', 'write to this file instead of standard output')
+      .requiredOption('--project <project>', 'Project of the flags')
+      .option('--out <file>', 'Write to this file instead of standard output')
       .option(
         '--openfeature',
-        'also type the keys of OpenFeature; needs "skipLibCheck": true in tsconfig.json',
+        'Type the keys of OpenFeature, too; needs "skipLibCheck": true in tsconfig.json',
       )
       .addHelpText('after', '\nExample:\n  halyard types --project shop --out flags.d.ts'),
-  ).action(async ({ out, openfeature = false, ...options }: TypesOptions) => {
-    const path = apiPath`/projects/${options.project}/flags`;
-    const { text } = await connect(shell, options).request({ path });
+  ).action(async ({ project, out, openfeature = false, ...options }: TypesOptions) => {
+    const { text } = await connect(shell, options).request({ path: apiPath`/projects/${project}/flags` });
     const flags = new Fields(JSON.parse(text)).list('flags').map(typedFlag);
-    const declarations = formatTypesFile(options.project, flags, { openFeature: openfeature });
-    if (out === undefined) return shell.write(declarations);
-    await writeFile(out, declarations).catch((cause: unknown) => {
-      throw new CliError(`${out} cannot be written: ${String(cause)}`, { cause });
+    await printDocument(shell, formatTypesFile(project, flags, { openFeature: openfeature }), {
+      out,
+      sentence: `Wrote the types of ${flags.length} flags of ${project} to ${out}.`,
     });
-    shell.writeError(`${flags.length} flags of project ${options.project} were written to ${out}.\n`);
   });
 }
 
@@ -46,7 +40,121 @@ function typedFlag(flag: Fields): TypedFlag {
   const environments = flag.fields('environments');
   const values = environments.names
     .map((name) => environments.fields(name).fields('state').any('value'))
-    // `Json`: all of it came out of JSON.parse.
+    // `Json`, because all of it came out of JSON.parse.
     .filter((value) => value !== undefined) as Json[];
   return { key: flag.text('key'), description: flag.text('description'), values };
+}
+
+/** A flag in a types file. */
+export interface TypedFlag {
+  readonly key: string;
+  /** Becomes the comment of its key. */
+  readonly description?: string;
+  /** Its values, one per environment that has one. A flag without values is only on or off. */
+  readonly values: readonly Json[];
+}
+
+/** Deeper parts of a value become `unknown`, to keep types readable. */
+const MAX_DEPTH = 4;
+/** Larger objects become records. */
+const MAX_MEMBERS = 40;
+
+/** Options of {@link formatTypesFile}. */
+export interface TypesFileOptions {
+  /** Whether to type the keys of OpenFeature, too. The compiler then needs `skipLibCheck`. */
+  readonly openFeature?: boolean;
+}
+
+/**
+ * The text of a declaration file that registers a project's flags with the client (`Register`), with the types of their
+ * values in all environments. Sorted by key, so that it changes only when flags do.
+ */
+export function formatTypesFile(
+  project: string,
+  flags: readonly TypedFlag[],
+  { openFeature = false }: TypesFileOptions = {},
+): string {
+  const sorted = [...flags].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const members = sorted.flatMap(({ key, description, values }) => [
+    ...(description ? [`      /** ${oneLine(description)} */`] : []),
+    `      ${quote(key)}: ${typeOfAll(values)};`,
+  ]);
+  return `${[
+    `// Flags of the project ${oneLine(project)}. Written by \`halyard types\`; run it again when flags change.`,
+    "import '@halyard/client';",
+    '',
+    "declare module '@halyard/client' {",
+    '  interface Register {',
+    ...(members.length > 0 ? ['    flags: {', ...members, '    };'] : ['    flags: Record<never, never>;']),
+    '  }',
+    '}',
+    '',
+    ...(openFeature ? openFeatureKeys(sorted) : []),
+    'export {};',
+  ].join('\n')}\n`;
+}
+
+/** OpenFeature declares these keys as type aliases, which can only be redeclared with `skipLibCheck`. */
+function openFeatureKeys(flags: readonly TypedFlag[]): readonly string[] {
+  return [
+    '// OpenFeature\'s keys by kind. They need "skipLibCheck": true in tsconfig.json.',
+    "declare module '@openfeature/core' {",
+    ...KINDS.map(({ name, holds }) => {
+      const keys = flags.filter(({ values }) =>
+        values.length === 0 ? name === 'Boolean' : values.every(holds),
+      );
+      return `  export type ${name}FlagKey = ${keys.map(({ key }) => quote(key)).join(' | ') || 'never'};`;
+    }),
+    '}',
+    '',
+  ];
+}
+
+const KINDS: readonly { readonly name: string; readonly holds: (value: Json) => boolean }[] = [
+  { name: 'Boolean', holds: (value) => typeof value === 'boolean' },
+  { name: 'String', holds: (value) => typeof value === 'string' },
+  { name: 'Number', holds: (value) => typeof value === 'number' },
+  { name: 'Object', holds: (value) => typeof value === 'object' },
+];
+
+function typeOfAll(values: readonly Json[]): string {
+  return values.length === 0 ? 'boolean' : union(values.map((value) => typeOf(value, 1)));
+}
+
+function typeOf(value: Json, depth: number): string {
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return typeof value;
+  if (depth > MAX_DEPTH) return 'unknown';
+  if (isArray(value)) {
+    const items = value.length === 0 ? 'unknown' : union(value.map((item) => typeOf(item, depth + 1)));
+    return `readonly ${items.includes(' ') ? `(${items})` : items}[]`;
+  }
+  const members = Object.entries(value).map(
+    ([name, member]) => `readonly ${quote(name)}: ${typeOf(member, depth + 1)}`,
+  );
+  if (members.length > MAX_MEMBERS) return 'Readonly<Record<string, unknown>>';
+  return members.length === 0 ? 'Readonly<Record<string, never>>' : `{ ${members.join('; ')} }`;
+}
+
+/** `Array.isArray` does not narrow to a read-only array. */
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function union(types: readonly string[]): string {
+  return [...new Set(types)].sort().join(' | ');
+}
+
+/** A string literal whose content cannot end the literal. */
+function quote(text: string): string {
+  const json = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+  return `'${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
+}
+
+/** Text that is safe in a comment. */
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\s\u2028\u2029]+/g, ' ')
+    .replaceAll('*/', '* /')
+    .trim();
 }

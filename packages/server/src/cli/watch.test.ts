@@ -7,7 +7,7 @@ import {
   temporaryFolder,
   within,
 } from '@halyard/testing';
-import { type CapturedShellOptions, runCaptured } from './captured-shell.ts';
+import { type CapturedShellOptions, runCaptured } from './test-shell.ts';
 
 let node: NodeProcess;
 
@@ -50,11 +50,11 @@ async function watch(
   return run;
 }
 
-test('watch shows each change as a line, and ends with 3 when the environment is gone', async () => {
+test('watch shows each change as a line, and ends with 3 once the environment is deleted', async () => {
   await halyard('environment create shop preview');
   await halyard('flag set old --project shop --env preview --on');
   const run = await watch('watch --project shop --env preview', [
-    ['1 flag(s)', 'flag set fresh --project shop --env preview --on --rollout 25'],
+    ['1 flag,', 'flag set fresh --project shop --env preview --on --rollout 25'],
     ['+ fresh', 'flag set fresh --project shop --env preview --off'],
     ['~ fresh', 'flag delete old --project shop --env preview'],
     ['- old', 'environment delete shop preview --yes'],
@@ -62,12 +62,12 @@ test('watch shows each change as a line, and ends with 3 when the environment is
   const lines = run.out.trimEnd().split('\n');
   for (const line of lines) expect(line).toMatch(/^\d\d:\d\d:\d\d {2}/);
   expect(lines.map((line) => line.slice(10))).toEqual([
-    'Watching preview of shop: 1 flag(s), revision 1.',
-    '+ fresh: on, 25 %',
-    '~ fresh: on, 25 % -> off, 25 %',
+    'Watching preview of shop: 1 flag, revision 1.',
+    '+ fresh: on, 25%',
+    '~ fresh: on, 25% -> off, 25%',
     '- old (was on)',
   ]);
-  expect(run.err).toStartWith('The stream ended. Trying again in ');
+  expect(run.err).toStartWith('The stream ended. Retrying in ');
   expect(run.err).toContain('/errors/environment_not_found');
   expect(run.exitCode).toBe(3);
 }, 30_000);
@@ -85,7 +85,7 @@ test('watch writes each frame as one line of JSON when piped', async () => {
   expect(run.out).toBe('{}\n{"fresh":{"enabled":true}}\n');
 }, 30_000);
 
-test('watch connects again after the server was away, and shows what changed meanwhile', async () => {
+test('watch reconnects after a server restart, and shows the changes it missed', async () => {
   using data = temporaryFolder();
   const settings = {
     adminToken: randomAdminToken(),
@@ -129,20 +129,20 @@ test('watch connects again after the server was away, and shows what changed mea
       see('person', out);
     },
     onError: (err) => {
-      if (err.includes('No server answers at ')) missed();
+      if (err.includes('No server is running at ')) missed();
     },
   });
   await ended;
   expect((await asJson).out).toBe('{}\n{"fresh":{"enabled":true}}\n');
   await (await restarted)?.stop();
   expect(watched.out).toMatch(
-    /Watching staging of shop: 0 flag\(s\), revision 0\.\n.{10}Connected again to staging of shop: 1 flag\(s\), revision 1\.\n.{10}\+ fresh: on\n$/,
+    /Watching staging of shop: 0 flags, revision 0\.\n.{10}Reconnected to staging of shop: 1 flag, revision 1\.\n.{10}\+ fresh: on\n$/,
   );
   expect(watched.exitCode).toBe(3);
 }, 60_000);
 
-test('watch does not go on trying an address that never answered', async () => {
+test('watch does not retry an address that has never answered', async () => {
   const run = await halyard('watch --project p --env e --url http://127.0.0.1:1');
   expect(run).toMatchObject({ exitCode: 1, out: '' });
-  expect(run.err).toStartWith('error: No server answers at http://127.0.0.1:1.');
+  expect(run.err).toStartWith('error: No server is running at http://127.0.0.1:1.');
 });

@@ -1,11 +1,10 @@
 import { HEARTBEAT_SECONDS, REVISION_HEADER } from '@halyard/protocol';
 import type { Command } from 'commander';
-import { type ApiClient, apiPath } from './api-client.ts';
+import { type ApiClient, apiPath, readEvents } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './connection-options.ts';
-import { readEvents } from './event-stream.ts';
-import { parseForDisplay } from './json-text.ts';
-import { describeChanges, type States } from './map-diff.ts';
+import { parseForDisplay } from './fields.ts';
+import { describeChanges, type States } from './flag-state.ts';
+import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
 import { wantsJson } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -15,39 +14,38 @@ interface WatchOptions extends CommandOptions {
 }
 
 /** `halyard watch` */
-export function defineWatch(program: Command, shell: Shell): void {
+export function defineWatch(watch: Command, shell: Shell): void {
   addConnectionOptions(
-    program
-      .command('watch')
-      .description('Show the changes of an environment as they happen. Reconnects by itself; Ctrl+C ends it.')
-      .requiredOption('--project <project>', 'the project')
-      .requiredOption('--env <environment>', 'the environment')
+    watch
+      .description('Watch the changes of an environment as they happen. Reconnects until you press Ctrl+C.')
+      .requiredOption('--project <project>', 'Project to watch')
+      .requiredOption('--env <environment>', 'Environment to watch')
       .addHelpText('after', EXAMPLES),
   ).action((options: WatchOptions) => new Watch(connect(shell, options), shell, options).run());
 }
 
 const EXAMPLES = `
-With --json, or when piped, every frame is one line: the whole flag map.
+With --json, or when piped, prints the whole flag map as one line per change.
 
 Examples:
   halyard watch --project shop --env production
   halyard watch --project shop --env production --json | jq '."new-checkout".enabled'`;
 
-/** A stream without a byte for so long is dead, whatever the connection says. */
+/** A stream without a byte for this long is dead, even if the connection is open. */
 const SILENCE_MS = 3 * HEARTBEAT_SECONDS * 1000;
 const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 30_000;
+const MAX_DELAY_MS = 30_000;
 
-/** Follows one environment's stream until it is refused for good. */
+/** Follows the stream of one environment until an error that a retry cannot fix. */
 class Watch {
   readonly #client: ApiClient;
   readonly #shell: Shell;
   readonly #options: WatchOptions;
-  /** Whether a frame has ever arrived: then the address is right, and whatever breaks may heal. */
+  /** Whether a frame has ever arrived: then the address is right, and a failure is temporary. */
   #hasConnected = false;
   /** The last frame shown; `undefined` before the first one. */
   #states: States | undefined;
-  /** Connections that failed since the last frame. */
+  /** Failed connections since the last frame. */
   #failures = 0;
 
   constructor(client: ApiClient, shell: Shell, options: WatchOptions) {
@@ -56,7 +54,7 @@ class Watch {
     this.#options = options;
   }
 
-  /** Never settles while reconnecting may help; rejects when it cannot. */
+  /** Rejects once a retry cannot help. */
   async run(): Promise<never> {
     for (;;) {
       const reason = await this.#follow().then(
@@ -64,9 +62,9 @@ class Watch {
         (error: unknown) => this.#reasonToRetry(error),
       );
       const delayMs =
-        Math.min(FIRST_DELAY_MS * 2 ** this.#failures, LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+        Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS) * (0.5 + Math.random() / 2);
       this.#failures++;
-      this.#shell.writeError(`${reason} Trying again in ${(delayMs / 1000).toFixed(1)} s.\n`);
+      this.#shell.writeError(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.\n`);
       await Bun.sleep(delayMs);
     }
   }
@@ -94,13 +92,14 @@ class Watch {
     }
   }
 
-  /** `revision` is known of the first frame of a connection only. */
+  /** `revision` is known for the first frame of a connection only. */
   #show(states: States, revision: string | undefined): void {
     const changes = this.#states === undefined ? [] : describeChanges(this.#states, states);
     if (revision !== undefined) {
       const { project, env } = this.#options;
-      const what = this.#states === undefined ? 'Watching' : 'Connected again to';
-      this.#say(`${what} ${env} of ${project}: ${states.size} flag(s), revision ${revision}.`);
+      const verb = this.#states === undefined ? 'Watching' : 'Reconnected to';
+      const count = states.size === 1 ? '1 flag' : `${states.size} flags`;
+      this.#say(`${verb} ${env} of ${project}: ${count}, revision ${revision}.`);
     }
     for (const line of changes) this.#say(line);
     this.#states = states;
@@ -110,14 +109,14 @@ class Watch {
     this.#shell.write(`${new Date(this.#shell.now()).toTimeString().slice(0, 8)}  ${line}\n`);
   }
 
-  /** Why the stream is not there, or a rejection when no retry can mend it. */
+  /** The reason to retry. Throws errors that a retry cannot fix. */
   #reasonToRetry(error: unknown): string {
     if (!(error instanceof CliError)) {
       return error instanceof Error && error.name === 'AbortError'
-        ? `The stream was silent for ${SILENCE_MS / 1000} s.`
-        : 'The stream broke.';
+        ? `No data for ${SILENCE_MS / 1000} s.`
+        : 'The connection was lost.';
     }
-    // An address that never answered is more likely wrong than away.
+    // An address that has never answered is probably wrong.
     const isLasting = error.exitCode !== EXIT.failed || (!this.#hasConnected && error.code === undefined);
     if (isLasting) throw error;
     return error.message;
@@ -127,5 +126,5 @@ class Watch {
 function parseStates(data: string): States {
   const map = parseForDisplay(data);
   if (typeof map === 'object' && map !== null) return new Map(Object.entries(map));
-  throw new CliError('The server sent a frame that is no flag map: is this address a Halyard server?');
+  throw new CliError('Cannot read the stream: a frame is not a flag map. Is this address a Halyard server?');
 }

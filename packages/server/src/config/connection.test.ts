@@ -83,7 +83,7 @@ test('a token file that cannot be read is said, not passed over', () => {
 
 test('a data folder that was named and has no token is said, not passed over', () => {
   const missing = join(data, 'nobody');
-  const problem = `No access token was found in ${missing}/admin-token.`;
+  const problem = `No access token found in ${missing}/admin-token.`;
   expect(resolveConnection({ data: missing }, {}).tokenProblem).toBe(problem);
   expect(resolveConnection({}, { HALYARD_DATA: missing }).tokenProblem).toBe(problem);
   expect(resolveConnection({ data }, {}).tokenProblem).toBeUndefined();

@@ -59,7 +59,7 @@ export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariab
   const { token } = found;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw new ConfigError([
-      'The access token holds characters that no token has: copy it again, without spaces.',
+      'The access token contains invalid characters. Copy the whole token again, without spaces.',
     ]);
   }
   return { ...address, ...found };
@@ -104,9 +104,9 @@ function tokenInDataFolder(
     return token === '' ? {} : { token };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EACCES') return { tokenProblem: `This user may not read the access token in ${path}.` };
+    if (code === 'EACCES') return { tokenProblem: `No permission to read the access token in ${path}.` };
     // A folder that nobody named need not be there.
-    return named === undefined ? {} : { tokenProblem: `No access token was found in ${path}.` };
+    return named === undefined ? {} : { tokenProblem: `No access token found in ${path}.` };
   }
 }
 

@@ -25,6 +25,6 @@ export function describeUnknownVariables(env: Environment): string[] {
     .sort()
     .map((name) => {
       const nearest = nearestName(name, KNOWN_VARIABLES);
-      return `${name} is no setting of Halyard and has no effect.${nearest ? ` Did you mean ${nearest}?` : ''}`;
+      return `Unknown setting ${name} (ignored).${nearest ? ` Did you mean ${nearest}?` : ''}`;
     });
 }

@@ -24,14 +24,14 @@ test('each setting is described in one sentence', () => {
 describe('a variable that nothing reads', () => {
   test('is named, with the one that was probably meant', () => {
     expect(describeUnknownVariables({ HALYARD_PROT: '1', HALYARD_LOGLEVEL: 'x' })).toEqual([
-      'HALYARD_LOGLEVEL is no setting of Halyard and has no effect. Did you mean HALYARD_LOG_LEVEL?',
-      'HALYARD_PROT is no setting of Halyard and has no effect. Did you mean HALYARD_PORT?',
+      'Unknown setting HALYARD_LOGLEVEL (ignored). Did you mean HALYARD_LOG_LEVEL?',
+      'Unknown setting HALYARD_PROT (ignored). Did you mean HALYARD_PORT?',
     ]);
   });
 
   test('gets no suggestion when none is near', () => {
     expect(describeUnknownVariables({ HALYARD_ZZZZZZZZZZZZ: '1' })).toEqual([
-      'HALYARD_ZZZZZZZZZZZZ is no setting of Halyard and has no effect.',
+      'Unknown setting HALYARD_ZZZZZZZZZZZZ (ignored).',
     ]);
   });
 

@@ -25,7 +25,7 @@ afterAll(() => Promise.all(nodes.map((node) => node.stop())));
 /** Starts a node for people and waits until it has said all that it says at the start; it takes requests earlier. */
 async function start(options: StartNodeOptions): Promise<NodeProcess> {
   const node = await startNode({ ...options, env: { ...options.env, HALYARD_LOG_FORMAT: 'pretty' } });
-  await until('the node says how to stop it', () => node.logs().includes('Ctrl+C stops it'));
+  await until('the node says how to stop it', () => node.logs().includes('Press Ctrl+C to stop'));
   return node;
 }
 

@@ -5,7 +5,7 @@ import { guardProcess, temporaryFolder, within } from '@halyard/testing';
 
 const MAIN = join(import.meta.dir, '../main.ts');
 
-test('a command whose reader is gone ends without a word', async () => {
+test('a broken pipe ends a command quietly', async () => {
   // The exit code goes to standard error, as the pipe is closed by then.
   const piped = '{ "$0" "$1" serve --help; echo "$?" >&2; } | true';
   const shell = Bun.spawn(['/bin/sh', '-c', piped, process.execPath, MAIN], {
@@ -16,7 +16,7 @@ test('a command whose reader is gone ends without a word', async () => {
   expect(await new Response(shell.stderr).text()).toBe('0\n');
 });
 
-test.skipIf(!existsSync('/dev/full'))('a command whose output finds a full disk says so', async () => {
+test.skipIf(!existsSync('/dev/full'))('a full disk fails a command with an error', async () => {
   const shell = Bun.spawn(
     ['/bin/sh', '-c', '"$0" "$1" errors > /dev/full; echo "$?"', process.execPath, MAIN],
     {
@@ -26,10 +26,10 @@ test.skipIf(!existsSync('/dev/full'))('a command whose output finds a full disk 
     },
   );
   expect(await new Response(shell.stdout).text()).toBe('1\n');
-  expect(await new Response(shell.stderr).text()).toStartWith('error: The output cannot be written: ENOSPC');
+  expect(await new Response(shell.stderr).text()).toStartWith('error: Cannot write the output: ENOSPC');
 });
 
-test('a server goes on serving when the reader of its log is gone', async () => {
+test('a server keeps serving after a broken pipe of its log', async () => {
   using data = temporaryFolder();
   const child = Bun.spawn(
     [process.execPath, MAIN, 'serve', '--port', '0', '--data', data.path, '--drain-seconds', '0'],

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { checkKey, checkServer, checkStream } from './doctor-checks.ts';
+import { checkKey, checkServer, checkStream } from './doctor.ts';
 
 const KEY = { key: 'proj_live_any', environment: 'production' };
-const EAGER = { now: Date.now, patienceMs: 100 };
+const EAGER = { now: Date.now, timeoutMs: 100 };
 
 /** Runs `check` against a server that answers everything with `answer`. */
 async function against<T>(
@@ -28,7 +28,7 @@ function endless(text: string): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-test('a stream whose first frame comes is in order', async () => {
+test('a stream whose first frame arrives is ok', async () => {
   const finding = await against(
     () => endless(':\n\ndata: {}\n\n'),
     (url) => checkStream(url, KEY, { now: Date.now }),
@@ -36,32 +36,32 @@ test('a stream whose first frame comes is in order', async () => {
   expect(finding).toMatchObject({ check: 'stream', outcome: 'ok' });
 });
 
-test('a proxy that begins the answer and keeps the frames is noticed', async () => {
+test('detects a proxy that buffers frames', async () => {
   const finding = await against(
     () => endless(''),
     (url) => checkStream(url, KEY, EAGER),
   );
   expect(finding.outcome).toBe('failed');
-  expect(finding.detail).toContain('Switch its buffering off');
+  expect(finding.detail).toContain('Turn off its buffering');
 });
 
-test('a proxy that keeps the whole answer is noticed', async () => {
+test('detects a proxy that buffers the whole response', async () => {
   const finding = await against(
     () => new Promise<Response>(() => {}),
     (url) => checkStream(url, KEY, EAGER),
   );
-  expect(finding.detail).toStartWith('got no answer: a proxy on the way');
+  expect(finding.detail).toStartWith('no response: a proxy buffers or blocks');
 });
 
-test('a stream that ends before its first frame is no good', async () => {
+test('a stream that ends before its first frame fails', async () => {
   const finding = await against(
     () => new Response(':\n\n'),
     (url) => checkStream(url, KEY, { now: Date.now }),
   );
-  expect(finding).toMatchObject({ outcome: 'failed', detail: 'ended before its first frame.' });
+  expect(finding).toMatchObject({ outcome: 'failed', detail: 'the stream ended before its first frame.' });
 });
 
-test('clocks that are far apart are pointed out', async () => {
+test('warns about clocks that differ', async () => {
   const findings = await against(
     () => new Response('ok', { headers: { date: new Date(Date.now() - 3_600_000).toUTCString() } }),
     (url) => checkServer(url, Date.now),
@@ -73,12 +73,12 @@ test('clocks that are far apart are pointed out', async () => {
 });
 
 test.each(['proj_live_…cdef', 'proj_live_ cdef', ''])(
-  'a key that can be none is said to be so: %j',
+  'a malformed key fails before it is sent: %j',
   async (key) => {
     const finding = await against(
       () => new Response('', { status: 401 }),
       (url) => checkKey(url, { ...KEY, key }),
     );
-    expect(finding.detail).toStartWith('is empty or holds characters that no key has');
+    expect(finding.detail).toStartWith('the key is empty or contains invalid characters');
   },
 );

@@ -1,27 +1,27 @@
 import { runCli } from './program.ts';
 import type { Shell } from './shell.ts';
 
-/** What a command line did. */
+/** The result of a command line. */
 export interface CliRun {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Around a command line in a test. */
+/** The environment of a command line in a test. */
 export interface CapturedShellOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it believes that a person looks on. No by default. */
+  /** Whether standard output is a terminal. No by default. */
   readonly isTerminal?: boolean;
-  /** What comes on standard input. */
+  /** Standard input. */
   readonly input?: string;
-  /** Called after each write with everything on standard output so far. */
+  /** Called after each write with all standard output so far. */
   readonly onOutput?: (out: string) => void;
   /** The same for standard error. */
   readonly onError?: (err: string) => void;
 }
 
-/** Runs a command line in this process and keeps what it writes. For tests. */
+/** Runs a command line in this process and captures its output. For tests. */
 export async function runCaptured(
   argv: readonly string[],
   options: CapturedShellOptions = {},
@@ -32,7 +32,7 @@ export async function runCaptured(
     env: options.env ?? {},
     invocation: 'halyard',
     isTerminal: options.isTerminal ?? false,
-    hasColour: false,
+    hasColor: false,
     write: (text) => {
       out += text;
       options.onOutput?.(out);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
-import { formatTypesFile, type TypedFlag } from './types-file.ts';
+import { formatTypesFile, type TypedFlag } from './types.ts';
 
 const FLAGS: readonly TypedFlag[] = [
   { key: 'new-checkout', description: 'The checkout of 2026.\nAsk */ Ana.', values: [] },

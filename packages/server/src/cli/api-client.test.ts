@@ -2,8 +2,8 @@ import { afterEach, expect, test } from 'bun:test';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '@halyard/testing';
-import { runCaptured } from './captured-shell.ts';
-import { describeConnectionFailure } from './connection-failure.ts';
+import { describeConnectionFailure, readEvents } from './api-client.ts';
+import { runCaptured } from './test-shell.ts';
 
 const MAIN = join(import.meta.dir, '../main.ts');
 const env = { HALYARD_TOKEN: 'hat_any' };
@@ -75,7 +75,7 @@ async function withAuthority(cert: string, ...words: readonly string[]) {
   return { exitCode: await process_.exited, out, err };
 }
 
-test('a certificate of an unknown authority is named, with how to trust the authority', async () => {
+test('explains how to trust the authority of an unknown certificate', async () => {
   const url = tlsServer(TRUSTABLE);
   const run = await runCaptured(['project', 'list', '--url', url], { env });
   expect(run).toMatchObject({ exitCode: 1, out: '' });
@@ -90,42 +90,42 @@ test('a certificate of an unknown authority is named, with how to trust the auth
   });
 });
 
-test('a certificate that has expired is said to have expired', async () => {
+test('reports an expired certificate', async () => {
   const { err } = await runCaptured(['project', 'list', '--url', tlsServer(EXPIRED)], { env });
   expect(err).toContain('has expired. Renew it');
 });
 
-test('a certificate for another host name is said to be so', async () => {
+test('reports a certificate for another host name', async () => {
   const { err } = await withAuthority(OTHER_NAME, 'project', 'list', '--url', tlsServer(OTHER_NAME));
   expect(err).toContain(
     'is for another host name. Use the name it was issued for, or issue one for 127.0.0.1.',
   );
 });
 
-test('https:// to a port without TLS is said to be so', async () => {
+test('reports https:// to a port without TLS', async () => {
   const url = await tcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const { err } = await runCaptured(['project', 'list', '--url', url.replace('http:', 'https:')], { env });
   expect(err).toContain(`does not speak TLS on this port. Check the port, or use ${url}.`);
 });
 
-test('http:// to a port with TLS is said to be possible', async () => {
+test('suggests TLS for http:// to a port with TLS', async () => {
   const url = tlsServer(TRUSTABLE);
   const { err } = await runCaptured(['project', 'list', '--url', url.replace('https:', 'http:')], { env });
   expect(err).toContain(`If this port expects TLS, use ${url}.`);
 });
 
-test('a host name that does not exist is said not to be resolved', async () => {
+test('reports a host name that does not exist', async () => {
   const { err } = await runCaptured(['project', 'list', '--url', 'http://no-such-host.invalid'], { env });
-  expect(err).toStartWith('error: The host name no-such-host.invalid cannot be resolved.');
+  expect(err).toStartWith('error: Cannot resolve the host name no-such-host.invalid.');
 });
 
-test('a port of another protocol is said to be one', async () => {
+test('reports a port with another protocol', async () => {
   const url = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
   const { err } = await runCaptured(['project', 'create', 'shop', '--url', url], { env });
-  expect(err).toContain(`${url} is not a web server: something else answers on this port.`);
+  expect(err).toContain(`${url} is not a web server: the port speaks another protocol.`);
 });
 
-test('a redirect is named', async () => {
+test('reports a redirect', async () => {
   const url = await tcpServer((socket) =>
     socket.end('HTTP/1.1 301 Moved\r\nLocation: https://flags.example.com/\r\nContent-Length: 0\r\n\r\n'),
   );
@@ -140,41 +140,74 @@ test.each<[string, (socket: Socket) => void]>([
     'ends in the middle of the answer',
     (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{'),
   ],
-])('a write whose connection %s may have been made', async (_, answer) => {
+])('warns that a write may have been made when its connection %s', async (_, answer) => {
   const url = await tcpServer(answer);
   const { exitCode, err } = await runCaptured(['project', 'create', 'shop', '--url', url], { env });
   expect(exitCode).toBe(1);
-  expect(err).toStartWith(`error: The connection to ${url} was lost before the answer had arrived`);
-  expect(err).toContain('The change may have been made: check with "halyard audit"');
+  expect(err).toStartWith(`error: The connection to ${url} was lost before the answer arrived`);
+  expect(err).toContain('The change may have been made. Check "halyard audit"');
   expect(err).not.toContain('halyard serve');
 });
 
-test('a read whose connection is lost changed nothing', async () => {
+test('does not warn when the connection of a read is lost', async () => {
   const url = await tcpServer((socket) => socket.resetAndDestroy());
   const { err } = await runCaptured(['project', 'list', '--url', url], { env });
-  expect(err).toContain('was lost before the answer had arrived (ECONNRESET). Try again.');
+  expect(err).toContain('was lost before the answer arrived (ECONNRESET). Try again.');
   expect(err).not.toContain('may have been made');
 });
 
-test('a dry run whose connection is lost changed nothing', async () => {
+test('does not warn when the connection of a dry run is lost', async () => {
   const url = await tcpServer((socket) => socket.resetAndDestroy());
   const { err } = await runCaptured(['change', 'revert', '7', '--dry-run', '--url', url], { env });
   expect(err).not.toContain('may have been made');
 });
 
-test('a write that a proxy gave up on may have been made', async () => {
+test('warns that a write may have been made when a proxy times out', async () => {
   const url = await tcpServer((socket) =>
     socket.end('HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 2\r\n\r\nno'),
   );
   const { err } = await runCaptured(['project', 'create', 'shop', '--url', url], { env });
-  expect(err).toContain('answered 504');
+  expect(err).toContain('returned 504');
   expect(err).toContain('The change may have been made');
 });
 
-test('a write that is not answered in time may have been made', () => {
+test('warns that a write may have been made when it times out', () => {
   const timeout = new DOMException('The operation timed out.', 'TimeoutError');
   const request = { url: 'http://127.0.0.1:7070', timeoutMs: 30_000, isWrite: true };
   expect(describeConnectionFailure(timeout, request)).toStartWith(
     'http://127.0.0.1:7070 did not answer within 30 seconds. The change may have been made',
   );
+});
+
+async function eventsOf(...chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
+  const bytes = chunks.map((chunk) => (typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk));
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of bytes) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const events: string[] = [];
+  for await (const data of readEvents(body, () => {})) events.push(data);
+  return events;
+}
+
+test('reads the data of events with any line ending', async () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    expect(await eventsOf(`:${end}${end}data: {"a":1}${end}${end}data:b${end}data: c${end}${end}:`)).toEqual([
+      '{"a":1}',
+      'b\nc',
+    ]);
+  }
+});
+
+test('reads events split at any byte', async () => {
+  const bytes = new TextEncoder().encode(':\r\n\r\ndata: "é日"\r\n\r\ndata: 2\r\n\r\n');
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    expect(await eventsOf(bytes.slice(0, cut), bytes.slice(cut))).toEqual(['"é日"', '2']);
+  }
+});
+
+test('ignores an unfinished event', async () => {
+  expect(await eventsOf('data: 1\n\ndata: 2\n')).toEqual(['1']);
 });

@@ -1,0 +1,78 @@
+import { ERROR_CODES, ERROR_STATUS, isErrorCode } from '@halyard/protocol';
+import type { Command } from 'commander';
+import { type ConnectionFlags, resolveAddress } from '../config/connection.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { COMMIT, VERSION } from '../version.ts';
+import { ApiClient, apiPath } from './api-client.ts';
+import { CliError, EXIT } from './cli-error.ts';
+import { formatTable, type OutputOptions, wantsJson } from './output.ts';
+import type { Shell } from './shell.ts';
+
+/** `halyard errors` */
+export function defineErrors(errors: Command, shell: Shell): void {
+  errors
+    .argument('[code]')
+    .description('List the error codes of the API, or explain one. Needs no server.')
+    .option('--json', 'Write JSON, even on a terminal')
+    .addHelpText('after', '\nExample:\n  halyard errors revision_conflict')
+    .action((code: string | undefined, options: OutputOptions) =>
+      code === undefined ? listErrors(shell, options) : explainError(code, shell, options),
+    );
+}
+
+async function listErrors(shell: Shell, options: OutputOptions): Promise<void> {
+  const { ERROR_PAGES } = await import('../http/docs/pages.ts');
+  const { readErrorPage } = await import('../http/docs/error-page.ts');
+  const errors = ERROR_CODES.map((code) => readErrorPage(code, ERROR_PAGES[code]));
+  if (wantsJson(shell, options)) {
+    const brief = errors.map(({ error, status, title }) => ({ error, status, title }));
+    return shell.write(`${JSON.stringify({ errors: brief })}\n`);
+  }
+  const rows = errors.map(({ error, title }) => [
+    error,
+    `${ERROR_STATUS[error]}`,
+    title.replace(/^`?\w+`?: /, ''),
+  ]);
+  shell.write(formatTable(['CODE', 'STATUS', 'MEANING'], rows));
+}
+
+async function explainError(code: string, shell: Shell, options: OutputOptions): Promise<void> {
+  if (!isErrorCode(code)) {
+    const nearest = nearestName(code, ERROR_CODES);
+    const hint =
+      nearest === undefined ? 'Run "halyard errors" to see all codes.' : `Did you mean ${nearest}?`;
+    throw new CliError(`Unknown error code "${code}". ${hint}`, { exitCode: EXIT.notFound });
+  }
+  const { ERROR_PAGES } = await import('../http/docs/pages.ts');
+  if (!wantsJson(shell, options)) return shell.write(ERROR_PAGES[code]);
+  const { readErrorPage } = await import('../http/docs/error-page.ts');
+  shell.write(`${JSON.stringify(readErrorPage(code, ERROR_PAGES[code]))}\n`);
+}
+
+/** `halyard openapi` */
+export function defineOpenapi(openapi: Command, shell: Shell): void {
+  openapi
+    .description('Print the OpenAPI document of the server. Needs no token.')
+    .option('--url <url>', 'Server address (default HALYARD_URL, else this machine at HALYARD_PORT or 7070)')
+    .addHelpText('after', '\nExample:\n  halyard openapi > openapi.json')
+    .action(async (options: ConnectionFlags) => {
+      // Not `connect`: an unreadable token file must not fail a command that needs no token.
+      const client = new ApiClient(resolveAddress(options, shell.env));
+      const { text } = await client.request({ path: apiPath`/openapi.json`, isPublic: true });
+      shell.write(text.endsWith('\n') ? text : `${text}\n`);
+    });
+}
+
+/** `halyard version` */
+export function defineVersion(version: Command, shell: Shell): void {
+  version
+    .description('Print the version and commit of this program, and the version of its runtime.')
+    .option('--json', 'Write JSON, even on a terminal')
+    .action((options: OutputOptions) => {
+      const { platform, arch } = process;
+      const facts = { version: VERSION, commit: COMMIT, bun: Bun.version, platform, arch };
+      const build = COMMIT === undefined ? 'from source' : `commit ${COMMIT}`;
+      const sentence = `halyard ${VERSION} (${build}, Bun ${Bun.version}, ${platform} ${arch})`;
+      shell.write(`${wantsJson(shell, options) ? JSON.stringify(facts) : sentence}\n`);
+    });
+}
