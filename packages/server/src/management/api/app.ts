@@ -12,11 +12,9 @@ import { mountDeliveries } from '../deliveries/delivery-routes.ts';
 import { mountEvents, type ScreenEvents } from '../deliveries/event-routes.ts';
 import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
-import { mountChanges } from '../flags/change-routes.ts';
 import { mountCopy } from '../flags/copy-routes.ts';
-import { mountFlagArchive } from '../flags/flag-archive-routes.ts';
-import { mountFlags } from '../flags/flag-routes.ts';
-import { mountFlagStates } from '../flags/flag-state-routes.ts';
+import { mountFlagArchive, mountFlags } from '../flags/flag-routes.ts';
+import { mountChanges, mountFlagStates, mountStream } from '../flags/flag-state-routes.ts';
 import { mountSearch } from '../flags/search-routes.ts';
 import { mountAudit } from '../history/audit-routes.ts';
 import { mountHistory } from '../history/revert-routes.ts';
@@ -29,13 +27,9 @@ import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountSetup } from '../people/setup-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
-import { allowedMethods } from './allowed-methods.ts';
-import { authenticate } from './authentication.ts';
-import { noteCaller } from './caller.ts';
-import type { ManagementApp, ManagementEnv } from './environment.ts';
+import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
+import type { ManagementApp, ManagementEnv } from './management-app.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
-import { guardAgainstOtherPages } from './own-page.ts';
-import { mountStream } from './stream.ts';
 
 /** What the management interface is made of. */
 export interface ManagementAppOptions {
@@ -117,3 +111,18 @@ const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
   headers.set('Referrer-Policy', 'no-referrer');
   headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
 };
+
+/** Tells which methods a path takes: empty for a path that is no route. Made once all routes are mounted. */
+export function allowedMethods(app: ManagementApp): (path: string) => readonly string[] {
+  const routes = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => ({
+      method,
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+    }));
+  return (path) => {
+    const methods = new Set(routes.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])));
+    // A GET route answers HEAD as well.
+    return [...(methods.has('GET') ? [...methods, 'HEAD'] : methods)].sort();
+  };
+}

@@ -2,7 +2,7 @@ import type { Server } from 'bun';
 import type { OpenApiDocument } from '../../http/docs/openapi-document.ts';
 import type { Fallback } from '../../http/listener.ts';
 import type { ManagementAppOptions } from './app.ts';
-import type { ManagementApp } from './environment.ts';
+import type { ManagementApp } from './management-app.ts';
 
 /**
  * The management interface, loaded when it is first needed: it is most of the program's code, and a node that starts

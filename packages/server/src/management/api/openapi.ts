@@ -1,9 +1,10 @@
-import { z } from '@hono/zod-openapi';
+import { MAX_BATCH_KEYS, REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { OpenApiDocument } from '../../http/docs/openapi-document.ts';
 import { SESSION_COOKIE } from '../people/session-cookie.ts';
-import { describeErrors, SECURITY } from './describe-operation.ts';
-import type { ManagementApp } from './environment.ts';
-import { describeEvaluation, SERVICE_KEY_SCHEME } from './evaluation-operations.ts';
+import type { ManagementApp } from './management-app.ts';
+import { describeErrors, SECURITY } from './operation.ts';
+import { FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
 
 /** Where the document is served; it needs no token. */
 export const OPENAPI_PATH = '/api/openapi.json';
@@ -54,3 +55,99 @@ export function openApiDocument(app: ManagementApp, version: string): OpenApiDoc
   // `OpenApiDocument`: our own schemas and operations use nothing beyond what that type names.
   return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
 }
+
+const FlagMapSchema = z.record(FlagKeySchema, FlagStateSchema).openapi('FlagMap');
+const FlagsSchema = z.object({ environment: NameSchema, flags: FlagMapSchema }).openapi('EnvironmentFlags');
+const FlagSchema = FlagStateSchema.extend({ environment: NameSchema, key: z.string() }).openapi(
+  'EvaluatedFlag',
+);
+
+const env = NameSchema.openapi({ description: 'The environment to read.' });
+const json = <T extends z.ZodType>(schema: T) => ({ 'application/json': { schema } });
+const common = { tags: ['Evaluation'], security: [{ [SECURITY.serviceKey]: [] }] };
+const errors = describeErrors([
+  'invalid_argument',
+  'invalid_api_key',
+  'environment_not_found',
+  'rate_limited',
+  'internal_error',
+]);
+const errorsOfOne = describeErrors([
+  'invalid_argument',
+  'invalid_api_key',
+  'environment_not_found',
+  'flag_not_found',
+  'rate_limited',
+  'internal_error',
+]);
+const headers = z.object({
+  [REVISION_HEADER]: z.string().openapi({ description: 'The revision of the environment.' }),
+  ETag: z.string(),
+});
+const notModified = { 304: { description: 'The caller has it already (`If-None-Match`).' } };
+
+/** Describes the evaluation interface, which is served elsewhere. (Spec: Endpoints) */
+export function describeEvaluation(app: ManagementApp): void {
+  for (const operation of OPERATIONS) app.openAPIRegistry.registerPath(operation);
+}
+
+const OPERATIONS: readonly RouteConfig[] = [
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/flags',
+    operationId: 'readFlags',
+    summary: 'Every flag of an environment',
+    request: { query: z.object({ env }) },
+    responses: {
+      200: { description: 'The flag map.', headers, content: json(FlagsSchema) },
+      ...notModified,
+      ...errors,
+    },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/flags/{key}',
+    operationId: 'readFlag',
+    summary: 'One flag',
+    request: { params: z.object({ key: z.string() }), query: z.object({ env }) },
+    responses: {
+      200: { description: 'The flag.', headers, content: json(FlagSchema) },
+      ...notModified,
+      ...errorsOfOne,
+    },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: '/v1/flags/batch',
+    operationId: 'readSomeFlags',
+    summary: 'Chosen flags; keys that do not exist are left out',
+    request: {
+      body: {
+        required: true,
+        content: json(z.object({ env, keys: z.array(z.string()).openapi({ maxItems: MAX_BATCH_KEYS }) })),
+      },
+    },
+    responses: { 200: { description: 'The flags that exist.', content: json(FlagsSchema) }, ...errors },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/stream',
+    operationId: 'streamFlags',
+    summary: 'The flag map, now and after each change, as server-sent events',
+    request: { query: z.object({ env }) },
+    responses: {
+      200: {
+        description: 'Frames `data: <flag map>` without a name, the first one at once.',
+        content: { 'text/event-stream': { schema: z.string() } },
+      },
+      ...errors,
+    },
+  },
+];
+
+/** The header that carries the project key, as a security scheme. (Spec: Authentication 1) */
+export const SERVICE_KEY_SCHEME = { type: 'apiKey', in: 'header', name: SERVICE_KEY_HEADER } as const;

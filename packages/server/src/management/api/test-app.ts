@@ -5,7 +5,7 @@ import { PasswordHashes } from '../people/passwords.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { SignInMemory } from '../people/sign-in-limit.ts';
 import { createManagementApp } from './app.ts';
-import type { ManagementApp } from './environment.ts';
+import type { ManagementApp } from './management-app.ts';
 
 /** The token that the tests' application takes from its settings. */
 export const ADMIN_TOKEN = `hat_${'a'.repeat(43)}`;

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { DeliveryReader } from '../../domain/delivery.ts';
 import { isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';

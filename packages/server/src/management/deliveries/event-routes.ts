@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { NameSchema } from '../api/schemas.ts';
 

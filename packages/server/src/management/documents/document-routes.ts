@@ -2,13 +2,11 @@ import { z } from '@hono/zod-openapi';
 import { rawJson, type Writable } from '../../domain/raw-json.ts';
 import { ok } from '../api/answers.ts';
 import { parseBody } from '../api/body.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { FlagKeySchema, FlagStateSchema, flagDetailMembers, NameSchema, seqMember } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import { DECLARATION_VERSION, readDeclaration } from './declaration.ts';
-import { writeDeclaration } from './declaration-text.ts';
-import { exportProject } from './export.ts';
+import { DECLARATION_VERSION, exportProject, readDeclaration, writeDeclaration } from './declaration.ts';
 import { IMPORT_POLICIES, type ImportStep, importDeclaration } from './import.ts';
 import { yamlToJson } from './yaml-text.ts';
 

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { rawJson } from '../../domain/raw-json.ts';
 import { ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import {
   dryRunQuery,
@@ -12,8 +12,7 @@ import {
   seqMember,
 } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import { compareEnvironments } from './compare.ts';
-import { copyStates } from './copy.ts';
+import { compareEnvironments, copyStates } from './copy.ts';
 import { expectedRevision, revisionTag } from './preconditions.ts';
 
 const tag = 'Compare and copy';

@@ -1,12 +1,13 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, environmentNotFound, lockAll } from '../lookup.ts';
+import { type EnvironmentPlace, environmentNotFound, findProject, lockAll } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { type Written, writeRecord } from '../write.ts';
-import { type ComparedPlaces, differencesOf, findBoth } from './compare.ts';
-import { checkRevision, type ExpectedRevision } from './expected-revision.ts';
+import { readable } from './flags.ts';
+import { checkRevision, type ExpectedRevision } from './preconditions.ts';
 
 /** What to copy into the environment of the place. */
 export interface CopyInput extends EnvironmentPlace {
@@ -99,4 +100,73 @@ async function stepsOf(
       ...(after === undefined ? {} : { after }),
     };
   });
+}
+
+/** Which two environments of a project to compare. */
+export interface ComparedPlaces {
+  readonly project: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A flag whose state is another in two environments; absent where it has none. */
+export interface StateDifference {
+  readonly key: string;
+  readonly from?: StateText;
+  readonly to?: StateText;
+}
+
+/** Two environments and what is different in them. */
+export interface Comparison {
+  readonly from: Environment;
+  readonly to: Environment;
+  /** By key. */
+  readonly differences: readonly StateDifference[];
+}
+
+/** Compares the states of two environments. `invalid_argument`, `project_not_found`, `environment_not_found`. */
+export function compareEnvironments(context: ManagementContext, places: ComparedPlaces): Promise<Comparison> {
+  return context.store.read(async (reader) => {
+    const { from, to } = await findBoth(reader, places);
+    return { from, to, differences: await differencesOf(reader, { from, to }) };
+  });
+}
+
+/** The two environments, which must be two. `invalid_argument`, `project_not_found`, `environment_not_found`. */
+export async function findBoth(
+  reader: StoreReader,
+  { project, from, to }: ComparedPlaces,
+): Promise<{ readonly from: Environment; readonly to: Environment }> {
+  if (from === to) throw invalid('Both environments are the same: name two.');
+  const { id } = await findProject(reader, project);
+  const environments = await reader.environments(id);
+  const named = (name: string): Environment => {
+    const environment = environments.find((candidate) => candidate.name === name);
+    if (environment === undefined) throw environmentNotFound(name);
+    return environment;
+  };
+  return { from: named(from), to: named(to) };
+}
+
+/** What is different in two environments, by key. */
+export async function differencesOf(
+  reader: StoreReader,
+  { from, to }: { readonly from: Environment; readonly to: Environment },
+): Promise<readonly StateDifference[]> {
+  const there = await statesOf(reader, from);
+  const here = await statesOf(reader, to);
+  const keys = [...new Set([...there.keys(), ...here.keys()])].sort();
+  return keys.flatMap((key) => {
+    const [source, target] = [there.get(key), here.get(key)];
+    if (source === target) return [];
+    return {
+      key,
+      ...(source === undefined ? {} : { from: source }),
+      ...(target === undefined ? {} : { to: target }),
+    };
+  });
+}
+
+async function statesOf(reader: StoreReader, { id }: Environment): Promise<ReadonlyMap<string, StateText>> {
+  return new Map(readable(await reader.states(id)).map(({ flagKey, state }) => [flagKey, state]));
 }

@@ -1,23 +1,35 @@
-import { memberText } from '@halyard/protocol';
+import { elementsOf, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { readState } from '../../domain/flag-state-text.ts';
-import type { StoredState } from '../../domain/project.ts';
+import type { StateOperation, StoredState } from '../../domain/project.ts';
+import type { OpenStream } from '../../domain/read-side.ts';
 import { done, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import {
   DoneSchema,
   EnvironmentRecordSchema,
+  FlagKeySchema,
   FlagStateSchema,
   KeyedStateSchema,
   NameSchema,
   StatePatchSchema,
   StateWrittenSchema,
+  seqMember,
 } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { checkNote } from '../rules.ts';
 import type { Written } from '../write.ts';
 import { stateRecord } from './flag-routes.ts';
-import { deleteState, getState, listStates, patchState, putState, type StateWritten } from './flag-states.ts';
+import {
+  applyChange,
+  deleteState,
+  getState,
+  listStates,
+  patchState,
+  putState,
+  type StateWritten,
+} from './flag-states.ts';
 import { expectedRevision, revisionTag } from './preconditions.ts';
 
 const tag = 'Flag states';
@@ -44,7 +56,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
     },
     async ({ params, text, actor, request }) => {
       const expected = expectedRevision(request.headers);
-      return written(await putState(context, actor, { ...params, state: readState(text), expected }));
+      return stateAnswer(await putState(context, actor, { ...params, state: readState(text), expected }));
     },
   );
   mount(
@@ -64,7 +76,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
         ...(unset === undefined ? {} : { unset }),
       };
       const expected = expectedRevision(request.headers);
-      return written(await patchState(context, actor, { ...params, patch, expected }));
+      return stateAnswer(await patchState(context, actor, { ...params, patch, expected }));
     },
   );
   mount(
@@ -124,6 +136,95 @@ function keyed(stored: StoredState) {
   return { key: stored.flagKey, ...stateRecord(stored) };
 }
 
-function written({ stored, changed, environmentRevision, seq }: Written<StateWritten>): Response {
+function stateAnswer({ stored, changed, environmentRevision, seq }: Written<StateWritten>): Response {
   return ok({ ...keyed(stored), changed, environmentRevision, seq }, { ETag: revisionTag(stored.revision) });
+}
+
+/** Largest body of a change, in bytes. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Mounts the route of changes of several flags. */
+export function mountChanges(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      method: 'post',
+      path: '/api/projects/{project}/environments/{environment}/changes',
+      id: 'changeFlagStates',
+      tag: 'Flag states',
+      role: 'editor',
+      summary: 'Write several states as one change: one revision, one frame, all or nothing',
+      body: {
+        maxBytes: MAX_BYTES,
+        schema: z.strictObject({
+          changes: z.array(
+            z.strictObject({ key: FlagKeySchema, state: z.union([FlagStateSchema, z.null()]) }),
+          ),
+          note: z.string().optional().openapi({ description: 'Why; takes the place of X-Change-Note.' }),
+        }),
+      },
+      conditions: ['If-Match'],
+      answer: {
+        status: 200,
+        description: 'The environment as it is now, and which flags changed.',
+        tagOf: 'The revision of the environment.',
+        schema: z.object({
+          environment: NameSchema,
+          revision: EnvironmentRecordSchema.shape.revision,
+          changed: z.array(FlagKeySchema),
+          ...seqMember,
+        }),
+      },
+      errors: ['project_not_found', 'environment_not_found', 'confirmation_required', 'flag_archived'],
+    },
+    async ({ params, body: { changes, note }, text, actor, request }) => {
+      if (note !== undefined) checkNote(note);
+      const author = note === undefined ? actor : { ...actor, note };
+      const operations = readOperations(
+        text,
+        changes.map(({ key }) => key),
+      );
+      const expected = expectedRevision(request.headers);
+      const written = await applyChange(context, author, { ...params, operations, expected });
+      return ok({ ...written }, { ETag: revisionTag(written.revision) });
+    },
+  );
+}
+
+function readOperations(text: string, keys: readonly string[]): readonly StateOperation[] {
+  const entries = elementsOf(memberText(text, ['changes']) ?? '[]') ?? [];
+  return keys.map((key, index) => {
+    const state = memberText(entries[index] ?? '{}', ['state']) ?? 'null';
+    return [key, state === 'null' ? null : readState(state, `changes[${index}].state`)];
+  });
+}
+
+/** Mounts the route of the stream: the frames of `/v1/stream`, for whoever manages the project. */
+export function mountStream(app: ManagementApp, openStream: OpenStream): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/environments/{environment}/stream',
+      id: 'streamEnvironment',
+      tag: 'Flag states',
+      role: 'viewer',
+      summary: 'The flag map of an environment, now and after each change, as server-sent events',
+      answer: {
+        status: 200,
+        description: 'Frames `data: <flag map>`, the first one at once.',
+        schema: z.string(),
+        mediaTypes: ['text/event-stream'],
+      },
+      errors: ['project_not_found', 'environment_not_found'],
+    },
+    ({ params, request, stillValid, keepOpen }) => {
+      // Nobody would read, and so nobody would ever close, a stream opened for HEAD.
+      if (request.method === 'HEAD')
+        return new Response(null, { headers: { 'Content-Type': 'text/event-stream' } });
+      const answer = openStream(params.project, params.environment, { request, stillValid });
+      keepOpen();
+      return answer;
+    },
+  );
 }

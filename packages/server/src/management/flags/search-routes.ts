@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { SEARCH_KINDS, type SearchHit } from '../../domain/store.ts';
 import { isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import { search } from './search.ts';
 
 const HitSchema = z
   .object({
@@ -47,4 +46,13 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
 function hitRecord({ kind, project, name, id, description, archivedAt }: SearchHit) {
   const what = { project: {}, environment: { environment: name }, flag: { key: name }, key: { name, id } };
   return { kind, project, ...what[kind], description, archivedAt: isoTimeOr(archivedAt) };
+}
+
+/** Projects, environments, flags and keys that the text is found in, the best first; nothing for a blank text. */
+export async function search(
+  context: ManagementContext,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<readonly SearchHit[]> {
+  const words = text.trim();
+  return words === '' ? [] : context.store.read((reader) => reader.search(words, limit));
 }

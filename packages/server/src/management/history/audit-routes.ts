@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { isoTime, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
-import { mountPublic } from '../api/public-operation.ts';
+import type { ManagementApp } from '../api/management-app.ts';
+import { mountPublic } from '../api/operation.ts';
 import { acceptInvitation, setUp } from './joining.ts';
 import { inspectInvitation } from './one-time-links.ts';
 import type { PeopleContext } from './people.ts';

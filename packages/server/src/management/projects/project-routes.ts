@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';

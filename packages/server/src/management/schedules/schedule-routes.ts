@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { RawJson } from '../../domain/raw-json.ts';
 import { SCHEDULE_STATUSES } from '../../domain/schedule.ts';
 import { created, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/environment.ts';
+import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema, StatePatchSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
