@@ -5,8 +5,7 @@ import { StorageError, StoreOutage } from '../domain/errors.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { NodeFreshness } from './freshness.ts';
 import { Follower } from './replication/follower.ts';
-import { Hub } from './streaming/hub.ts';
-import type { CloseCause } from './streaming/subscriber.ts';
+import { type CloseCause, Hub } from './streaming/hub.ts';
 import { EvaluationCounters } from './v1/counters.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
-import type { CloseCause } from '../evaluation/streaming/subscriber.ts';
+import type { CloseCause } from '../evaluation/streaming/hub.ts';
 import type { EvaluationCounters } from '../evaluation/v1/counters.ts';
 
 /** What is read when the metrics are scraped; nothing of it costs the read path anything. */

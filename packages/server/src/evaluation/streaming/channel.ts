@@ -1,10 +1,33 @@
+import { EventStream, type EventStreamOptions } from '../../http/event-stream.ts';
 import type { DeliveryWatch, SentChange } from './delivery-watch.ts';
-import type { Subscriber } from './subscriber.ts';
 
 /** Subscribers written to in one turn of the event loop; between turns reads are answered. */
 const SLICE = 400;
 
-/** A frame for everybody who is subscribed. */
+/** What a {@link Subscriber} is opened with. */
+export interface SubscriberOptions extends EventStreamOptions {
+  readonly keyId: string | undefined;
+  readonly environmentId: string;
+  readonly keepAliveSecond: number;
+}
+
+/** One open stream of an environment. */
+export class Subscriber extends EventStream {
+  /** Public id of the key it was opened with; absent for people and tokens. */
+  readonly keyId: string | undefined;
+  readonly environmentId: string;
+  /** The second of each round of keep-alives in which this one is due; spreads them. */
+  readonly keepAliveSecond: number;
+
+  constructor(options: SubscriberOptions) {
+    super(options);
+    this.keyId = options.keyId;
+    this.environmentId = options.environmentId;
+    this.keepAliveSecond = options.keepAliveSecond;
+  }
+}
+
+/** A frame for every subscriber. */
 export interface Round {
   readonly bytes: Uint8Array;
   readonly change: SentChange | undefined;
@@ -19,7 +42,7 @@ interface Delivery extends Round {
 
 /**
  * The subscribers of one environment and the frames on their way to them. Frames go out strictly one after another;
- * a long round is cut in slices so that it never holds up a read. A subscriber that joins during a round has the
+ * a long round is cut into slices so that it never delays a read. A subscriber that joins during a round has the
  * newest map already and takes no part in it.
  */
 export class Channel {
@@ -29,22 +52,21 @@ export class Channel {
   readonly #deliveries: Delivery[] = [];
   #scheduled = false;
 
-  /** `watch` learns of every round that is over. */
+  /** `watch` is called after every round. */
   constructor(onSlow: (subscriber: Subscriber) => void, watch?: DeliveryWatch) {
     this.#onSlow = onSlow;
     this.#watch = watch;
   }
 
   /**
-   * Sends the frame to everybody who is subscribed at this moment. What waits here has no limit of its own: the hub's
-   * `room` keeps it small.
+   * Sends the frame to all current subscribers. This queue has no limit of its own: the hub's `room` keeps it short.
    */
   broadcast(round: Round): void {
     this.#deliveries.push({ ...round, subscribers: [...this.subscribers], next: 0 });
     if (!this.#scheduled) this.#deliverSlice();
   }
 
-  /** Drops everything that has not been written yet, before all streams end: who has not got it will not. */
+  /** Drops everything that has not been written yet, before all streams end. */
   abandon(): void {
     this.#watch?.look();
     for (const delivery of this.#deliveries.splice(0)) this.#isOver(delivery);

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, jest, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import fc from 'fast-check';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
+import { EventStream } from '../../http/event-stream.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
 import { DeliveryWatch } from './delivery-watch.ts';
 import { Hub } from './hub.ts';
-import { Subscriber } from './subscriber.ts';
 
 const closers: (() => void)[] = [];
 
@@ -13,18 +13,23 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A subscriber over a real stream, whose reader takes a chunk only when it is told to. */
+/** A stream whose reader takes a chunk only when asked to. */
 class Reader {
-  readonly subscriber = new Subscriber({
-    ...{ keyId: undefined, environmentId: 'e', beatSecond: 0, maxQueuedBytes: 2 ** 30 },
-  });
-  readonly #reader;
+  readonly stream = new EventStream({ maxQueuedBytes: 2 ** 30 });
+  readonly #reader = this.stream.open(new Uint8Array(0), () => {}).getReader();
 
   constructor() {
-    const start = (controller: ReadableStreamDefaultController<Uint8Array>) =>
-      this.subscriber.attach(controller);
-    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 });
-    this.#reader = new ReadableStream<Uint8Array>({ start }, strategy).getReader();
+    // The empty first chunk.
+    void this.#reader.read();
+  }
+
+  get isOpen(): boolean {
+    return this.stream.queuedBytes !== undefined;
+  }
+
+  /** Goes away. */
+  leave(): Promise<void> {
+    return this.#reader.cancel();
   }
 
   async take(): Promise<void> {
@@ -41,13 +46,12 @@ function setUp(count: number) {
     now: () => clock.now,
     elapsed: () => clock.elapsed,
   });
-  closers.push(() => watch.close());
   const readers = Array.from({ length: count }, () => new Reader());
   let seq = 0;
   /** Sends a frame of so many bytes, committed now, to whoever is open. */
   const send = (bytes = 100) => {
-    const open = readers.map(({ subscriber }) => subscriber).filter(({ isOpen }) => isOpen);
-    for (const subscriber of open) subscriber.send(new Uint8Array(bytes));
+    const open = readers.filter(({ isOpen }) => isOpen).map(({ stream }) => stream);
+    for (const stream of open) stream.send(new Uint8Array(bytes));
     watch.sent(bytes, open, { seq: ++seq, at: clock.now });
   };
   const last = (of: number) => told.findLast((progress) => progress.seq === of);
@@ -126,10 +130,10 @@ describe('DeliveryWatch', () => {
     const { watch, readers, send, last } = setUp(3);
     send();
     await readers[0]?.take();
-    readers[1]?.subscriber.end();
+    readers[1]?.stream.end();
     watch.look();
     expect(last(1)).toMatchObject({ streams: 3, seen: 1, closed: 1, isSettled: false });
-    readers[2]?.subscriber.detach();
+    await readers[2]?.leave();
     watch.look();
     expect(last(1)).toMatchObject({ streams: 3, seen: 1, closed: 2, isSettled: true });
   });
@@ -181,9 +185,9 @@ describe('DeliveryWatch', () => {
             if (round.isSettled) continue;
             for (const reader of round.who) {
               const got = (received.get(reader) ?? []).slice(0, taken.get(reader) ?? 0);
-              if (reader.subscriber.isOpen && got.includes(index)) round.seen.add(reader);
+              if (reader.isOpen && got.includes(index)) round.seen.add(reader);
             }
-            const gone = [...round.who].filter((one) => !one.subscriber.isOpen && !round.seen.has(one));
+            const gone = [...round.who].filter((one) => !one.isOpen && !round.seen.has(one));
             const isDone = round.seen.size + gone.length === round.who.size;
             round.isSettled = isDone || clock.elapsed - round.sentAt >= 5000;
           }
@@ -200,13 +204,13 @@ describe('DeliveryWatch', () => {
           if (each.what === 'look') look();
           else if (each.what === 'wait') clock.elapsed += 2000;
           else if (each.what === 'join') readers.push(new Reader());
-          else if (each.what === 'end') reader?.subscriber.end();
+          else if (each.what === 'end') reader?.stream.end();
           else if (each.what === 'send' && 'bytes' in each) {
-            const who = readers.filter(({ subscriber }) => subscriber.isOpen);
+            const who = readers.filter(({ isOpen }) => isOpen);
             for (const one of who) received.set(one, [...(received.get(one) ?? []), sentTo.length]);
             sentTo.push({ who: new Set(who), seen: new Set(), sentAt: clock.elapsed, isSettled: false });
             send(each.bytes);
-          } else if (reader?.subscriber.isOpen === true) {
+          } else if (reader?.isOpen === true) {
             const count = taken.get(reader) ?? 0;
             if (count >= (received.get(reader) ?? []).length) continue;
             taken.set(reader, count + 1);
@@ -217,7 +221,6 @@ describe('DeliveryWatch', () => {
         expect(told.filter(({ isSettled }) => isSettled).map(({ seq }) => seq)).toEqual([
           ...new Set(told.filter(({ isSettled }) => isSettled).map(({ seq }) => seq)),
         ]);
-        watch.close();
       }),
       { numRuns: 200 },
     );

@@ -1,5 +1,5 @@
 import type { DeliveryProgress } from '../../domain/delivery.ts';
-import type { Subscriber } from './subscriber.ts';
+import type { EventStream } from '../../http/event-stream.ts';
 
 /** The change that a frame carries. */
 export interface SentChange {
@@ -21,7 +21,7 @@ const MAX_ROUNDS = 1000;
 interface Round {
   readonly change: SentChange;
   /** Whoever it was sent to; dropped after the first look. */
-  subscribers: readonly Subscriber[];
+  subscribers: readonly EventStream[];
   readonly streams: number;
   /** Bytes sent to everybody up to and including this frame. */
   readonly mark: number;
@@ -57,7 +57,7 @@ export class DeliveryWatch {
   /** In the order they were sent; they settle in this order too. The first has the number `#first`. */
   readonly #rounds: Round[] = [];
   /** Streams that have not taken everything, with the number of the first round they have not taken. */
-  readonly #behind = new Map<Subscriber, number>();
+  readonly #behind = new Map<EventStream, number>();
   #first = 0;
   /** Rounds with a number below this one have had their first look. */
   #looked = 0;
@@ -72,7 +72,7 @@ export class DeliveryWatch {
   }
 
   /** A frame of so many bytes has been sent to each of `subscribers`. Frames without a change are only counted. */
-  sent(bytes: number, subscribers: readonly Subscriber[], change?: SentChange): void {
+  sent(bytes: number, subscribers: readonly EventStream[], change?: SentChange): void {
     this.#sentBytes += bytes;
     if (change === undefined) return;
     this.#rounds.push({
@@ -165,13 +165,6 @@ export class DeliveryWatch {
     const delayMs = LOOKS_MS[Math.min(this.#step++, LOOKS_MS.length - 1)];
     this.#timer = setTimeout(() => this.look(), delayMs);
     this.#timer.unref();
-  }
-
-  /** Looks no more. Safe to call twice. */
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#rounds.length = 0;
-    this.#behind.clear();
   }
 }
 

@@ -1,29 +1,31 @@
 import { HEARTBEAT_SECONDS } from '@halyard/protocol';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { Channel } from './channel.ts';
+import { Channel, Subscriber } from './channel.ts';
 import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
-import { type CloseCause, Subscriber } from './subscriber.ts';
+
+/** Why a stream ended; a label of `halyard_streams_closed_total`. */
+export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' | 'drain';
 
 /**
  * A comment line, which keeps proxies from closing the connection. The blank line after it ends the block: readers
  * that split the stream at blank lines would otherwise find the comment in front of the next frame's `data:`.
  */
-const BEAT = new TextEncoder().encode(':\n\n');
+const KEEP_ALIVE = new TextEncoder().encode(':\n\n');
 
-/** What frames on their way to the subscribers may hold before the next change waits, in bytes. */
+/** Bytes that frames on their way to the subscribers may hold before the next change waits. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /** One entry of a list. */
 const REFERENCE_BYTES = 8;
 
-/** Settings and ears of a {@link Hub}. */
+/** Settings and callbacks of a {@link Hub}. */
 export interface HubOptions {
   /** Bytes a reader may leave unread before it is cut; more where a few frames need more. */
   readonly maxQueuedBytes: number;
-  /** Hears of every stream that ends. */
+  /** Called for every stream that ends. */
   readonly onClosed?: (cause: CloseCause) => void;
-  /** Hears how far each broadcast change has got. */
+  /** Called with the progress of each broadcast change. */
   readonly onProgress?: (progress: DeliveryProgress) => void;
 }
 
@@ -35,18 +37,20 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #channels = new Map<string, Channel>();
   readonly #streamsPerKey = new Map<string, number>();
-  readonly #beatTimer: Timer;
+  readonly #keepAliveTimer: Timer;
   /** Held by the rounds that have not ended, and by those that ended in this turn of the event loop. */
   #heldBytes = 0;
   #room: PromiseWithResolvers<void> | undefined;
   #size = 0;
   #turnover = 0;
   #second = 0;
+  /** One function for all streams, to save a closure in each. */
+  readonly #onGone = (subscriber: Subscriber) => this.#forget(subscriber, 'client');
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#beatTimer = setInterval(() => this.#sendBeats(), 1000);
-    this.#beatTimer.unref();
+    this.#keepAliveTimer = setInterval(() => this.#keepAlive(), 1000);
+    this.#keepAliveTimer.unref();
   }
 
   /** How many streams are open. */
@@ -54,12 +58,12 @@ export class Hub {
     return this.#size;
   }
 
-  /** How many streams have been opened and closed: the counts below are others only when this is another. */
+  /** How many streams have been opened and closed. While it stays the same, so do the counts. */
   get turnover(): number {
     return this.#turnover;
   }
 
-  /** How many streams are open by environment and by the key's public id, which is empty where there is none. */
+  /** How many streams are open, by environment id and by the key's public id (empty without a key). */
   streamsByKey(): Map<string, Map<string, number>> {
     const counts = new Map<string, Map<string, number>>();
     for (const [environmentId, { subscribers }] of this.#channels) {
@@ -75,11 +79,6 @@ export class Hub {
     return this.#streamsPerKey.keys();
   }
 
-  /** How many streams of one environment are open. */
-  sizeOf(environmentId: string): number {
-    return this.#channels.get(environmentId)?.subscribers.size ?? 0;
-  }
-
   /** How many streams one key holds open. */
   streamsOfKey(keyId: string): number {
     return this.#streamsPerKey.get(keyId) ?? 0;
@@ -87,8 +86,8 @@ export class Hub {
 
   /**
    * Opens a stream whose first frame is the current map. Registering and reading the map happen in this one turn, so
-   * no change can fall between them. `keyId` is absent for readers that are let in by other means; `stillValid` is
-   * asked on each of their beats, and ends the stream when it says no.
+   * no change can fall between them. Readers without a key have `stillValid` instead: it is asked before each
+   * keep-alive, and ends the stream when it says no.
    */
   open(
     environment: LiveEnvironment,
@@ -98,37 +97,23 @@ export class Hub {
     const subscriber = new Subscriber({
       keyId,
       environmentId: environment.id,
-      beatSecond: Math.floor(Math.random() * HEARTBEAT_SECONDS),
+      keepAliveSecond: Math.floor(Math.random() * HEARTBEAT_SECONDS),
       maxQueuedBytes: this.#options.maxQueuedBytes,
-      ...(stillValid === undefined ? {} : { stillValid }),
+      stillValid,
     });
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          subscriber.attach(controller);
-          this.#register(subscriber);
-          subscriber.send(environment.frame());
-        },
-        cancel: () => {
-          subscriber.detach();
-          this.#forget(subscriber, 'client');
-        },
-      },
-      // A mark of zero, so that what is queued is the mark's deficit: Bun sets memory aside for a larger one, 7 KiB
-      // for each stream (bench/streams.ts).
-      new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
-    );
+    this.#register(subscriber);
+    return subscriber.open(environment.frame(), this.#onGone);
   }
 
   /**
-   * Sends the environment's current map to each of its streams, as one frame. (Spec: Events 2) With the change that
-   * made it, it is found out afterwards who has taken it.
+   * Sends the environment's current map to each of its streams, as one frame. (Spec: Events 2) Given the change that
+   * made it, its delivery is watched.
    */
   broadcast(environment: LiveEnvironment, change?: SentChange): void {
     const channel = this.#channels.get(environment.id);
     if (channel === undefined) return;
     const frame = environment.frame();
-    // What the round holds in memory until its end: the bytes, and a list of those who get them.
+    // What the round holds in memory until its end: the bytes, and the list of its subscribers.
     const held = frame.length + channel.subscribers.size * REFERENCE_BYTES;
     this.#heldBytes += held;
     channel.broadcast({ bytes: frame, change, onOver: () => this.#release(held) });
@@ -136,8 +121,8 @@ export class Hub {
 
   /**
    * Asked before each change: `undefined` while few enough frames are on their way to the subscribers, otherwise a
-   * promise that resolves when they are. Between two changes that are far apart the event loop so has its turn, and
-   * frames that no subscriber has been handed yet never fill the memory.
+   * promise that resolves when they are. So frames in progress never fill the memory, and a series of large changes
+   * lets the event loop turn.
    */
   room(): Promise<void> | undefined {
     if (this.#heldBytes <= MAX_HELD_BYTES) return undefined;
@@ -145,7 +130,7 @@ export class Hub {
     return this.#room.promise;
   }
 
-  /** In a later turn, so that what one turn hands out is counted as well. */
+  /** In a later turn, so that frames handed out in one turn count together. */
   #release(held: number): void {
     setImmediate(() => {
       this.#heldBytes -= held;
@@ -190,7 +175,7 @@ export class Hub {
 
   /** Ends everything. Safe to call twice. */
   close(): void {
-    clearInterval(this.#beatTimer);
+    clearInterval(this.#keepAliveTimer);
     this.closeAll('drain');
   }
 
@@ -239,19 +224,19 @@ export class Hub {
     else this.#streamsPerKey.set(keyId, count);
   }
 
-  #sendBeats(): void {
+  #keepAlive(): void {
     this.#second = (this.#second + 1) % HEARTBEAT_SECONDS;
     for (const channel of [...this.#channels.values()]) {
       for (const subscriber of channel.subscribers) {
-        if (subscriber.beatSecond !== this.#second) continue;
-        if (subscriber.mustBeAsked) void this.#beatIfLetIn(subscriber);
-        else subscriber.beat(BEAT);
+        if (subscriber.keepAliveSecond !== this.#second) continue;
+        if (subscriber.needsRecheck) void this.#recheck(subscriber);
+        else subscriber.keepAlive(KEEP_ALIVE);
       }
     }
   }
 
-  async #beatIfLetIn(subscriber: Subscriber): Promise<void> {
-    if (await subscriber.isLetIn()) subscriber.beat(BEAT);
+  async #recheck(subscriber: Subscriber): Promise<void> {
+    if (await subscriber.isAuthorized()) subscriber.keepAlive(KEEP_ALIVE);
     else this.#close(subscriber, 'key');
   }
 }

@@ -222,7 +222,7 @@ describe('the events for screens', () => {
   });
 
   test('whoever is let in hears an event on each beat, also when nothing happens', async () => {
-    const feed = new EventFeed({ beatMs: 10 });
+    const feed = new EventFeed({ keepAliveMs: 10 });
     const options = { project: 'shop', stillValid: async () => true };
     const screen = new Screen(feed.open(options, { name: 'hello', data: {} }));
     expect(await screen.next()).toEqual(['hello', {}]);
@@ -232,7 +232,7 @@ describe('the events for screens', () => {
   });
 
   test('whoever is no longer let in is cut off within two beats', async () => {
-    const feed = new EventFeed({ beatMs: 10 });
+    const feed = new EventFeed({ keepAliveMs: 10 });
     const answers = [async () => true, async () => false, () => Promise.reject(new Error('away'))];
     const [kept, removed, unknown] = answers.map((stillValid) =>
       feed.open({ project: undefined, stillValid }, { name: 'hello', data: {} }).getReader(),

@@ -1,20 +1,46 @@
-import { EventReader, type EventReaderOptions } from './event-reader.ts';
+import { EventStream } from '../../http/event-stream.ts';
 import { encodeEvent, type ScreenEvent } from './screen-event.ts';
 
-/** Milliseconds between two beats; on each, it is also asked whether the reader is still let in. */
-const BEAT_MS = 15_000;
+/** Milliseconds between two keep-alives. Before each, the reader's session or token is checked again. */
+const KEEP_ALIVE_MS = 15_000;
 
-/** An event and no comment: a browser tells its page of no comment, and the page must know that the stream lives. */
-const BEAT = encodeEvent({ name: 'beat', data: {} });
+/** Bytes a screen may leave unread before it is cut; it reconnects and fetches everything again. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
 
-/** Hands events to every open screen. While nobody watches it costs nothing: no event is even made. */
+/** An event, because a browser hides comments from its page, and the page must know that the stream is alive. */
+const KEEP_ALIVE = encodeEvent({ name: 'beat', data: {} });
+
+/** Who reads events. */
+export interface EventReaderOptions {
+  /** Only events of this project, and those of no project; absent: every event. */
+  readonly project: string | undefined;
+  /** Whether the reader's session or token is still valid. */
+  readonly stillValid: () => Promise<boolean>;
+}
+
+/** One open stream of events for screens. */
+class EventReader extends EventStream {
+  readonly #project: string | undefined;
+
+  constructor({ project, stillValid }: EventReaderOptions) {
+    super({ maxQueuedBytes: MAX_QUEUED_BYTES, stillValid });
+    this.#project = project;
+  }
+
+  /** Whether an event of this project concerns the reader. */
+  wants(project: string | undefined): boolean {
+    return project === undefined || this.#project === undefined || this.#project === project;
+  }
+}
+
+/** Hands events to every open screen. Without screens it costs nothing: events are not even built. */
 export class EventFeed {
   readonly #readers = new Set<EventReader>();
   readonly #timer: Timer;
 
-  /** `beatMs` is for tests. */
-  constructor({ beatMs = BEAT_MS }: { readonly beatMs?: number } = {}) {
-    this.#timer = setInterval(() => this.#beat(), beatMs);
+  /** `keepAliveMs` is for tests. */
+  constructor({ keepAliveMs = KEEP_ALIVE_MS }: { readonly keepAliveMs?: number } = {}) {
+    this.#timer = setInterval(() => this.#keepAlive(), keepAliveMs);
     this.#timer.unref();
   }
 
@@ -23,11 +49,11 @@ export class EventFeed {
     return this.#readers.size;
   }
 
-  /** Opens a stream that begins with `hello` and goes on with every event published from now on. */
+  /** Opens a stream that begins with `hello` and continues with every event published from now on. */
   open(options: EventReaderOptions, hello: ScreenEvent): ReadableStream<Uint8Array> {
     const reader = new EventReader(options);
     this.#readers.add(reader);
-    return reader.open(encodeEvent(hello), () => this.#readers.delete(reader));
+    return reader.open(encodeEvent(hello), (gone) => this.#readers.delete(gone));
   }
 
   /** Sends an event to the screens that it concerns. A screen that does not keep up is cut. */
@@ -56,10 +82,10 @@ export class EventFeed {
     reader.end();
   }
 
-  #beat(): void {
+  #keepAlive(): void {
     for (const reader of this.#readers) {
-      void reader.isLetIn().then((isLetIn) => {
-        if (!isLetIn || !reader.send(BEAT)) this.#end(reader);
+      void reader.isAuthorized().then((isAuthorized) => {
+        if (!isAuthorized || !reader.send(KEEP_ALIVE)) this.#end(reader);
       });
     }
   }

@@ -1,0 +1,115 @@
+/** Frames that may wait for a reader whatever their size. They are kept by reference, so all readers share them. */
+const FRAMES_HELD = 8;
+
+/** What an {@link EventStream} is opened with. */
+export interface EventStreamOptions {
+  /** Bytes a reader may leave unread before it is cut; more where a few frames need more. */
+  readonly maxQueuedBytes: number;
+  /** Whether the reader's session or token is still valid. Absent for streams that end with their project key. */
+  readonly stillValid?: (() => Promise<boolean>) | undefined;
+}
+
+/**
+ * One open stream of server-sent events, with a bounded queue. Frames are kept by reference: a thousand streams queue
+ * the same bytes once. A reader gets every frame in order, or it is cut. (Spec: Events 2)
+ */
+export class EventStream {
+  readonly #stillValid: (() => Promise<boolean>) | undefined;
+  readonly #maxQueuedBytes: number;
+  /** The largest frame since the reader last had everything. */
+  #largestFrame = 0;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isRechecking = false;
+
+  constructor({ maxQueuedBytes, stillValid }: EventStreamOptions) {
+    this.#maxQueuedBytes = maxQueuedBytes;
+    this.#stillValid = stillValid;
+  }
+
+  /**
+   * The body of the response, beginning with `first`; called once. `onGone` is called when the reader leaves by itself.
+   * It takes the stream, so that all streams can share one function.
+   */
+  open(first: Uint8Array, onGone: (stream: this) => void): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+          this.send(first);
+        },
+        cancel: () => {
+          this.#controller = undefined;
+          onGone(this);
+        },
+      },
+      // A mark of zero, so that what is queued is the mark's deficit: Bun sets memory aside for a larger one, 7 KiB
+      // for each stream (bench/streams.ts).
+      new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+    );
+  }
+
+  /** Bytes that the reader has not taken yet; `undefined` once the stream has ended. */
+  get queuedBytes(): number | undefined {
+    return this.#controller === undefined ? undefined : queuedIn(this.#controller);
+  }
+
+  /**
+   * Queues a frame. `false`: the reader is too slow to take it and must be cut. However large the frames are,
+   * {@link FRAMES_HELD} of them may wait. A stream that has ended takes and drops everything.
+   */
+  send(frame: Uint8Array): boolean {
+    const controller = this.#controller;
+    if (controller === undefined) return true;
+    const queued = queuedIn(controller);
+    this.#largestFrame = Math.max(queued === 0 ? 0 : this.#largestFrame, frame.length);
+    if (queued + frame.length > Math.max(this.#maxQueuedBytes, FRAMES_HELD * this.#largestFrame))
+      return false;
+    controller.enqueue(frame);
+    return true;
+  }
+
+  /** Queues a keep-alive, unless so much waits for the reader that the connection is busy anyway. */
+  keepAlive(bytes: Uint8Array): void {
+    const { queuedBytes } = this;
+    if (queuedBytes !== undefined && queuedBytes < this.#maxQueuedBytes) this.#controller?.enqueue(bytes);
+  }
+
+  /** Whether {@link isAuthorized} can change while the stream is open. */
+  get needsRecheck(): boolean {
+    return this.#stillValid !== undefined;
+  }
+
+  /**
+   * Whether the reader may still read. One check at a time: while it runs the answer is yes. A check that fails counts
+   * as no, because the reader can reconnect and authenticate.
+   */
+  async isAuthorized(): Promise<boolean> {
+    if (this.#stillValid === undefined || this.#isRechecking) return true;
+    this.#isRechecking = true;
+    try {
+      return await this.#stillValid();
+    } catch {
+      // Fail closed.
+      return false;
+    } finally {
+      this.#isRechecking = false;
+    }
+  }
+
+  /**
+   * Ends the stream; nothing more is sent. With an empty queue it is closed in order; with bytes still queued the
+   * connection is reset, because closing would flush them after the fact. (Spec: Events 5) Safe to call twice.
+   */
+  end(): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    this.#controller = undefined;
+    if (queuedIn(controller) > 0) controller.error(new Error('stream cut'));
+    else controller.close();
+  }
+}
+
+/** The queue's mark is zero, so what is queued is what the mark lacks. */
+function queuedIn(controller: ReadableStreamDefaultController<Uint8Array>): number {
+  return -(controller.desiredSize ?? 0);
+}
