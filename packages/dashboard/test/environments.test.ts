@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test('environments are made, coloured, moved, opened and deleted by name', async () => {
+test('environments are created, colored, moved, unprotected and deleted by name', async () => {
   const { management, node } = world;
   await management.createProject('shop');
   await management.putState('shop', 'production', 'new-checkout', { enabled: true });
@@ -22,16 +22,16 @@ test('environments are made, coloured, moved, opened and deleted by name', async
   await page.keyboard.press('n');
   const form = page.getByRole('dialog', { name: 'New environment' });
   await form.getByLabel('Name').fill('Preview!');
-  await form.getByText('Use lower-case letters').waitFor();
+  await form.getByText('Use lowercase letters').waitFor();
   await form.getByLabel('Name').fill('preview');
   await form.getByRole('radio', { name: 'violet' }).check();
   await check();
-  await form.getByRole('button', { name: 'Create the environment' }).click();
+  await form.getByRole('button', { name: 'Create environment' }).click();
   await form.waitFor({ state: 'detached' });
   await page.getByRole('rowheader', { name: 'preview' }).waitFor();
 
   await page.getByRole('button', { name: 'Move preview up' }).click();
-  await page.getByText('preview is number 3 of 4').waitFor();
+  await page.getByText('preview is now 3 of 4').waitFor();
   // Between the two writes that it takes, the old order may have been read once more.
   await page.getByRole('rowheader').nth(2).filter({ hasText: 'preview' }).waitFor();
   expect(await names()).toEqual(['development', 'staging', 'preview', 'production']);
@@ -41,15 +41,15 @@ test('environments are made, coloured, moved, opened and deleted by name', async
 
   await page.getByRole('button', { name: 'Edit production' }).click();
   await page.getByRole('checkbox', { name: 'Protected' }).uncheck();
-  await page.getByText('Without protection every editor').waitFor();
-  await page.getByRole('button', { name: 'Take the protection off production' }).click();
+  await page.getByText('Without protection, every editor').waitFor();
+  await page.getByRole('button', { name: 'Remove protection from production' }).click();
   const production = page.getByRole('row', { name: /^production/ });
   await production.getByRole('cell', { name: 'none' }).waitFor();
 
   await production.getByRole('button', { name: 'Delete production' }).click();
   const question = page.getByRole('dialog', { name: 'Delete production?' });
   await question.getByText('1 open stream is closed.').waitFor();
-  const go = question.getByRole('button', { name: 'Delete the environment' });
+  const go = question.getByRole('button', { name: 'Delete environment' });
   expect(await go.isDisabled()).toBe(true);
   await question.getByRole('textbox').fill('production');
   await check();
@@ -58,7 +58,7 @@ test('environments are made, coloured, moved, opened and deleted by name', async
   expect((await stream.ended).how).not.toBe('left');
 }, 60_000);
 
-test('a protected environment is protected from its beginning', async () => {
+test('a protected environment is created in one request', async () => {
   await world.management.createProject('atomic');
   const { page } = await world.open('/projects/atomic/environments');
   const asked: string[] = [];
@@ -67,14 +67,14 @@ test('a protected environment is protected from its beginning', async () => {
   await page.getByLabel('Name').fill('live');
   await page.getByRole('radio', { name: 'red' }).check();
   await page.getByRole('checkbox', { name: 'Protected' }).check();
-  await page.getByRole('button', { name: 'Create the environment' }).click();
+  await page.getByRole('button', { name: 'Create environment' }).click();
   await page.getByRole('row', { name: /^live protected/ }).waitFor();
   // A second request may fail, and would leave it open to every editor.
   expect(asked).toEqual(['POST']);
   await page.close();
 }, 60_000);
 
-test('another colour does not take away the protection that somebody else gave meanwhile', async () => {
+test('a new color does not undo the protection that another person adds at the same time', async () => {
   await world.management.createProject('pair');
   const { page } = await world.open('/projects/pair/environments');
   await page.getByRole('button', { name: 'Edit staging' }).click();
@@ -84,7 +84,7 @@ test('another colour does not take away the protection that somebody else gave m
   });
   await page.getByRole('checkbox', { name: 'Protected', checked: true }).waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The environment staging is changed').waitFor();
+  await page.getByText('Environment staging updated').waitFor();
   // As in the API's contract.
   const { environments } = (await world.management.request('GET', '/api/projects/pair/environments')) as {
     environments: { name: string; color: string; protected: boolean }[];
@@ -95,7 +95,7 @@ test('another colour does not take away the protection that somebody else gave m
   await page.close();
 }, 60_000);
 
-test('a protected environment goes with its confirmation, and a project by its name', async () => {
+test('a protected environment and a project are deleted by typing their names', async () => {
   await world.management.createProject('old');
   const { page, check } = await world.open('/projects/old/environments', { theme: 'dark', width: 390 });
   const place = await page.getByRole('link', { name: 'Environments' }).boundingBox();
@@ -103,16 +103,16 @@ test('a protected environment goes with its confirmation, and a project by its n
   expect((place?.x ?? 390) + (place?.width ?? 0)).toBeLessThanOrEqual(390);
   await page.getByRole('button', { name: 'Delete production' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('production');
-  await page.getByRole('button', { name: 'Delete the environment' }).click();
-  await page.getByText('The environment production is deleted').waitFor();
+  await page.getByRole('button', { name: 'Delete environment' }).click();
+  await page.getByText('Environment production deleted').waitFor();
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await check();
-  await page.getByRole('button', { name: 'Delete the project' }).click();
-  const question = page.getByRole('dialog', { name: 'Delete the project old?' });
+  await page.getByRole('button', { name: 'Delete project' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete project old?' });
   await question.getByText('the environments development, staging').waitFor();
   await question.getByRole('textbox').fill('old');
-  await question.getByRole('button', { name: 'Delete the project' }).click();
-  await page.getByText('The project old is deleted').waitFor();
+  await question.getByRole('button', { name: 'Delete project' }).click();
+  await page.getByText('Project old deleted').waitFor();
   await page.getByRole('heading', { name: 'Projects' }).waitFor();
   await page.getByRole('link', { name: /^old/ }).waitFor({ state: 'detached' });
 }, 60_000);

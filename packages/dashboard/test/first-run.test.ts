@@ -40,7 +40,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await check();
       await page.getByRole('button', { name: 'New project' }).first().click();
       await page.getByLabel('Name').fill('Shop');
-      await page.getByText('Use lower-case letters').waitFor();
+      await page.getByText('Use lowercase letters').waitFor();
       await page.getByLabel('Name').fill('shop');
       await page.getByRole('button', { name: 'Create the project' }).click();
       await page.waitForURL('**/projects/shop/flags');

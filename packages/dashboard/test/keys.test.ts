@@ -17,20 +17,20 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
 
     test('a new key is shown once, works, cuts its streams when revoked, and stays in the list', async () => {
       const { page, check, complaints } = await world.open('/projects/shop/keys');
-      await page.getByRole('heading', { name: 'No key yet' }).waitFor();
+      await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
       await check();
       const said: string[] = [];
       page.on('console', (message) => said.push(message.text()));
 
       await page.getByRole('button', { name: 'New key' }).click();
-      await page.getByRole('button', { name: 'Create the key' }).click();
-      await page.getByText('Choose at least one environment.').waitFor();
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByText('Select at least one environment.').waitFor();
       await check();
       await page.getByLabel('Name').fill('website');
       await page.getByRole('checkbox', { name: 'production' }).check();
-      await page.getByRole('button', { name: 'Create the key' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
 
-      const dialog = page.getByRole('dialog', { name: 'The key website' });
+      const dialog = page.getByRole('dialog', { name: 'Key website' });
       const secret = (await dialog.locator('[data-secret]').textContent()) ?? '';
       expect(secret).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
       expect(await dialog.getByRole('region', { name: 'Settings for .env' }).textContent()).toContain(
@@ -60,8 +60,8 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await row.getByRole('cell', { name: '1', exact: true }).waitFor();
       await row.getByRole('button', { name: 'Revoke website' }).click();
       const question = page.getByRole('dialog', { name: 'Revoke website?' });
-      await question.getByText('1 open stream is cut at once.').waitFor();
-      const go = question.getByRole('button', { name: 'Revoke the key' });
+      await question.getByText('1 open stream is closed.').waitFor();
+      const go = question.getByRole('button', { name: 'Revoke key' });
       await question.getByRole('textbox').fill('websit');
       expect(await go.isDisabled()).toBe(true);
       await question.getByRole('textbox').fill('website');

@@ -39,7 +39,7 @@ test('the way back does not take a secret away unasked', async () => {
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill('website');
   await page.getByRole('checkbox', { name: 'staging' }).check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const secret = await page.locator('[data-secret]').textContent();
   await goBack(page);
   const question = page.getByRole('dialog', { name: 'Leave without saving?' });
@@ -67,10 +67,10 @@ test('a copied secret is told to screen readers, and the keyboard stays where it
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill('worker');
   await page.getByRole('checkbox', { name: 'staging' }).check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.locator('[data-secret]').waitFor();
   await page.getByRole('button', { name: 'Copy the key' }).press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'The key worker' });
+  const dialog = page.getByRole('dialog', { name: 'Key worker' });
   // What is outside of a modal dialog, screen readers do not hear.
   await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Copied');

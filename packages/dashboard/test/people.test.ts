@@ -106,13 +106,13 @@ test('a new name does not undo what somebody else changed meanwhile', async () =
 test('a session that has ended is begun again over the dialog in which somebody was typing', async () => {
   const as = await signUp(world, { email: 'iris@example.com', role: 'admin' });
   const { page, check } = await world.open('/projects/shop/keys?q=web', { as, expected: /401/ });
-  await page.getByRole('heading', { name: 'No key yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill('website');
   await page.getByRole('checkbox', { name: 'staging' }).check();
   await endSessions(as);
   // Where the event stream was faster to tell, the sign-in is above it already.
-  await page.getByRole('button', { name: 'Create the key' }).dispatchEvent('click');
+  await page.getByRole('button', { name: 'Create key' }).dispatchEvent('click');
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
   await dialog.waitFor();
   await check();
@@ -123,7 +123,7 @@ test('a session that has ended is begun again over the dialog in which somebody 
   await dialog.waitFor({ state: 'detached' });
   expect(await page.getByLabel('Name').inputValue()).toBe('website');
   expect(new URL(page.url()).search).toBe('?q=web');
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.locator('[data-secret]').waitFor();
 }, 60_000);
 

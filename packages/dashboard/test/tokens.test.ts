@@ -9,15 +9,15 @@ afterAll(() => world.close());
 
 test('an access token is shown once, has the role it was made with, and ends when it is revoked', async () => {
   const { page, check } = await world.open('/tokens');
-  await page.getByRole('heading', { name: 'No access token yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No access tokens yet' }).waitFor();
   await check();
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByLabel('Name').fill('deploy');
   await page.getByRole('radio', { name: 'Viewer' }).check();
   await page.getByLabel('Expires').selectOption('In 90 days');
   await check();
-  await page.getByRole('button', { name: 'Create the token' }).click();
-  const dialog = page.getByRole('dialog', { name: 'The token deploy' });
+  await page.getByRole('button', { name: 'Create token' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Token deploy' });
   const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
   expect(await dialog.getByRole('region', { name: 'Settings for the command line' }).textContent()).toContain(
     `export HALYARD_TOKEN=${token}`,
@@ -32,7 +32,7 @@ test('an access token is shown once, has the role it was made with, and ends whe
   await check();
   await row.getByRole('button', { name: 'Revoke deploy' }).click();
   await page.getByRole('dialog', { name: 'Revoke deploy?' }).getByRole('textbox').fill('deploy');
-  await page.getByRole('button', { name: 'Revoke the token' }).click();
+  await page.getByRole('button', { name: 'Revoke token' }).click();
   await row.getByText('revoked', { exact: true }).waitFor();
   expect(await whoAmI(token)).toMatchObject({ error: 'invalid_access_token' });
   await check();

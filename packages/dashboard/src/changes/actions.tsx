@@ -3,27 +3,28 @@ import { useCallback } from 'react';
 import { isSessionEnd } from '../api/api-error.ts';
 import { revertChange } from '../api/audit.ts';
 import { useCatchUp } from '../api/live.tsx';
-import { FormError } from '../components/field.tsx';
+import { type Question, useConfirm } from '../components/confirm.tsx';
 import { announce } from '../components/live-region.tsx';
 import { ErrorText } from '../components/screen-states.tsx';
 import { toast } from '../components/toasts.tsx';
+import { messages } from './messages.ts';
 
-/** There is nothing to undo, and on a telephone the message stands before buttons. */
+/** Short, because there is nothing to undo, and on a phone the message covers buttons. */
 const DONE_MS = 4_000;
 
-/** Something that is done with one click, and needs no form to show what went wrong. */
+/** Something that one click does, without a form that could show what went wrong. */
 interface Action {
   readonly run: () => Promise<unknown>;
-  /** What to say when it is done, as "The key website was revoked". */
+  /** The message on success, such as "Key website revoked". */
   readonly done: string;
-  /** What to say when it is not, as "The key website was not revoked". */
+  /** The message on failure, such as "Key website could not be revoked". */
   readonly failed: string;
-  /** The lists that it touches. */
+  /** The lists to read again. */
   readonly stale: readonly QueryKey[];
 }
 
-/** Does something and says how it went; resolves with whether it was done. */
-export function useAction(): (deed: Action) => Promise<boolean> {
+/** Runs an action and reports how it went; resolves with whether it succeeded. */
+export function useAction(): (action: Action) => Promise<boolean> {
   const queries = useQueryClient();
   return useCallback(
     async ({ run, done, failed, stale }) => {
@@ -43,7 +44,17 @@ export function useAction(): (deed: Action) => Promise<boolean> {
   );
 }
 
-/** Takes a change back that was just made: the person has consented to its environment a moment ago. */
+/** Asks a question, then runs an action; resolves with whether it was run and succeeded. */
+export function useConfirmedAction(): (question: Question, action: Action) => Promise<boolean> {
+  const confirm = useConfirm();
+  const perform = useAction();
+  return useCallback(
+    async (question, action) => (await confirm(question)) && perform(action),
+    [confirm, perform],
+  );
+}
+
+/** Undoes a change made a moment ago; `confirmed` names the environments that the person consented to then. */
 export function useUndoChange(): (seq: number, confirmed: readonly string[]) => void {
   const catchUp = useCatchUp();
   return useCallback(
@@ -51,28 +62,18 @@ export function useUndoChange(): (seq: number, confirmed: readonly string[]) => 
       revertChange(seq, { confirmed, note: 'Undo' }).then(
         () => {
           catchUp();
-          announce('Undone');
-          toast({ kind: 'done', title: `Change ${seq} is undone`, durationMs: 4_000 });
+          announce(messages.undoneShort);
+          toast({ kind: 'done', title: messages.undone(seq), durationMs: DONE_MS });
         },
-        (error: unknown) => toastFailure(`Change ${seq} was not undone`, error),
+        (error: unknown) => toastFailure(messages.undoFailed(seq), error),
       );
     },
     [catchUp],
   );
 }
 
-/** Says in a message that something failed, and why. When the session has ended, only the sign-in dialog speaks. */
+/** Shows that something failed, and why; nothing when the session has ended, since the sign-in dialog says so. */
 export function toastFailure(title: string, error: unknown): void {
   if (isSessionEnd(error)) return;
   toast({ kind: 'problem', title, detail: <ErrorText error={error} /> });
-}
-
-/** What was refused, with the page that explains it; nothing where nothing was, or where the session has ended. */
-export function RefusalNote({ error }: { error: unknown }) {
-  if (error === null || error === undefined || isSessionEnd(error)) return null;
-  return (
-    <FormError>
-      <ErrorText error={error} />
-    </FormError>
-  );
 }

@@ -6,13 +6,13 @@ import { type RevertDifference, type Reverted, revertChange } from '../../api/au
 import { useCatchUp } from '../../api/live.tsx';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
 import { EnvironmentBadge } from '../badges.tsx';
 import { Button } from '../button.tsx';
 import { DeliveryProof } from '../delivery-proof.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
 import { Field } from '../field.tsx';
+import { RefusalNote } from '../form.tsx';
 import { announce } from '../live-region.tsx';
 import { SkeletonRows } from '../screen-states.tsx';
 import { ScrollRegion } from '../tables.tsx';

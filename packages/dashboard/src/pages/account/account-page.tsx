@@ -1,8 +1,8 @@
 import { type ReactNode, useId } from 'react';
 import { useOperator, useSession, useSignOut } from '../../api/session.ts';
 import type { Role } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';

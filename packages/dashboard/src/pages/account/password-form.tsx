@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { isRefusal } from '../../api/api-error.ts';
 import { api, request } from '../../api/request.ts';
 import { useOperator } from '../../api/session.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 import { toast } from '../../components/toasts.tsx';
 

@@ -1,16 +1,14 @@
 import { NAME_PATTERN } from '@halyard/protocol';
-import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { createEnvironment, updateEnvironment } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentColor, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { ENVIRONMENT_FILL } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
+import { FormDialog, useForm } from '../../components/form.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { messages } from './messages.tsx';
 
 /** Asks for the name and the appearance of a new environment. */
 export function CreateEnvironmentDialog({
@@ -20,79 +18,48 @@ export function CreateEnvironmentDialog({
   project: ProjectRecord;
   onClose: () => void;
 }) {
-  const queries = useQueryClient();
   const [name, setName] = useState('');
   const [appearance, setAppearance] = useState({ color: freeColor(environments), protected: false });
-  const [isPending, setPending] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const isAcceptable = NAME_PATTERN.test(name);
-
-  async function submit(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    if (!isAcceptable) return;
-    setPending(true);
-    setError(undefined);
-    try {
+  const invalid = NAME_PATTERN.test(name) ? undefined : messages.nameInvalid;
+  const form = useForm({
+    problems: { name: name === '' ? messages.nameMissing : invalid },
+    submit: async () => {
       await createEnvironment(project, { name, ...appearance });
-      toast({ kind: 'done', title: `The environment ${name} is made` });
+      toast({ kind: 'done', title: messages.created(name) });
       onClose();
-    } catch (refusal) {
-      setError(refusal);
-      setPending(false);
-    } finally {
-      void queries.invalidateQueries({ queryKey: queryKeys.project(project) });
-    }
-  }
-
+    },
+    stale: [queryKeys.project(project)],
+  });
   return (
-    <Dialog title="New environment" onClose={onClose}>
-      <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
-        <Field
-          label="Name"
-          hint="Applications ask for it by this name; it cannot be changed later."
-          error={
-            name === '' || isAcceptable
-              ? undefined
-              : 'Use lower-case letters, digits and "-", beginning with a letter or digit.'
-          }
-        >
-          {(control) => (
-            <input
-              {...control}
-              data-autofocus
-              autoComplete="off"
-              autoCapitalize="off"
-              spellCheck={false}
-              maxLength={64}
-              placeholder="preview"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <AppearanceFields value={appearance} onChange={(part) => setAppearance({ ...appearance, ...part })} />
-        <p className="text-ink-2">It starts empty. Compare copies the states of another one into it.</p>
-        <RefusalNote error={error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={!isAcceptable || isPending}>
-            Create the environment
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog title={messages.create} form={form} action={messages.createAction} onClose={onClose}>
+      <Field
+        label={messages.name}
+        hint={messages.nameHint}
+        error={name === '' ? form.problem('name') : invalid}
+      >
+        {(control) => (
+          <input
+            {...control}
+            data-autofocus
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            maxLength={64}
+            placeholder={messages.namePlaceholder}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <AppearanceFields value={appearance} onChange={(part) => setAppearance({ ...appearance, ...part })} />
+      <p className="text-ink-2">{messages.startsEmpty}</p>
+    </FormDialog>
   );
 }
 
-/** A colour that no other environment has, while there are some. */
-function freeColor(environments: ProjectRecord['environments']): EnvironmentColor {
-  const taken = new Set(environments.map(({ color }) => color));
-  return ENVIRONMENT_COLORS.find((color) => color !== 'gray' && !taken.has(color)) ?? 'gray';
-}
-
 /**
- * Changes the colour and the protection of an environment. Taking the protection away says what that means. What is not
- * touched is left alone: others may be changing it.
+ * Changes the color and the protection of an environment, and explains what removing the protection means. Only what the
+ * person touched is sent, because others may be changing the rest.
  */
 export function EditEnvironmentDialog({
   project,
@@ -103,52 +70,37 @@ export function EditEnvironmentDialog({
   environment: EnvironmentRecord;
   onClose: () => void;
 }) {
-  const queries = useQueryClient();
   const { name } = environment;
-  const [chosen, setChosen] = useState<Partial<Appearance>>({});
-  const appearance = { color: environment.color, protected: environment.protected, ...chosen };
-  const [isPending, setPending] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const opens = environment.protected && !appearance.protected;
-
-  async function submit(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    setPending(true);
-    setError(undefined);
-    try {
-      await updateEnvironment(project, name, chosen);
-      toast({ kind: 'done', title: `The environment ${name} is changed` });
+  const [changed, setChanged] = useState<Partial<Appearance>>({});
+  const appearance = { color: environment.color, protected: environment.protected, ...changed };
+  const unprotects = environment.protected && !appearance.protected;
+  const form = useForm({
+    submit: async () => {
+      await updateEnvironment(project, name, changed);
+      toast({ kind: 'done', title: messages.saved(name) });
       onClose();
-    } catch (refusal) {
-      setError(refusal);
-      setPending(false);
-    } finally {
-      void queries.invalidateQueries({ queryKey: queryKeys.project(project) });
-    }
-  }
-
+    },
+    stale: [queryKeys.project(project)],
+  });
   return (
-    <Dialog title={`Edit ${name}`} onClose={onClose}>
-      <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <AppearanceFields value={appearance} onChange={(part) => setChosen({ ...chosen, ...part })} />
-        {opens && (
-          <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-            Without protection every editor changes flags in {name} with one click, unasked.
-          </p>
-        )}
-        <RefusalNote error={error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={opens ? 'danger' : 'primary'} disabled={isPending}>
-            {opens ? `Take the protection off ${name}` : 'Save'}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={messages.editEnvironment(name)}
+      form={form}
+      action={unprotects ? messages.unprotect(name) : messages.save}
+      kind={unprotects ? 'danger' : 'primary'}
+      onClose={onClose}
+    >
+      <AppearanceFields value={appearance} onChange={(part) => setChanged({ ...changed, ...part })} />
+      {unprotects && (
+        <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
+          {messages.unprotectWarning(name)}
+        </p>
+      )}
+    </FormDialog>
   );
 }
 
-/** The colours in the order in which they are offered. */
+/** The colors, in the order in which they are offered. */
 const ENVIRONMENT_COLORS: readonly EnvironmentColor[] = [
   'green',
   'teal',
@@ -160,26 +112,31 @@ const ENVIRONMENT_COLORS: readonly EnvironmentColor[] = [
   'gray',
 ];
 
-/** What is chosen. */
+/** A color that no other environment has, if there is one. */
+function freeColor(environments: ProjectRecord['environments']): EnvironmentColor {
+  const taken = new Set(environments.map(({ color }) => color));
+  return ENVIRONMENT_COLORS.find((color) => color !== 'gray' && !taken.has(color)) ?? 'gray';
+}
+
 interface Appearance {
   readonly color: EnvironmentColor;
   readonly protected: boolean;
 }
 
-/** Asks for a colour, and whether changes are to be confirmed. */
+/** Asks for a color, and whether changes must be confirmed. */
 function AppearanceFields({
   value,
   onChange,
 }: {
   value: Appearance;
-  /** Given the member that was chosen. */
+  /** Called with the member that changed. */
   onChange: (part: Partial<Appearance>) => void;
 }) {
   const name = useId();
   return (
     <>
       <fieldset className="min-w-0">
-        <legend className="mb-1 font-medium">Colour</legend>
+        <legend className="mb-1 font-medium">{messages.color}</legend>
         <div className="grid grid-cols-2 gap-1.5 sm:grid-cols-4">
           {ENVIRONMENT_COLORS.map((color) => (
             <label
@@ -210,10 +167,8 @@ function AppearanceFields({
           onChange={(event) => onChange({ protected: event.target.checked })}
         />
         <span>
-          Protected
-          <span className="block text-xs text-ink-3">
-            Only people with the permission change flags in it, and each change is confirmed.
-          </span>
+          {messages.protect}
+          <span className="block text-xs text-ink-3">{messages.protectHint}</span>
         </span>
       </label>
     </>

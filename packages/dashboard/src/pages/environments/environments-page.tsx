@@ -14,57 +14,41 @@ import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import {
-  type Column,
-  RecordActions,
-  RecordCell,
-  RecordHead,
-  RecordRow,
-  RecordTable,
-} from '../../components/tables.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
 import { ProjectSection, useDeleteEnvironment } from './deletion.tsx';
 import { CreateEnvironmentDialog, EditEnvironmentDialog } from './environment-dialogs.tsx';
+import { messages } from './messages.tsx';
 
-const COLUMNS = [
-  { label: 'Environment' },
-  { label: 'Protection' },
-  { label: 'Flags' },
-  { label: 'Revision' },
-  { label: 'Open streams' },
-  { label: 'Created' },
-  { label: 'Actions', isSilent: true },
-] as const satisfies readonly Column[];
-
-/** The environments of a project in their order, and the project itself. */
+/** The screen "Environments": the environments of a project in their order, and the project itself. */
 export function EnvironmentsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
   const { data: project, error, refetch } = useProject(name);
   const canChange = useCan('admin');
   const [isCreating, setCreating] = useState(false);
   const start = useCallback(() => setCreating(true), []);
-  useCreateCommand({ id: 'environment.new', title: 'New environment', isAllowed: canChange, run: start });
+  useCreateCommand({ id: 'environment.new', title: messages.create, isAllowed: canChange, run: start });
   if (error !== null && project === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && (
     <Button kind="primary" disabled={project === undefined} onClick={start}>
-      <Plus size={15} aria-hidden /> New environment
+      <Plus size={15} aria-hidden /> {messages.create}
     </Button>
   );
   return (
     <Page
-      title={`Environments · ${name}`}
-      heading="Environments"
+      title={`${messages.title} · ${name}`}
+      heading={messages.title}
       actions={project?.environments.length !== 0 && create}
-      intro="Each flag has a state of its own in every environment. They stand in this order on all screens; changes of a protected one are confirmed first."
+      intro={messages.intro}
     >
-      <ReadOnlyNote>Changing environments and projects</ReadOnlyNote>
+      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
       {project === undefined ? (
         <SkeletonRows rows={3} />
       ) : project.environments.length === 0 ? (
-        <EmptyState title="No environment is left" action={create}>
-          Make one, such as production: flags get their states in it, and keys read them.
+        <EmptyState title={messages.emptyTitle} action={create}>
+          {messages.empty}
         </EmptyState>
       ) : (
         <EnvironmentTable project={project} canChange={canChange} />
@@ -77,6 +61,8 @@ export function EnvironmentsPage() {
   );
 }
 
+const [, protectionColumn, flagsColumn, revisionColumn, streamsColumn, createdColumn] = messages.columns;
+
 function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canChange: boolean }) {
   const { data: clients } = useClients(project.name);
   useLivePresence(project.name);
@@ -85,8 +71,10 @@ function EnvironmentTable({ project, canChange }: { project: ProjectRecord; canC
   const { environments } = project;
   return (
     <RecordTable
-      label="Environments"
-      columns={flags === undefined ? COLUMNS.filter(({ label }) => label !== 'Flags') : COLUMNS}
+      label={messages.list}
+      columns={
+        flags === undefined ? messages.columns.filter((each) => each !== flagsColumn) : messages.columns
+      }
     >
       {environments.map((environment, index) => (
         <EnvironmentRow
@@ -117,7 +105,7 @@ function EnvironmentRow({
 }: {
   project: string;
   environment: EnvironmentRecord;
-  /** Both `undefined` while they are not known. */
+  /** Both are `undefined` while they are not known. */
   streams: number | undefined;
   flags: number | undefined;
   canChange: boolean;
@@ -131,33 +119,38 @@ function EnvironmentRow({
       <RecordHead>
         <EnvironmentBadge environment={environment} className="max-w-full font-medium" />
       </RecordHead>
-      <RecordCell label="Protection">
+      <RecordCell label={protectionColumn.label}>
         {environment.protected ? (
-          <Badge kind="warn">protected</Badge>
+          <Badge kind="warn">{messages.protected}</Badge>
         ) : (
-          <span className="text-ink-3">none</span>
+          <span className="text-ink-3">{messages.unprotected}</span>
         )}
       </RecordCell>
-      {flags !== undefined && <RecordCell label="Flags">{flags}</RecordCell>}
-      <RecordCell label="Revision">{revision}</RecordCell>
-      <RecordCell label="Open streams">{streams ?? <span className="text-ink-3">…</span>}</RecordCell>
-      <RecordCell label="Created" className="lg:whitespace-nowrap">
+      {flags !== undefined && <RecordCell label={flagsColumn.label}>{flags}</RecordCell>}
+      <RecordCell label={revisionColumn.label}>{revision}</RecordCell>
+      <RecordCell label={streamsColumn.label}>
+        {streams ?? <span className="text-ink-3">{messages.loading}</span>}
+      </RecordCell>
+      <RecordCell label={createdColumn.label} className="lg:whitespace-nowrap">
         <TimeAgo at={createdAt} />
       </RecordCell>
       <RecordActions>
         {canChange && (
           <>
-            <IconButton label={`Move ${name} up`} disabled={up === undefined} onClick={up}>
+            <IconButton label={messages.moveUp(name)} disabled={up === undefined} onClick={up}>
               <ArrowUp size={15} aria-hidden />
             </IconButton>
-            <IconButton label={`Move ${name} down`} disabled={down === undefined} onClick={down}>
+            <IconButton label={messages.moveDown(name)} disabled={down === undefined} onClick={down}>
               <ArrowDown size={15} aria-hidden />
             </IconButton>
-            <Button aria-label={`Edit ${name}`} onClick={() => setEditing(true)}>
-              Edit
+            <Button aria-label={messages.editEnvironment(name)} onClick={() => setEditing(true)}>
+              {messages.edit}
             </Button>
-            <Button aria-label={`Delete ${name}`} onClick={() => void remove(environment, { flags })}>
-              Delete
+            <Button
+              aria-label={messages.deleteEnvironment(name)}
+              onClick={() => void remove(environment, flags)}
+            >
+              {messages.delete}
             </Button>
           </>
         )}
@@ -174,8 +167,8 @@ function EnvironmentRow({
 }
 
 /**
- * Moves an environment to another place among its project's. Shown at once, and taken back when it is refused. Places
- * are numbered from 0 without gaps, so that those that shared one get one each.
+ * Moves an environment to another position in its project: shown immediately, and undone when it is refused. Positions
+ * are numbered from 0 without gaps, which also separates environments that shared one.
  */
 function useMoveEnvironment(project: ProjectRecord): (environment: EnvironmentRecord, index: number) => void {
   const queries = useQueryClient();
@@ -185,7 +178,7 @@ function useMoveEnvironment(project: ProjectRecord): (environment: EnvironmentRe
     const others = project.environments.filter(({ name }) => name !== environment.name);
     const order = others.toSpliced(index, 0, environment);
     const moved = order.flatMap(({ name, position }, place) => (position === place ? [] : [{ name, place }]));
-    // An answer that is on its way knows the old order.
+    // A pending response still has the old order.
     void queries.cancelQueries({ queryKey });
     queries.setQueryData<ProjectRecord>(queryKey, {
       ...project,
@@ -195,14 +188,14 @@ function useMoveEnvironment(project: ProjectRecord): (environment: EnvironmentRe
       run: async () => {
         for (const { name, place } of moved) await updateEnvironment(project.name, name, { position: place });
       },
-      done: `${environment.name} is number ${index + 1} of ${order.length}`,
-      failed: `${environment.name} was not moved`,
+      done: messages.moved(environment.name, index + 1, order.length),
+      failed: messages.moveFailed(environment.name),
       stale: [queryKey],
     });
   };
 }
 
-/** How many flags each environment has, where the list is here anyway: it is too long to be asked for only for this. */
+/** How many flags each environment has, if the list of flags is cached: it is too long to read only for this. */
 function useFlagCounts(project: string): ReadonlyMap<string, number> | undefined {
   const { data } = useQuery<readonly FlagRecord[]>({
     queryKey: queryKeys.flags(project),

@@ -1,9 +1,9 @@
 import Pencil from 'lucide-react/icons/pencil';
 import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { INPUT } from '../../components/field.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
 
 /** A text that turns into a field where it stands. `children` shows it; `empty` invites to write one. */

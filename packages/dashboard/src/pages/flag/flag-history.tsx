@@ -2,11 +2,11 @@ import { useState } from 'react';
 import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { isRevertible } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 
 /** Everything that was done to a flag, newest first, each with the way back. */

@@ -2,12 +2,12 @@ import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { type FormEvent, useCallback, useState } from 'react';
 import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { Switch } from '../../components/switch.tsx';
 
 /** Asks for what a new flag needs: its key, what it is for, and where it is on at first. */

@@ -10,10 +10,10 @@ import {
 import { queryKeys } from '../../api/query-cache.ts';
 import { useOperator } from '../../api/session.ts';
 import type { OperatorRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, FormError, NameField } from '../../components/field.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import {
   PermissionFields,
   type Permissions,

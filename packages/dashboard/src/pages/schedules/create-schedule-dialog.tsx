@@ -5,12 +5,12 @@ import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCreateSchedule } from '../../api/schedules.ts';
 import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { dueText, localZone } from './due-text.ts';
 import {

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 
 /** What a person gives to come in through a link. */

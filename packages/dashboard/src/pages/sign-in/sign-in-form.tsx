@@ -1,9 +1,9 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { useOperator, useStartSession } from '../../api/session.ts';
-import { RefusalNote } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
+import { RefusalNote } from '../../components/form.tsx';
 import { PasswordField } from '../../components/password-field.tsx';
 import { leaveAtOnce } from '../../shell/leave-guard.ts';
 

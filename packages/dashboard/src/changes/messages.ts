@@ -1,0 +1,64 @@
+const flags = (count: number) => (count === 1 ? '1 flag' : `${count} flags`);
+
+/** What people read when they change a flag's state, copy states or resolve a conflict. */
+export const messages = {
+  cancel: 'Cancel',
+  noteLabel: 'Note',
+  noteHint: 'Optional. Why you make this change; shown in the history.',
+  becomes: 'becomes',
+  more: (count: number) => `and ${count} more`,
+  showMore: (count: number) => `Show ${count} more`,
+  removed: 'removed',
+  notSet: 'Not set',
+  flags,
+
+  // Permission
+  viewerCannotChange: "You're a viewer: you can look, but not change anything.",
+  protectedFromYou: (environment: string) =>
+    `${environment} is protected, and you don't have permission to change it.`,
+
+  // The question before a change of a protected environment
+  change: (what: string) => `Change ${what}?`,
+  schedule: (what: string, time: string) => `Schedule ${what} for ${time}?`,
+  changeIn: (environment: string) => `Change ${environment}`,
+  scheduleIn: (environment: string) => `Schedule for ${environment}`,
+  isProtected: 'is protected.',
+  noClients: 'No client is connected.',
+  clients: (count: number) =>
+    count === 1
+      ? '1 connected client sees it immediately.'
+      : `${count} connected clients see it immediately.`,
+  nothingToDo: "This wouldn't change anything right now.",
+  nothingToDoFor: (count: number, of: number) =>
+    `This wouldn't change anything right now for ${count} of the ${of} flags.`,
+  pauseGuard: "Don't ask again for 15 minutes",
+
+  // Writing a state
+  saved: (title: string) => `Saved: ${title}`,
+  undo: 'Undo',
+  undoneShort: 'Undone',
+  undone: (seq: number) => `Change ${seq} undone`,
+  undoFailed: (seq: number) => `Change ${seq} could not be undone`,
+  stateIs: (key: string, state: string, environment: string) => `${key} is ${state} in ${environment}`,
+  stateNotChanged: (key: string, environment: string) => `${key} in ${environment} was not changed`,
+
+  // Conflict
+  conflictTitle: 'There is a newer version',
+  conflictAfter: 'was changed after you opened it. Your change was not saved.',
+  currentVersion: 'In effect now',
+  ownVersion: 'Yours',
+  keepEditing: 'Keep editing',
+  discardMine: 'Discard mine',
+  overwriteWithMine: 'Overwrite with mine',
+
+  // Copying
+  copyTo: (environment: string) => `Copy to ${environment}`,
+  copyCountTo: (count: number, environment: string) =>
+    count === 0 ? `Copy to ${environment}` : `Copy ${flags(count)} to ${environment}`,
+  copying: 'Copying…',
+  copied: (count: number, from: string, to: string) => `${flags(count)} copied from ${from} to ${to}`,
+  copyConflict: (from: string, to: string) =>
+    `${from} or ${to} has changed since you looked. Nothing was copied. This is what copying does now.`,
+  nothingToCopy: (to: string) => `Nothing to copy: ${to} already has these states.`,
+  whatChanges: 'What changes',
+} as const;

@@ -1,0 +1,135 @@
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { isSessionEnd } from '../api/api-error.ts';
+import { Button } from './button.tsx';
+import { Dialog, DialogActions } from './dialog.tsx';
+import { FormError } from './field.tsx';
+import { ErrorText } from './screen-states.tsx';
+
+/** A form: its problems, whether it is being sent, and why it was refused. */
+export interface Form<Name extends string = string> {
+  /** Spread onto the `<form>`. */
+  readonly props: {
+    readonly ref: RefObject<HTMLFormElement | null>;
+    readonly noValidate: true;
+    readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  };
+  readonly isBusy: boolean;
+  /** Whether it was sent with problems: from then on they are shown. */
+  readonly isTried: boolean;
+  /** The problem to show at a field. */
+  readonly problem: (name: Name) => string | undefined;
+  /** What `submit` threw. */
+  readonly error: unknown;
+}
+
+/** The first control with a problem; in a group of checkboxes, the first of them. */
+const INVALID = '[aria-invalid="true"], [data-invalid] input';
+
+/**
+ * Sends a form: shows its problems and focuses the first, sends it once at a time, and keeps what `submit` throws. The
+ * lists in `stale` are read again in any case, because what is on the screen may be why it was refused.
+ */
+export function useForm<Name extends string = never>({
+  problems,
+  submit,
+  stale = [],
+}: {
+  /** By field; `undefined` for a valid one. */
+  problems?: Readonly<Record<Name, string | undefined>>;
+  submit: () => unknown;
+  stale?: readonly QueryKey[];
+}): Form<Name> {
+  const queries = useQueryClient();
+  const ref = useRef<HTMLFormElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [tries, setTries] = useState(0);
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    if (tries > 0) ref.current?.querySelector<HTMLElement>(INVALID)?.focus();
+  }, [tries]);
+
+  async function send(): Promise<void> {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await submit();
+      setTries(0);
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      setBusy(false);
+      for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
+    }
+  }
+
+  function onSubmit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    if (isBusy) return;
+    if (Object.values(problems ?? {}).some((problem) => problem !== undefined)) setTries(tries + 1);
+    else void send();
+  }
+
+  return {
+    props: { ref, noValidate: true, onSubmit },
+    isBusy,
+    isTried: tries > 0,
+    problem: (name) => (tries > 0 ? problems?.[name] : undefined),
+    error,
+  };
+}
+
+/** Why something was refused. Empty without an error, and when the session has ended: then the sign-in dialog says so. */
+export function RefusalNote({ error }: { error: unknown }) {
+  if (error === null || error === undefined || isSessionEnd(error)) return null;
+  return (
+    <FormError>
+      <ErrorText error={error} />
+    </FormError>
+  );
+}
+
+/** A dialog with a form in it, a button that sends it, and one that cancels. */
+export function FormDialog({
+  title,
+  form,
+  action,
+  kind = 'primary',
+  isDisabled = false,
+  isActionFocused = false,
+  className,
+  onClose,
+  children,
+}: {
+  title: string;
+  form: Pick<Form, 'props' | 'isBusy' | 'error'>;
+  /** What the button says. */
+  action: string;
+  kind?: 'primary' | 'danger';
+  isDisabled?: boolean;
+  /** The dialog opens with the focus on the button that sends it. */
+  isActionFocused?: boolean;
+  className?: string;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose} {...(className === undefined ? {} : { className })}>
+      <form className="flex flex-col gap-4" {...form.props}>
+        {children}
+        <RefusalNote error={form.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            kind={kind}
+            disabled={isDisabled || form.isBusy}
+            data-autofocus={isActionFocused ? true : undefined}
+          >
+            {action}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

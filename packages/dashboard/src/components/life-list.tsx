@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { useSearchState } from '../api/use-search-state.ts';
+import type { LifeStatus } from './lifetime.tsx';
+import { ListFilter } from './list-filter.tsx';
+import { type Column, RecordTable } from './tables.tsx';
+
+const STATUSES = ['active', 'expired', 'revoked'] as const satisfies readonly LifeStatus[];
+
+/** Keys or tokens in a table, active ones first, then the newest; filtered by the address (`q` and `status`). */
+export function LifeList<Item extends { readonly createdAt: string }>({
+  label,
+  filterLabel,
+  columns,
+  items,
+  statusOf,
+  textsOf,
+  children,
+}: {
+  label: string;
+  filterLabel: string;
+  columns: readonly Column[];
+  items: readonly Item[];
+  statusOf: (item: Item) => LifeStatus;
+  /** What the filter searches. */
+  textsOf: (item: Item) => readonly string[];
+  /** Draws one row. */
+  children: (item: Item) => ReactNode;
+}) {
+  const [search] = useSearchState();
+  const [query, status] = [search.get('q')?.toLowerCase() ?? '', search.get('status') ?? ''];
+  const rank = (item: Item) => (statusOf(item) === 'active' ? 0 : 1);
+  const found = items
+    .filter((item) => status === '' || statusOf(item) === status)
+    .filter((item) => textsOf(item).some((text) => text.toLowerCase().includes(query)))
+    .toSorted((one, other) => rank(one) - rank(other) || other.createdAt.localeCompare(one.createdAt));
+  return (
+    <>
+      <ListFilter label={filterLabel} statuses={STATUSES} shown={found.length} total={items.length} />
+      {found.length > 0 && (
+        <RecordTable label={label} columns={columns}>
+          {found.map(children)}
+        </RecordTable>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ReactNode } from 'react';
+
+const flagStates = (flags: number | undefined) => {
+  if (flags === undefined) return 'All flag states';
+  return flags === 1 ? 'The state of 1 flag' : `The states of ${flags} flags`;
+};
+
+/** What people read on the screen "Environments". */
+export const messages = {
+  title: 'Environments',
+  intro: 'Flags have a separate state per environment. The order here is used everywhere.',
+  readOnly: 'Changing environments and projects',
+  create: 'New environment',
+  emptyTitle: 'No environments',
+  empty: 'Create one, such as production, to give flags a state that keys can read.',
+
+  // The list
+  list: 'Environments',
+  columns: [
+    { label: 'Environment' },
+    { label: 'Protection' },
+    { label: 'Flags' },
+    { label: 'Revision' },
+    { label: 'Open streams' },
+    { label: 'Created' },
+    { label: 'Actions', isSilent: true },
+  ],
+  protected: 'protected',
+  unprotected: 'none',
+  loading: '…',
+  moveUp: (name: string) => `Move ${name} up`,
+  moveDown: (name: string) => `Move ${name} down`,
+  moved: (name: string, place: number, count: number) => `${name} is now ${place} of ${count}`,
+  moveFailed: (name: string) => `${name} could not be moved`,
+  edit: 'Edit',
+  editEnvironment: (name: string) => `Edit ${name}`,
+  delete: 'Delete',
+  deleteEnvironment: (name: string) => `Delete ${name}`,
+
+  // Creating and editing
+  createAction: 'Create environment',
+  created: (name: string) => `Environment ${name} created`,
+  name: 'Name',
+  nameHint: "Applications ask for the environment by this name. It can't be changed later.",
+  nameMissing: 'Enter a name.',
+  nameInvalid: 'Use lowercase letters, digits and "-", starting with a letter or digit.',
+  namePlaceholder: 'preview',
+  startsEmpty: 'A new environment starts empty. Use Compare to copy flag states into it.',
+  color: 'Color',
+  protect: 'Protected',
+  protectHint: 'Only people with permission can change flags here, and each change is confirmed.',
+  save: 'Save',
+  saved: (name: string) => `Environment ${name} updated`,
+  unprotectWarning: (name: string) =>
+    `Without protection, every editor can change flags in ${name} with one click and no confirmation.`,
+  unprotect: (name: string) => `Remove protection from ${name}`,
+
+  // Deleting an environment
+  deleteTitle: (name: string) => `Delete ${name}?`,
+  deleteBody: (name: string, flags: number | undefined, streams: string) => (
+    <>
+      <p>
+        {flagStates(flags)} in {name} will be deleted, keys can no longer read it, and its schedules are
+        canceled. {streams} This can't be undone.
+      </p>
+      <p className="mt-2">The flags themselves and their states in other environments are kept.</p>
+    </>
+  ),
+  deleteAction: 'Delete environment',
+  deleted: (name: string) => `Environment ${name} deleted`,
+  deleteFailed: (name: string) => `Environment ${name} could not be deleted`,
+
+  // The project
+  project: (name: string) => `Project ${name}`,
+  projectCreated: (when: ReactNode) => <>Created {when}. The name is part of URLs and can't be changed.</>,
+  deleteProjectHint: "Deletes all environments, flags and keys. This can't be undone.",
+  deleteProject: 'Delete project',
+  deleteProjectTitle: (name: string) => `Delete project ${name}?`,
+  deleteProjectBody: (environments: readonly string[], streams: string) => (
+    <p>
+      This permanently deletes{' '}
+      {environments.length === 0 ? '' : `the environments ${environments.join(', ')}, `}all flags and all
+      keys. {streams} This can't be undone.
+    </p>
+  ),
+  projectDeleted: (name: string) => `Project ${name} deleted`,
+  deleteProjectFailed: (name: string) => `Project ${name} could not be deleted`,
+} as const;
