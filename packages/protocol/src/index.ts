@@ -1,6 +1,7 @@
 /** The facts of Halyard's wire: no dependencies, no I/O. */
 export * from './defined.ts';
 export * from './errors.ts';
+export * from './evaluate.ts';
 export * from './flag-state.ts';
 export * from './headers.ts';
 export * from './json.ts';
@@ -9,3 +10,4 @@ export * from './names.ts';
 export * from './project-key.ts';
 export * from './requests.ts';
 export * from './rollout.ts';
+export * from './sse.ts';

@@ -1,3 +1,4 @@
+import { frame } from '@halyard/protocol';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { FlagTable } from './flag-table.ts';
 import {
@@ -9,7 +10,8 @@ import {
 } from './representation.ts';
 
 const encoder = new TextEncoder();
-const FRAME_START = encoder.encode('data: {');
+const EMPTY_FRAME = frame('{}');
+const FRAME_START = encoder.encode(EMPTY_FRAME.slice(0, -'}\n\n'.length));
 const FRAME_END = encoder.encode('}\n\n');
 const BODY_END = encoder.encode('}}');
 

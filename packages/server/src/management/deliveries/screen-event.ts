@@ -1,3 +1,4 @@
+import { event } from '@halyard/protocol';
 import { isAboutPeople } from '../../domain/audit.ts';
 import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
@@ -24,7 +25,7 @@ const encoder = new TextEncoder();
 
 /** The event as it goes over the wire. */
 export function encodeEvent({ name, data }: ScreenEvent): Uint8Array {
-  return encoder.encode(`event: ${name}\ndata: ${writeJson(data)}\n\n`);
+  return encoder.encode(event(name, writeJson(data)));
 }
 
 /** The first event on every stream: from which row of the log it goes on, and on which node. */

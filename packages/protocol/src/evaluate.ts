@@ -1,0 +1,42 @@
+import type { FlagState } from './flag-state.ts';
+import type { Json } from './json.ts';
+import { isInRollout } from './rollout.ts';
+
+/** What one flag answers for one targeting key. */
+export interface FlagEvaluation {
+  /** Whether the flag is on for the targeting key. */
+  readonly isOn: boolean;
+  /** The flag's value, if the flag is on and has one. */
+  readonly value: Json | undefined;
+  /**
+   * Why. `missing`: the flag does not exist. `disabled`: it is off. `static`: it is on for everyone. `split`: a partial
+   * rollout decided. `untargeted`: the rollout is partial and there is no targeting key to decide by, so that the flag
+   * is on, as its switch says; a caller may refuse that instead.
+   */
+  readonly reason: 'missing' | 'disabled' | 'static' | 'split' | 'untargeted';
+}
+
+/** Evaluates a flag. The one place that decides whether a flag is on; `conformance/fixtures/evaluation.json` lists cases. */
+export function evaluate(
+  flagKey: string,
+  state: FlagState | undefined,
+  targetingKey: string | undefined,
+): FlagEvaluation {
+  const { enabled = false, rolloutPct = 100, value } = state ?? {};
+  const isPartial = rolloutPct < 100;
+  const isOn =
+    enabled && (!isPartial || targetingKey === undefined || isInRollout(flagKey, targetingKey, rolloutPct));
+  return {
+    isOn,
+    value: isOn ? value : undefined,
+    reason: !state
+      ? 'missing'
+      : !enabled
+        ? 'disabled'
+        : !isPartial
+          ? 'static'
+          : targetingKey === undefined
+            ? 'untargeted'
+            : 'split',
+  };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test';
+import { createSseParser, event, frame, KEEP_ALIVE, type SseEvents } from './sse.ts';
+
+/** What a parser finds in a text. */
+function read(text: string): string[] {
+  const found: string[] = [];
+  const parse = createSseParser({
+    onData: (data) => found.push(data),
+    onComment: () => found.push('(comment)'),
+    onRetry: (ms) => found.push(`(retry ${ms})`),
+  });
+  parse(text);
+  return found;
+}
+
+describe('the writer', () => {
+  test('a frame carries its data, one line of it per field', () => {
+    expect(frame('{"a":1}')).toBe('data: {"a":1}\n\n');
+    expect(frame('a\r\nb\rc\n')).toBe('data: a\ndata: b\ndata: c\ndata: \n\n');
+    for (const data of ['', ' a', 'a: b', 'a\nb\n', ':']) expect(read(frame(data))).toEqual([data]);
+  });
+
+  test('a named event is not read as a frame', () => {
+    expect(event('change', '{}')).toBe('event: change\ndata: {}\n\n');
+    expect(read(event('change', '{}') + frame('1'))).toEqual(['1']);
+  });
+
+  test('a keep-alive is a comment and no event', () => {
+    expect(read(KEEP_ALIVE + frame('1') + KEEP_ALIVE)).toEqual(['(comment)', '1', '(comment)']);
+  });
+});
+
+// The client's tests (sse-rules.test.ts) read every rule of the standard, in pieces of every size.
+describe('the parser', () => {
+  test('needs no other listener than the one for data', () => {
+    const found: string[] = [];
+    createSseParser({ onData: (data) => found.push(data) })(':\nretry: 5\ndata: 1\n\n');
+    expect(found).toEqual(['1']);
+  });
+
+  test('says how much of an unfinished event it keeps', () => {
+    const lengths: number[] = [];
+    const parse = createSseParser({ onData: () => {}, onPending: (length) => lengths.push(length) });
+    for (const piece of ['data: 12', '34\nda', 'ta: 5\n', '\n']) parse(piece);
+    expect(lengths).toEqual([8, 6, 6, 0]);
+  });
+
+  test.each(['onData', 'onComment', 'onRetry', 'onPending'] as const)('throws what %s throws', (name) => {
+    const events: SseEvents = {
+      onData: () => {},
+      [name]: () => {
+        throw new RangeError(name);
+      },
+    };
+    expect(() => createSseParser(events)(`${KEEP_ALIVE}retry: 1\n${frame('1')}`)).toThrow(name);
+  });
+});

@@ -1,0 +1,66 @@
+/** Server-sent events: how every part of Halyard reads and writes them. */
+
+/** What a parser calls. Whatever these throw, the parser throws. */
+export interface SseEvents {
+  /** The data of an event that has no name of its own. */
+  readonly onData: (data: string) => void;
+  /** A comment, which servers send as a keep-alive. */
+  readonly onComment?: () => void;
+  /** The server set the reconnection time, in milliseconds. */
+  readonly onRetry?: (ms: number) => void;
+  /** How many characters of an unfinished event are kept, after each piece: the place to refuse one without an end. */
+  readonly onPending?: (length: number) => void;
+}
+
+/**
+ * Creates a parser of server-sent events by the rules of the HTML standard: pass it decoded text, in any pieces. It takes
+ * time in proportion to the text.
+ */
+export function createSseParser(events: SseEvents): (text: string) => void {
+  let rest = '';
+  let data: string | undefined;
+  let name = '';
+  let endsWithCr = false;
+
+  const take = (line: string) => {
+    const [, field, value = ''] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === 'event') name = value;
+    else if (field === 'retry' && /^\d+$/.test(value)) events.onRetry?.(Number(value));
+    else if (!field) events.onComment?.();
+  };
+  const dispatch = () => {
+    // Frames have no event name; an event with a name is for another reader. [spec Events 4]
+    if (data !== undefined && (name || 'message') === 'message') events.onData(data);
+    data = undefined;
+    name = '';
+  };
+  return (piece) => {
+    const text = endsWithCr && piece.startsWith('\n') ? piece.slice(1) : piece;
+    if (piece) endsWithCr = piece.endsWith('\r');
+    rest += text;
+    // Only new text is searched, and what was collected is joined once: a long line costs no more in many pieces.
+    if (/[\r\n]/.test(text)) {
+      const lines = rest.split(/\r\n|[\r\n]/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) line ? take(line) : dispatch();
+    }
+    events.onPending?.(rest.length + (data?.length ?? 0));
+  };
+}
+
+/**
+ * A comment line, which keeps proxies from closing the connection. The blank line after it ends the block: readers that
+ * split the stream at blank lines would otherwise find the comment in front of the next frame's `data:`. (Spec: Events)
+ */
+export const KEEP_ALIVE = ':\n\n';
+
+/** The event without a name that carries `data`: one `data:` line for each line of it. (Spec: Events 2) */
+export function frame(data: string): string {
+  return `data: ${data.replace(/\r\n|[\r\n]/g, '\ndata: ')}\n\n`;
+}
+
+/** The event called `name`, which is a single line, that carries `data`. */
+export function event(name: string, data: string): string {
+  return `event: ${name}\n${frame(data)}`;
+}
