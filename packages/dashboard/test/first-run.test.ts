@@ -47,9 +47,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
       await check();
 
-      await page.getByRole('button', { name: 'Create the first flag' }).click();
+      await page.getByRole('button', { name: 'Create first flag' }).click();
       await page.getByRole('dialog').getByLabel('Key').fill('new-checkout');
-      await page.getByRole('button', { name: 'Create the flag' }).click();
+      await page.getByRole('button', { name: 'Create flag' }).click();
       const control = page.getByRole('switch', { name: 'new-checkout in development' });
       await control.waitFor();
       const { key } = await world.management.createKey('shop', ['development']);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { startWorld, type World } from './support/world.ts';
 
@@ -59,6 +60,28 @@ describe('the screen itself never scrolls, only its list', () => {
     PATIENCE_MS,
   );
 });
+
+test.each([1280, 390])(
+  'a new flag far down the list is scrolled to and marked, %d px wide',
+  async (width) => {
+    const { page, check } = await openList({ width });
+    await page.getByRole('button', { name: 'New flag' }).click();
+    const key = `zebra-${width}`;
+    await page.getByRole('textbox', { name: 'Key' }).fill(key);
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    const row = page.locator(`[data-flag="${key}"][data-marked]`);
+    await row.waitFor();
+    await until('the new row is inside the window', async () => {
+      const box = await row.boundingBox();
+      return box !== null && box.y > 0 && box.y + box.height <= 800;
+    });
+    await page.locator(`[data-flag="${key}"]:not([data-marked])`).waitFor();
+    await check();
+    await page.close();
+    await world.management.request('POST', `/api/projects/shop/flags/${key}/archive`);
+  },
+  PATIENCE_MS,
+);
 
 describe('a row', () => {
   test.each([1280, 1920, 390])(
@@ -139,7 +162,7 @@ describe('a row', () => {
         page.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
       const badgeOf = (row: number) => `[data-row="${row}"] [data-column="0"] [data-rollout]`;
       expect(await background(badgeOf(1))).not.toBe(await background(badgeOf(0)));
-      await page.getByLabel('Choose flag-000-with-a-key-as-they-are').check();
+      await page.getByLabel('Select flag-000-with-a-key-as-they-are').check();
       expect(await background(badgeOf(0))).not.toBe(await background('[data-row="0"]'));
       await check();
       await page.close();

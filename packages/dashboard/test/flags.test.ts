@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
+import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -180,17 +181,17 @@ test(
     const dialog = page.getByRole('dialog', { name: 'New flag' });
     expect(await dialog.getByLabel('Key').inputValue()).toBe('winter-sale');
     await dialog.getByLabel('Key').fill('new-checkout');
-    await dialog.getByText('There is a flag with this key already.').waitFor();
+    await dialog.getByText(flagList.create.keyTaken).waitFor();
     await dialog.getByLabel('Key').fill('-x');
-    await dialog.getByText('Use letters, digits').waitFor();
+    await dialog.getByText(flagList.create.keyRule).waitFor();
     await dialog.getByLabel('Key').fill('winter-sale');
     await dialog.getByLabel('Description').fill(evil);
     await dialog.getByLabel('Tags').fill(`season, ${evil}, season`);
     await dialog.getByLabel('Owner').fill(evil);
-    await dialog.getByRole('switch', { name: 'On at first in development' }).check();
+    await dialog.getByRole('switch', { name: 'Initial state in development' }).check();
     await check();
-    await dialog.getByRole('button', { name: 'Create the flag' }).click();
-    await page.getByText('winter-sale was created').waitFor();
+    await dialog.getByRole('button', { name: 'Create flag' }).click();
+    await page.getByText('winter-sale created').waitFor();
     await page.getByLabel('Search flags').fill('winter-sale');
     expect(await page.getByRole('switch', { name: 'winter-sale in development' }).isChecked()).toBe(true);
     expect(await page.getByRole('switch', { name: 'winter-sale in production' }).isChecked()).toBe(false);
@@ -265,7 +266,7 @@ test(
     const before = (await world.management.states('shop', 'development')).revision;
     const { page, check } = await world.open(`${FLAGS}?q=bulk`);
     await page.getByRole('switch', { name: 'bulk-a in development' }).waitFor();
-    await page.getByLabel('Choose all that are listed').check();
+    await page.getByLabel(flagList.list.selectAll).check();
     await page.getByText('3 selected').waitFor();
     await check();
     await page.getByRole('button', { name: 'Turn on in' }).click();
@@ -275,12 +276,12 @@ test(
     expect(after.revision).toBe(before + 1);
     expect(after.flags.find((flag) => flag.key === 'bulk-a')?.state).toEqual({ enabled: true, value: 1 });
 
-    await page.getByLabel('Choose bulk-a').check();
-    await page.getByLabel('Choose bulk-b').check();
+    await page.getByLabel('Select bulk-a').check();
+    await page.getByLabel('Select bulk-b').check();
     await page.getByRole('button', { name: 'Archive' }).click();
     const dialog = page.getByRole('dialog', { name: 'Archive 2 flags?' });
     await dialog.getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('2 flags were archived').waitFor();
+    await page.getByText('2 flags archived').waitFor();
     await page.getByRole('switch', { name: 'bulk-a in development' }).waitFor({ state: 'detached' });
     await page.getByLabel('Which flags').selectOption('archived');
     await page.getByRole('rowheader', { name: 'bulk-a' }).waitFor();
@@ -298,7 +299,7 @@ test(
     await which.selectOption('archived');
     await archived.waitFor();
     await which.selectOption('');
-    await page.getByLabel('Choose new-checkout', { exact: true }).check();
+    await page.getByLabel('Select new-checkout', { exact: true }).check();
     const bar = page.getByRole('region', { name: 'Selected flags' });
     await bar.getByText('1 selected').waitFor();
     await which.selectOption('archived');
@@ -314,7 +315,7 @@ test(
   async () => {
     await world.management.putState('shop', 'development', 'goes-away', { enabled: false });
     const { page } = await world.open(FLAGS);
-    await page.getByLabel('Choose goes-away', { exact: true }).check();
+    await page.getByLabel('Select goes-away', { exact: true }).check();
     const bar = page.getByRole('region', { name: 'Selected flags' });
     await bar.getByText('1 selected').waitFor();
     await world.management.request('POST', '/api/projects/shop/flags/goes-away/archive');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -51,13 +52,13 @@ test(
     for (const key of keys)
       await world.management.putState('shop', 'production', key, { enabled: key === 'old-10', value: 3 });
     const { page, check } = await world.open(`${FLAGS}?q=old-`);
-    await page.getByLabel('Choose all that are listed').check();
+    await page.getByLabel(flagList.list.selectAll).check();
     await page.getByRole('button', { name: 'Archive' }).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Archive 12 flags?' });
     await dialog.getByText('It has 12 of the 12.').waitFor();
     await dialog.getByText('No client is connected.').waitFor();
     const named = dialog.getByRole('listitem');
-    expect(await named.first().textContent()).toMatch(/old-10\s*production\s*on, value 3\s*gone/);
+    expect(await named.first().textContent()).toMatch(/old-10\s*production\s*on, value 3\s*Removed/);
     expect(await named.allTextContents()).toHaveLength(11);
     expect(await named.last().textContent()).toBe('and 2 more');
     await check();
@@ -67,10 +68,10 @@ test(
 
     await page.getByRole('button', { name: 'Archive' }).click();
     await dialog.getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('12 flags were archived').waitFor();
+    await page.getByText('12 flags archived').waitFor();
     expect((await world.management.states('shop', 'production')).flags).toHaveLength(1);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('12 flags were restored').waitFor();
+    await page.getByText('12 flags restored').waitFor();
     const { flags } = await world.management.states('shop', 'production');
     expect(flags.find(({ key }) => key === 'old-10')?.state).toEqual({ enabled: true, value: 3 });
     expect(flags).toHaveLength(13);

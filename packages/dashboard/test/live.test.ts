@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
 import type { Page } from 'playwright-core';
+import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -138,7 +139,7 @@ test(
     await context.route('**/api/events*', (route) => route.abort());
     await page.goto('/projects/shop/flags?q=alone');
     await page.getByText('Offline', { exact: true }).waitFor();
-    await page.getByLabel('Choose all that are listed').check();
+    await page.getByLabel(flagList.list.selectAll).check();
     await page.getByRole('button', { name: 'Turn on in' }).click();
     await page.getByRole('menuitem', { name: 'development' }).click();
     await page.getByText('2 flags are on in development', { exact: true }).waitFor();
@@ -313,7 +314,7 @@ test(
   'the screen of a project that there is not is not offline, and shows it as soon as somebody makes it',
   async () => {
     const { page } = await world.open('/projects/to-come/flags', { expected: /404/ });
-    await page.getByText('There is no project “to-come”').waitFor();
+    await page.getByText('Project “to-come” does not exist').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await world.management.createProject('to-come');
     await page.getByRole('heading', { name: 'No flags yet' }).waitFor();

@@ -157,7 +157,7 @@ test(
     await asEditor.page.getByRole('button', { name: 'New flag' }).click();
     const dialog = asEditor.page.getByRole('dialog', { name: 'New flag' });
     await dialog.getByLabel('Key').fill('from-an-editor');
-    await dialog.getByRole('button', { name: 'Create the flag' }).click();
+    await dialog.getByRole('button', { name: 'Create flag' }).click();
     await asEditor.page.getByRole('switch', { name: 'from-an-editor in development' }).waitFor();
     await asEditor.check();
 

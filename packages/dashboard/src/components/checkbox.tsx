@@ -1,13 +1,13 @@
 import Check from 'lucide-react/icons/check';
 
-/** Chooses a row. The whole square of 24 pixels takes the click; the box that is drawn is smaller. */
-export function SelectBox({
+/** A checkbox whose whole square of 24 pixels takes the click; the visible box is smaller. */
+export function Checkbox({
   label,
-  isChosen,
+  isChecked,
   onChange,
 }: {
   label: string;
-  isChosen: boolean;
+  isChecked: boolean;
   onChange: () => void;
 }) {
   return (
@@ -16,11 +16,11 @@ export function SelectBox({
         type="checkbox"
         aria-label={label}
         className="peer absolute inset-0 z-10 cursor-pointer appearance-none rounded"
-        checked={isChosen}
+        checked={isChecked}
         onChange={onChange}
       />
       <span className="flex size-4 items-center justify-center rounded-sm border border-line-strong bg-surface text-accent-ink peer-checked:border-accent peer-checked:bg-accent">
-        {isChosen && <Check size={12} strokeWidth={3} aria-hidden />}
+        {isChecked && <Check size={12} strokeWidth={3} aria-hidden />}
       </span>
     </span>
   );

@@ -3,39 +3,31 @@ import type { EnvironmentRecord } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 import { CONTROL } from './field.tsx';
 
-/** A native choice with a label that only screen readers hear; `label` says what is chosen. */
+/** A native select with a label for screen readers. One of kind `filter` shows whether anything is selected. */
 export function Select({
   label,
+  kind = 'field',
   className,
   ...rest
-}: Omit<ComponentProps<'select'>, 'aria-label'> & { label: string }) {
-  return <select aria-label={label} className={classNames(CONTROL, 'pr-1', className)} {...rest} />;
-}
-
-/** A native choice that filters; `label` says what is chosen. Marked while something is. */
-export function FilterSelect({
-  label,
-  className,
-  ...rest
-}: Omit<ComponentProps<'select'>, 'aria-label'> & { label: string }) {
+}: Omit<ComponentProps<'select'>, 'aria-label'> & { label: string; kind?: 'field' | 'filter' }) {
   const isSet = rest.value !== undefined && rest.value !== '';
+  const filter = classNames(
+    'h-8 max-w-44 min-w-0 rounded-md border px-1.5 [field-sizing:content]',
+    isSet
+      ? 'border-accent bg-accent-soft text-ink'
+      : 'border-transparent bg-bg text-ink-2 hover:bg-hover hover:text-ink',
+  );
   return (
     <select
       aria-label={label}
-      title={label}
-      className={classNames(
-        'h-8 max-w-44 min-w-0 rounded-md border px-1.5 [field-sizing:content]',
-        isSet
-          ? 'border-accent bg-accent-soft text-ink'
-          : 'border-transparent bg-bg text-ink-2 hover:bg-hover hover:text-ink',
-        className,
-      )}
+      title={kind === 'filter' ? label : undefined}
+      className={classNames(kind === 'filter' ? filter : `${CONTROL} pr-1`, className)}
       {...rest}
     />
   );
 }
 
-/** Chooses one environment by its name, with `label` before it. */
+/** Selects one environment by name, with `label` before it. */
 export function EnvironmentSelect({
   label,
   environments,

@@ -9,7 +9,7 @@ import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Switch } from '../../components/switch.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
-import { useNews } from '../flags/state-cell.tsx';
+import { useForeignChange } from '../flags/state-cell.tsx';
 import { CardFooter, newestChange } from './card-footer.tsx';
 import { ArchivedDraft, OvertakenBanner, SaveBar } from './draft-bars.tsx';
 import type { ScheduleStart } from './flag-schedules.tsx';
@@ -51,7 +51,7 @@ export function EnvironmentCard({
   const isArchived = flag.archivedAt !== undefined;
   const readOnlyReason = useReadOnlyReason()(environment);
   const obstacle = isArchived ? 'The flag is archived.' : readOnlyReason;
-  const isNews = useNews(record);
+  const isForeign = useForeignChange(record);
   const { draft, base, isDirty } = held;
   const problems = problemsOf(draft);
   const isSound = problems.value === undefined && problems.rollout === undefined;
@@ -82,10 +82,10 @@ export function EnvironmentCard({
     <section
       aria-label={name}
       data-environment={name}
-      data-news={isNews || undefined}
+      data-news={isForeign || undefined}
       className={classNames(
         'overflow-hidden rounded-lg border border-line bg-surface',
-        isNews && 'animate-flash',
+        isForeign && 'animate-flash',
       )}
     >
       <div aria-hidden className={classNames('h-1', ENVIRONMENT_FILL[environment.color])} />

@@ -15,13 +15,15 @@ import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { stateText } from '../../components/state-summary.tsx';
 import { ScrollRegion } from '../../components/tables.tsx';
-import { LOCALE } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { messages } from './messages.ts';
 
-/** Shows what archiving takes away, archives a few at a time, shows how far it is, and what became of each. */
+const words = messages.archive;
+
+/** Previews what archiving removes, archives a few flags at a time, and shows the progress and every failure. */
 export function ArchiveDialog({
   project,
-  flags: chosen,
+  flags: selected,
   onClose,
   onDone,
 }: {
@@ -30,12 +32,12 @@ export function ArchiveDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
-  // What is archived leaves the list that they were chosen from.
-  const [flags] = useState(chosen);
+  // Archived flags leave the list that they were selected from.
+  const [flags] = useState(selected);
   const has = (name: string) => flags.some(({ environments }) => environments[name] !== undefined);
   const places = project.environments.filter(({ name }) => has(name));
   const guarded = places.filter((environment) => environment.protected);
-  // No more than what is shown: where a state came to be meanwhile, the server refuses.
+  // Only what the preview shows: the server refuses where a state was added since.
   const confirmed = guarded.map(({ name }) => name);
   const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, confirmed);
   const failed = results.filter(({ error }) => error !== undefined);
@@ -52,17 +54,10 @@ export function ArchiveDialog({
   }
 
   return (
-    <Dialog
-      title={`Archive ${flags.length === 1 ? flags[0]?.key : `${flags.length} flags`}?`}
-      onClose={close}
-    >
+    <Dialog title={words.title(flags.map(({ key }) => key))} onClose={close}>
       {results.length === 0 && (
         <>
-          <p className="text-ink-2">
-            Archived flags are served to nobody: programs fall back to their defaults
-            {places.length > 0 && `, in ${list(places.map(({ name }) => name))}`}. They keep their states and
-            can be restored.
-          </p>
+          <p className="text-ink-2">{words.effect(places.map(({ name }) => name))}</p>
           <ArchivePreview project={project.name} guarded={guarded} flags={flags} />
         </>
       )}
@@ -72,17 +67,16 @@ export function ArchiveDialog({
             className="h-1.5 w-full accent-accent"
             max={flags.length}
             value={results.length}
-            aria-label="Progress"
+            aria-label={words.progressLabel}
           />
           <p className="text-xs text-ink-2">
-            {results.length - failed.length} of {flags.length} archived
-            {failed.length > 0 && `, ${failed.length} not`}
+            {words.progress(results.length - failed.length, flags.length, failed.length)}
           </p>
         </div>
       )}
       {failed.length > 0 && (
         <ScrollRegion
-          label="What was not archived"
+          label={words.failures}
           className="mt-2 max-h-48 overflow-auto rounded-md border border-line"
         >
           <ul className="divide-y divide-line">
@@ -101,11 +95,11 @@ export function ArchiveDialog({
       )}
       <DialogActions>
         <Button data-autofocus onClick={close}>
-          {isOver ? 'Close' : isRunning ? 'Stop' : 'Cancel'}
+          {isOver ? words.close : isRunning ? words.stop : words.cancel}
         </Button>
         {!isOver && (
           <Button kind="danger" disabled={isRunning} onClick={() => void run()}>
-            Archive
+            {words.submit}
           </Button>
         )}
       </DialogActions>
@@ -113,14 +107,10 @@ export function ArchiveDialog({
   );
 }
 
-function list(places: readonly string[]): string {
-  return new Intl.ListFormat(LOCALE).format(places);
-}
-
-/** As many flags are named one by one. */
+/** How many flags are named one by one. */
 const MOST = 10;
 
-/** Names the flags that are to be archived, what protected environments serve of them now, and who listens there. */
+/** Lists the flags to archive, what protected environments serve of them now, and how many clients listen there. */
 function ArchivePreview({
   project,
   guarded,
@@ -140,17 +130,13 @@ function ArchivePreview({
         >
           <TriangleAlert size={16} className="shrink-0" aria-hidden />
           <span className="flex min-w-0 flex-wrap items-center gap-x-1.5">
-            <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
-            {flags.length > 1 && (
-              <span>
-                It has {countIn(flags, environment)} of the {flags.length}.
-              </span>
-            )}
+            <EnvironmentBadge environment={environment} className="font-medium" /> {words.isProtected}
+            {flags.length > 1 && <span>{words.affected(countIn(flags, environment), flags.length)}</span>}
             <ConnectedClients project={project} environment={environment.name} />
           </span>
         </p>
       ))}
-      <ScrollRegion label="What is archived" className="max-h-64 overflow-auto rounded-md border border-line">
+      <ScrollRegion label={words.preview} className="max-h-64 overflow-auto rounded-md border border-line">
         <ul className="divide-y divide-line">
           {flags.slice(0, MOST).map((flag) => (
             <li key={flag.key} className="px-3 py-1.5">
@@ -160,7 +146,9 @@ function ArchivePreview({
               ))}
             </li>
           ))}
-          {flags.length > MOST && <li className="px-3 py-1.5 text-ink-2">and {flags.length - MOST} more</li>}
+          {flags.length > MOST && (
+            <li className="px-3 py-1.5 text-ink-2">{words.more(flags.length - MOST)}</li>
+          )}
         </ul>
       </ScrollRegion>
     </div>
@@ -174,8 +162,8 @@ function Loss({ environment, flag }: { environment: EnvironmentRecord; flag: Fla
     <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
       <EnvironmentBadge environment={environment} />
       <span className="break-all">{stateText(record.state)}</span>
-      <ArrowRight size={13} aria-label="becomes" role="img" className="text-ink-3" />
-      <strong className="font-semibold text-ink">gone</strong>
+      <ArrowRight size={13} aria-label={words.becomes} role="img" className="text-ink-3" />
+      <strong className="font-semibold text-ink">{words.removed}</strong>
     </p>
   );
 }
@@ -184,15 +172,15 @@ function countIn(flags: readonly FlagRecord[], { name }: EnvironmentRecord): num
   return flags.filter(({ environments }) => environments[name] !== undefined).length;
 }
 
-/** How far the archiving of flags is. */
+/** The progress of archiving flags. */
 interface ArchiveRun {
   readonly results: readonly ArchiveResult[];
   readonly isRunning: boolean;
-  /** Why it ended early. */
+  /** Why it stopped early. */
   readonly problem: string | undefined;
-  /** Archives them; resolves with whether every one was. */
+  /** Archives them; resolves with whether all were archived. */
   readonly start: (keys: readonly string[]) => Promise<boolean>;
-  /** Goes no further than what is under way, and says what was done, with a way back. */
+  /** Stops after the request in flight, and shows what was archived, with Undo. */
   readonly leave: () => void;
 }
 
@@ -216,29 +204,29 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
       }
     } catch (error) {
       setProblem(messageOf(error));
-      // Nobody looks at the dialog any more.
-      if (isLeft.current) toastFailure('Archiving ended early', error);
+      // The dialog is closed.
+      if (isLeft.current) toastFailure(words.endedEarly, error);
     }
     setRunning(false);
     refresh();
     const done = archivedOf(all);
-    announce(`${done.length} of ${keys.length} archived`);
+    announce(words.announced(done.length, keys.length));
     const isAll = done.length === keys.length;
-    if (isAll || isLeft.current) tellArchived(done);
+    if (isAll || isLeft.current) showArchived(done);
     return isAll;
   }
 
   function leave(): void {
     isLeft.current = true;
-    if (!isRunning) tellArchived(archivedOf(results));
+    if (!isRunning) showArchived(archivedOf(results));
   }
 
-  function tellArchived(keys: readonly string[]): void {
+  function showArchived(keys: readonly string[]): void {
     if (keys.length === 0) return;
     toast({
       kind: 'done',
-      title: `${subject(keys)} archived`,
-      action: { label: 'Undo', run: () => void undo(keys) },
+      title: words.done(keys),
+      action: { label: words.undo, run: () => void undo(keys) },
     });
   }
 
@@ -252,10 +240,10 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
     refresh();
     const restored = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.key] : []));
     if (restored.length > 0) {
-      announce('Undone');
-      toast({ kind: 'done', title: `${subject(restored)} restored`, durationMs: 4_000 });
+      announce(words.undone);
+      toast({ kind: 'done', title: words.restored(restored), durationMs: 4_000 });
     }
-    const title = `${refused.length} of ${keys.length} not restored`;
+    const title = words.notRestored(refused.length, keys.length);
     if (refused.length > 0) toast({ kind: 'problem', title, detail: refused.slice(0, 3).join(' ') });
   }
 
@@ -269,8 +257,4 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
 
 function archivedOf(results: readonly ArchiveResult[]): string[] {
   return results.flatMap(({ key, error }) => (error === undefined ? [key] : []));
-}
-
-function subject(keys: readonly string[]): string {
-  return keys.length === 1 ? `${keys[0]} was` : `${keys.length} flags were`;
 }

@@ -15,8 +15,11 @@ import { announce } from '../../components/live-region.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { ArchiveDialog } from './archive-dialog.tsx';
+import { messages } from './messages.ts';
 
-/** What can be done to the chosen flags together. */
+const words = messages.bulk;
+
+/** The actions on all selected flags. */
 export function BulkBar({
   project,
   flags,
@@ -26,7 +29,7 @@ export function BulkBar({
 }: {
   project: ProjectRecord;
   flags: readonly FlagRecord[];
-  /** As many of them does the filter hide. */
+  /** How many of them the filters hide. */
   hidden: number;
   onDeselectHidden: () => void;
   onDone: () => void;
@@ -39,18 +42,18 @@ export function BulkBar({
   async function run(environment: ProjectRecord['environments'][number], enabled: boolean): Promise<void> {
     if (await switchAll({ environment, flags, enabled })) onDone();
   }
-  // Somebody else has archived them all. Where one is archived here, the dialog says what became of each.
+  // Another person has archived them all. Archiving from here keeps the dialog, which shows the results.
   if (flags.length === 0 && !isArchiving && !isCopying) return null;
   return (
     <section
-      aria-label="Selected flags"
+      aria-label={words.label}
       data-bottom-bar
       className="relative flex h-12.25 shrink-0 items-center gap-2 overflow-x-auto border-t border-line bg-raised px-3 py-2 sm:px-4"
     >
       <strong className="mr-2 font-medium whitespace-nowrap" role="status">
-        {flags.length} selected{hidden > 0 && `, ${hidden} not shown`}
+        {words.selected(flags.length, hidden)}
       </strong>
-      {hidden > 0 && <Button onClick={onDeselectHidden}>Deselect hidden</Button>}
+      {hidden > 0 && <Button onClick={onDeselectHidden}>{words.deselectHidden}</Button>}
       {!isArchived &&
         ([true, false] as const).map((enabled) => (
           <Menu
@@ -58,7 +61,7 @@ export function BulkBar({
             align="start"
             trigger={
               <Button>
-                {enabled ? 'Turn on in' : 'Turn off in'} <ChevronDown size={13} aria-hidden />
+                {enabled ? words.turnOn : words.turnOff} <ChevronDown size={13} aria-hidden />
               </Button>
             }
           >
@@ -75,16 +78,16 @@ export function BulkBar({
         ))}
       {!isArchived && project.environments.length > 1 && (
         <Button onClick={() => setCopying(true)}>
-          <CopyPlus size={14} aria-hidden /> Copy to…
+          <CopyPlus size={14} aria-hidden /> {words.copy}
         </Button>
       )}
       {!isArchived && (
         <Button onClick={() => setArchiving(true)}>
-          <Archive size={14} aria-hidden /> Archive
+          <Archive size={14} aria-hidden /> {words.archive}
         </Button>
       )}
       <Button kind="quiet" className="ml-auto" onClick={onDone}>
-        Clear
+        {words.clear}
       </Button>
       {isCopying && (
         <CopyBetweenDialog
@@ -109,8 +112,8 @@ interface BulkSwitch {
 }
 
 /**
- * Switches many flags in one environment as one change: one revision, one frame, all or nothing. Those that stand so
- * already are left alone. Resolves with whether it was done.
+ * Switches many flags in one environment as one change: one revision, one frame, all or nothing. Flags that are in that
+ * state already are skipped. Resolves with whether it succeeded.
  */
 function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> {
   const { askConsent } = useChangeGuards();
@@ -123,9 +126,8 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
         const after: FlagState = { ...before, enabled };
         return before?.enabled === enabled ? [] : [{ key, before, after }];
       });
-      const where = `${enabled ? 'on' : 'off'} in ${environment.name}`;
       if (steps.length === 0) {
-        toast({ kind: 'news', title: `They are all ${where} already` });
+        toast({ kind: 'news', title: words.already(enabled, environment.name) });
         return true;
       }
       if (!(await askConsent({ project, environment, steps }))) return false;
@@ -143,19 +145,19 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
         });
         for (const cell of cells) setWriteStatus(cell, 'saved');
         catchUp();
-        const title = `${steps.length} ${steps.length === 1 ? 'flag is' : 'flags are'} ${where}`;
-        announce(`Saved: ${title}`);
+        const title = words.done(steps.length, enabled, environment.name);
+        announce(words.saved(title));
         const undo =
           seq === undefined ? undefined : () => undoChange(seq, confirmed === undefined ? [] : [confirmed]);
         toast({
           kind: 'done',
           title,
-          ...(undo === undefined ? {} : { action: { label: 'Undo', run: undo } }),
+          ...(undo === undefined ? {} : { action: { label: words.undo, run: undo } }),
         });
         return true;
       } catch (error) {
         for (const cell of cells) clearWriteStatus(cell);
-        toastFailure('Nothing was changed', error);
+        toastFailure(words.failed, error);
         return false;
       }
     },
@@ -163,39 +165,39 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
   );
 }
 
-/** Which flags are chosen for something that is done to many. */
+/** The flags that are selected for a bulk action. */
 export interface Selection {
   readonly keys: ReadonlySet<string>;
   readonly toggle: (key: string) => void;
-  /** Chooses all of these as well, or drops them when all are chosen already. */
+  /** Selects all of these as well, or deselects them when all are selected already. */
   readonly toggleAll: (keys: readonly string[]) => void;
-  /** Drops all but these. */
+  /** Deselects all but these. */
   readonly keep: (keys: ReadonlySet<string>) => void;
   readonly clear: () => void;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Keeps a choice of flags. Its functions are stable. */
+/** Holds a selection of flags. Its functions are stable. */
 export function useSelection(): Selection {
   const [keys, setKeys] = useState(NONE);
-  const deeds = useMemo(
+  const actions = useMemo(
     () => ({
       toggle: (key: string) =>
-        setKeys((chosen) => {
-          const next = new Set(chosen);
+        setKeys((selected) => {
+          const next = new Set(selected);
           if (!next.delete(key)) next.add(key);
           return next;
         }),
       toggleAll: (all: readonly string[]) =>
-        setKeys((chosen) => {
+        setKeys((selected) => {
           const these = new Set(all);
-          return these.isSubsetOf(chosen) ? chosen.difference(these) : chosen.union(these);
+          return these.isSubsetOf(selected) ? selected.difference(these) : selected.union(these);
         }),
-      keep: (kept: ReadonlySet<string>) => setKeys((chosen) => new Set(chosen).intersection(kept)),
+      keep: (kept: ReadonlySet<string>) => setKeys((selected) => new Set(selected).intersection(kept)),
       clear: () => setKeys(NONE),
     }),
     [],
   );
-  return useMemo(() => ({ keys, ...deeds }), [keys, deeds]);
+  return useMemo(() => ({ keys, ...actions }), [keys, actions]);
 }

@@ -9,8 +9,12 @@ import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Switch } from '../../components/switch.tsx';
+import { tagsOf } from './flag-tags.ts';
+import { messages } from './messages.ts';
 
-/** Asks for what a new flag needs: its key, what it is for, and where it is on at first. */
+const words = messages.create;
+
+/** Asks for a new flag's key, description, tags, owner and initial state in each environment. */
 export function CreateFlagDialog({
   project,
   flags,
@@ -19,11 +23,11 @@ export function CreateFlagDialog({
   onCreated,
 }: {
   project: ProjectRecord;
-  /** Those that are there: a key that is taken is told while it is typed. */
+  /** The existing flags: a key that is taken is reported while it is typed. */
   flags: readonly FlagRecord[];
   initialKey: string;
   onClose: () => void;
-  onCreated: (key: string) => void;
+  onCreated: (flag: FlagRecord) => void;
 }) {
   const [key, setKey] = useState(initialKey);
   const [description, setDescription] = useState('');
@@ -42,10 +46,10 @@ export function CreateFlagDialog({
     setRefusal(undefined);
     try {
       const texts = { description: description.trim(), tags: tagsOf(tags), owner: owner.trim() };
-      if ((await create({ key, enabledIn, ...texts })) !== undefined) {
-        onClose();
-        onCreated(key);
-      }
+      const flag = await create({ key, enabledIn, ...texts });
+      if (flag === undefined) return;
+      onClose();
+      onCreated(flag);
     } catch (error) {
       setRefusal(error);
     } finally {
@@ -54,9 +58,9 @@ export function CreateFlagDialog({
   }
 
   return (
-    <Dialog title="New flag" onClose={onClose}>
+    <Dialog title={messages.newFlag} onClose={onClose}>
       <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <Field label="Key" hint="What your code asks for. It cannot be changed later." error={fault}>
+        <Field label={words.key} hint={words.keyHint} error={fault}>
           {(control) => (
             <input
               {...control}
@@ -71,7 +75,7 @@ export function CreateFlagDialog({
             />
           )}
         </Field>
-        <Field label="Description" hint="What it is for, and when it can go again.">
+        <Field label={words.description} hint={words.descriptionHint}>
           {(control) => (
             <textarea
               {...control}
@@ -83,12 +87,12 @@ export function CreateFlagDialog({
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Tags" hint="Separated by commas.">
+          <Field label={words.tags} hint={words.tagsHint}>
             {(control) => (
               <input {...control} value={tags} onChange={(event) => setTags(event.target.value)} />
             )}
           </Field>
-          <Field label="Owner" hint="Who looks after it.">
+          <Field label={words.owner} hint={words.ownerHint}>
             {(control) => (
               <input
                 {...control}
@@ -99,12 +103,12 @@ export function CreateFlagDialog({
             )}
           </Field>
         </div>
-        <FirstStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
+        <InitialStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
         <RefusalNote error={refusal} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{words.cancel}</Button>
           <Button type="submit" kind="primary" disabled={key === '' || fault !== undefined || isBusy}>
-            Create the flag
+            {words.submit}
           </Button>
         </DialogActions>
       </form>
@@ -114,19 +118,12 @@ export function CreateFlagDialog({
 
 /** What is wrong with a key; `undefined` when nothing is. */
 function faultOf(key: string, flags: readonly FlagRecord[]): string | undefined {
-  if (!FLAG_KEY_PATTERN.test(key))
-    return 'Use letters, digits, ".", "_" and "-", beginning with a letter or digit.';
-  return flags.some((flag) => flag.key === key) ? 'There is a flag with this key already.' : undefined;
+  if (!FLAG_KEY_PATTERN.test(key)) return words.keyRule;
+  return flags.some((flag) => flag.key === key) ? words.keyTaken : undefined;
 }
 
-/** The tags of a comma-separated text, each once. */
-function tagsOf(text: string): string[] {
-  const tags = text.split(',').map((tag) => tag.trim());
-  return [...new Set(tags.filter((tag) => tag !== ''))];
-}
-
-/** Where a new flag is on at first. Where the person may not change anything, it is not put at all. */
-function FirstStates({
+/** The initial state in each environment. The flag is not set where the person may not change anything. */
+function InitialStates({
   environments,
   enabledIn,
   onChange,
@@ -144,7 +141,7 @@ function FirstStates({
   }
   return (
     <fieldset>
-      <legend className="mb-1 font-medium">On at first in</legend>
+      <legend className="mb-1 font-medium">{words.initialState}</legend>
       <ul className="divide-y divide-line rounded-md border border-line">
         {environments.map((environment) => {
           const { name } = environment;
@@ -153,10 +150,14 @@ function FirstStates({
             <li key={name} className="flex h-10 items-center gap-2 px-3" title={refusal}>
               <EnvironmentBadge environment={environment} className="flex-1" />
               <span className="text-xs text-ink-3">
-                {refusal !== undefined ? 'Not yours to change' : enabledIn.has(name) ? 'On' : 'Off'}
+                {refusal !== undefined
+                  ? words.notAllowed
+                  : enabledIn.has(name)
+                    ? messages.list.on
+                    : messages.list.off}
               </span>
               <Switch
-                label={`On at first in ${name}`}
+                label={words.initialStateIn(name)}
                 checked={enabledIn.has(name)}
                 disabled={refusal !== undefined}
                 onChange={(event) => set(name, event.target.checked)}
@@ -169,14 +170,14 @@ function FirstStates({
   );
 }
 
-/** What a person gives for a new flag. */
+/** The input for a new flag. */
 interface FlagDraft extends Omit<NewFlag, 'states'> {
   readonly enabledIn: ReadonlySet<string>;
 }
 
 /**
- * Makes a flag, off or on in every environment that the person may change; asks first where it is to be on in a
- * protected one. Resolves with the flag, or `undefined` when the person stepped back; rejects with the refusal.
+ * Creates a flag in every environment that the person may change; asks first before turning it on in a protected one.
+ * Resolves with the flag, or with `undefined` when the person cancels; rejects with the refusal.
  */
 function useCreateGuarded(project: ProjectRecord): (draft: FlagDraft) => Promise<FlagRecord | undefined> {
   const { askConsent } = useChangeGuards();

@@ -7,29 +7,31 @@ import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/copy.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState } from '../../components/screen-states.tsx';
+import { messages } from './messages.ts';
 
-/** A project without flags: what a flag is, and the two ways to make one. */
+const words = messages.empty;
+
+/** Shown for a project without flags: what a flag is, and two ways to create one. */
 export function NoFlags({ project, onCreate }: { project: string; onCreate: (() => void) | undefined }) {
   return (
     <div className="relative overflow-y-auto">
       <EmptyState
         icon={<Flag size={20} aria-hidden />}
-        title="No flags yet"
+        title={words.noFlags}
         action={
           onCreate && (
             <Button kind="primary" onClick={onCreate}>
-              <Plus size={15} aria-hidden /> Create the first flag
+              <Plus size={15} aria-hidden /> {words.createFirst}
             </Button>
           )
         }
       >
-        A flag switches a part of your software on or off while it runs. It has a state in each environment,
-        and every change reaches your programs within milliseconds.
+        {words.whatFlagsAre}
       </EmptyState>
       <div className="mx-auto -mt-6 max-w-xl px-4 pb-10">
-        <p className="mb-1.5 text-xs text-ink-3">Or from a terminal:</p>
+        <p className="mb-1.5 text-xs text-ink-3">{words.terminal}</p>
         <CodeBlock
-          label="The command that makes a flag"
+          label={words.command}
           code={`halyard flag set new-checkout --project ${project} --env development --on`}
         />
       </div>
@@ -37,7 +39,7 @@ export function NoFlags({ project, onCreate }: { project: string; onCreate: (() 
   );
 }
 
-/** Nothing matches: the way back, and the flag that was looked for. */
+/** Shown when no flag matches: clears the filters, or creates the flag that was searched for. */
 export function NoHits({
   query,
   onClear,
@@ -52,13 +54,13 @@ export function NoHits({
   return (
     <EmptyState
       icon={<SearchX size={20} aria-hidden />}
-      title={query.trim() === '' ? 'No flag is like that' : `No flag matches “${query.trim()}”`}
+      title={words.noMatch(query.trim())}
       action={
         <>
-          <Button onClick={onClear}>Clear the filters</Button>
+          <Button onClick={onClear}>{words.clearFilters}</Button>
           {canCreate && (
             <Button kind="primary" onClick={() => onCreate(key)}>
-              Create “{key}”
+              {words.create(key)}
             </Button>
           )}
         </>
@@ -67,22 +69,22 @@ export function NoHits({
   );
 }
 
-/** The address names a project that is not there. */
+/** Shown when the project of the address does not exist. */
 export function NoProject({ name }: { name: string }) {
   return (
-    <Page title="No such project">
+    <Page title={words.noProjectTitle}>
       <EmptyState
-        title={`There is no project “${name}”`}
+        title={words.noProject(name)}
         action={
           <Link
             href="/?projects"
             className="inline-flex h-8 items-center font-medium text-accent hover:underline"
           >
-            Show all projects
+            {words.allProjects}
           </Link>
         }
       >
-        It may have been deleted, or the address may be wrong.
+        {words.noProjectWhy}
       </EmptyState>
     </Page>
   );

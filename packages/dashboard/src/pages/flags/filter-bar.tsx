@@ -4,13 +4,16 @@ import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { SearchField } from '../../components/list-filter.tsx';
-import { FilterSelect } from '../../components/select.tsx';
+import { Select } from '../../components/select.tsx';
 import { type FlagFilter, isFiltering } from './flag-filter.ts';
+import { messages } from './messages.ts';
+
+const words = messages.filters;
 
 /** Sets members of the filter in the address; empty ones are left out of it. */
 type SetFilter = (members: Readonly<Record<string, string | undefined>>) => void;
 
-/** The search and the filters over the list. On a narrow screen the filters open below the search. */
+/** The search and the filters above the list. On a narrow screen the filters open below the search. */
 export function FilterBar({
   filter,
   onChange,
@@ -30,10 +33,10 @@ export function FilterBar({
   return (
     <div className="flex flex-wrap items-center gap-2">
       <search className="min-w-40 flex-1 sm:max-w-xs">
-        <SearchField label="Search flags" value={filter.query} onChange={(q) => onChange({ q })} />
+        <SearchField label={messages.filters.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>
       <IconButton
-        label="Filters"
+        label={messages.filters.toggle}
         className="size-8 border border-line sm:hidden"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
@@ -52,7 +55,7 @@ export function FilterBar({
             kind="quiet"
             onClick={() => onChange({ q: '', state: '', tag: '', owner: '', changed: '' })}
           >
-            Clear
+            {messages.filters.clear}
           </Button>
         )}
         <Button
@@ -60,14 +63,14 @@ export function FilterBar({
           className="max-sm:hidden"
           onClick={() => onDensity(density === 'compact' ? 'comfortable' : 'compact')}
         >
-          {density === 'compact' ? 'Comfortable' : 'Compact'}
+          {messages.filters.density[density === 'compact' ? 'comfortable' : 'compact']}
         </Button>
       </div>
     </div>
   );
 }
 
-/** The filters of which one each is chosen. Those that could not choose anything are left out. */
+/** The filters with one value each. Those without values are left out. */
 function FilterSelects({
   filter,
   onChange,
@@ -81,70 +84,75 @@ function FilterSelects({
 }) {
   return (
     <>
-      <FilterSelect
-        label="State"
+      <Select
+        kind="filter"
+        label={words.state}
         value={filter.state === undefined ? '' : `${filter.state.environment}:${filter.state.is}`}
         onChange={(event) => onChange({ state: event.target.value })}
       >
-        <option value="">Any state</option>
+        <option value="">{words.anyState}</option>
         {environments.map(({ name }) => (
           <optgroup key={name} label={name}>
-            <option value={`${name}:on`}>On in {name}</option>
-            <option value={`${name}:off`}>Off in {name}</option>
-            <option value={`${name}:rollout`}>With a rollout in {name}</option>
-            <option value={`${name}:unset`}>Not set in {name}</option>
+            <option value={`${name}:on`}>{words.on(name)}</option>
+            <option value={`${name}:off`}>{words.off(name)}</option>
+            <option value={`${name}:rollout`}>{words.rollout(name)}</option>
+            <option value={`${name}:unset`}>{words.unset(name)}</option>
           </optgroup>
         ))}
-      </FilterSelect>
+      </Select>
       {choices.tags.length > 0 && (
         <Choice
-          label="Tag"
-          none="Any tag"
+          label={words.tag}
+          none={words.anyTag}
           value={filter.tag}
           from={choices.tags}
-          onChoose={(tag) => onChange({ tag })}
+          onSelect={(tag) => onChange({ tag })}
         />
       )}
       {choices.owners.length > 0 && (
         <Choice
-          label="Owner"
-          none="Any owner"
+          label={words.owner}
+          none={words.anyOwner}
           value={filter.owner}
           from={choices.owners}
-          onChoose={(owner) => onChange({ owner })}
+          onSelect={(owner) => onChange({ owner })}
         />
       )}
-      <FilterSelect
-        label="Changed"
+      <Select
+        kind="filter"
+        label={words.changed}
         value={filter.changed ?? ''}
         onChange={(event) => onChange({ changed: event.target.value })}
       >
-        <option value="">Changed any time</option>
-        <option value="1h">Changed in the last hour</option>
-        <option value="24h">Changed in the last day</option>
-        <option value="7d">Changed in the last week</option>
-      </FilterSelect>
-      <FilterSelect
-        label="Which flags"
+        {options(words.changedSpans)}
+      </Select>
+      <Select
+        kind="filter"
+        label={words.which}
         value={filter.isArchived ? 'archived' : ''}
         onChange={(event) => onChange({ archived: event.target.value === '' ? '' : '1' })}
       >
-        <option value="">Active</option>
-        <option value="archived">Archived</option>
-      </FilterSelect>
-      <FilterSelect
-        label="Order"
+        <option value="">{words.active}</option>
+        <option value="archived">{words.archived}</option>
+      </Select>
+      <Select
+        kind="filter"
+        label={words.order}
         value={filter.sort === 'key' ? '' : filter.sort}
         onChange={(event) => onChange({ sort: event.target.value })}
       >
-        <option value="">By key</option>
-        <option value="-key">By key, backwards</option>
-        <option value="changed">Last changed first</option>
-        <option value="-changed">Longest unchanged first</option>
-        <option value="created">Newest first</option>
-      </FilterSelect>
+        {options(words.orders)}
+      </Select>
     </>
   );
+}
+
+function options(choices: readonly (readonly [value: string, text: string])[]) {
+  return choices.map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ));
 }
 
 function Choice({
@@ -152,23 +160,19 @@ function Choice({
   none,
   value,
   from,
-  onChoose,
+  onSelect,
 }: {
   label: string;
   none: string;
   value: string;
   from: readonly string[];
-  onChoose: (value: string) => void;
+  onSelect: (value: string) => void;
 }) {
   return (
-    <FilterSelect label={label} value={value} onChange={(event) => onChoose(event.target.value)}>
+    <Select kind="filter" label={label} value={value} onChange={(event) => onSelect(event.target.value)}>
       <option value="">{none}</option>
-      {from.map((each) => (
-        <option key={each} value={each}>
-          {each}
-        </option>
-      ))}
-    </FilterSelect>
+      {options(from.map((each) => [each, each]))}
+    </Select>
   );
 }
 
@@ -178,7 +182,7 @@ interface Choices {
   readonly owners: readonly string[];
 }
 
-/** What can be chosen from in the filters of a list. */
+/** The values that the filters of a list offer. */
 export function useChoices(flags: readonly FlagRecord[]): Choices {
   return useMemo(() => {
     const [tags, owners] = [new Set<string>(), new Set<string>()];

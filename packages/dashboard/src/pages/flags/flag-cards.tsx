@@ -1,17 +1,21 @@
 import { memo, useRef } from 'react';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { SelectBox } from '../../components/checkbox.tsx';
+import { Checkbox } from '../../components/checkbox.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { FlagName, LastChange } from './flag-name.tsx';
-import type { FlagItemProps, FlagListProps } from './flag-table.tsx';
+import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
-import { OPEN_ROW, useRowKeys, useWindowedRows } from './windowed-rows.ts';
+import { type FlagItemProps, type FlagListProps, OPEN_ROW, useFlagRows } from './windowed-rows.ts';
+
+/** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
+const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
 
 /** The flags on a narrow screen: a card for each. */
-export function FlagCards({ project, flags, selection }: FlagListProps) {
+export function FlagCards(props: FlagListProps) {
+  const { project } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const list = { count: flags.length, heightPx: cardHeight(project.environments.length), topPx: 0 };
-  const rows = useWindowedRows(scroller, list);
-  useRowKeys(scroller, list);
+  const heightPx = HEAD_PX + LINE_PX * project.environments.length + FOOT_PX + GAP_PX;
+  const rows = useFlagRows(scroller, props, { heightPx, topPx: 0 });
   return (
     <div
       ref={scroller}
@@ -19,18 +23,10 @@ export function FlagCards({ project, flags, selection }: FlagListProps) {
       data-scroller
       {...OPEN_ROW}
     >
-      <ul aria-label={`Flags of ${project.name}`}>
+      <ul aria-label={messages.list.label(project.name)}>
         <li aria-hidden style={{ height: rows.before }} />
-        {flags.slice(rows.first, rows.end).map((flag, index) => (
-          <FlagCard
-            key={flag.key}
-            project={project}
-            flag={flag}
-            index={rows.first + index}
-            heightPx={list.heightPx}
-            isChosen={selection?.keys.has(flag.key) ?? false}
-            onChoose={selection?.toggle}
-          />
+        {rows.items.map((item) => (
+          <FlagCard key={item.flag.key} {...item} />
         ))}
         <li aria-hidden style={{ height: rows.after }} />
       </ul>
@@ -38,46 +34,36 @@ export function FlagCards({ project, flags, selection }: FlagListProps) {
   );
 }
 
-/** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
-const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
-
-/** How high a card is, with the gap below it. */
-function cardHeight(environments: number): number {
-  return HEAD_PX + LINE_PX * environments + FOOT_PX + GAP_PX;
-}
-
 /** One flag with its states, on a narrow screen: a line for each environment. */
-const FlagCard = memo(function FlagCard({
-  project,
-  flag,
-  index,
-  heightPx,
-  isChosen,
-  onChoose,
-}: FlagItemProps) {
+const FlagCard = memo(function FlagCard(props: FlagItemProps) {
+  const { project, flag, index, heightPx, isSelected, isMarked, onToggle } = props;
   return (
     <li
       style={{ height: heightPx }}
       data-row={index}
       data-flag={flag.key}
-      data-chosen={isChosen || undefined}
+      data-chosen={isSelected || undefined}
+      data-marked={isMarked || undefined}
       className="group"
     >
       <article
         aria-label={flag.key}
-        className="flex cursor-pointer flex-col rounded-lg border border-line bg-surface"
+        className={classNames(
+          'flex cursor-pointer flex-col rounded-lg border border-line bg-surface',
+          isMarked && 'animate-flash',
+        )}
         style={{ height: heightPx - GAP_PX }}
       >
         <div className="flex items-center gap-1 px-3" style={{ height: HEAD_PX - 1 }}>
           <div className="min-w-0 flex-1">
             <FlagName project={project.name} flag={flag} hasDescription />
           </div>
-          {onChoose && (
+          {onToggle && (
             <span className="-m-2 flex cursor-default p-2" data-control>
-              <SelectBox
-                label={`Choose ${flag.key}`}
-                isChosen={isChosen}
-                onChange={() => onChoose(flag.key)}
+              <Checkbox
+                label={messages.list.select(flag.key)}
+                isChecked={isSelected}
+                onChange={() => onToggle(flag.key)}
               />
             </span>
           )}

@@ -1,18 +1,18 @@
 import type { FlagRecord } from '../../api/types.ts';
 
-/** How a flag must stand in an environment. */
+/** A flag's state in an environment, as the filter knows it. */
 export type StateFilter = 'on' | 'off' | 'unset' | 'rollout';
 
 /** What the list can be ordered by. */
 export const SORTS = ['key', '-key', 'changed', '-changed', 'created'] as const;
 
-/** An order; `-` turns it round. `changed` and `created` begin with the newest. */
+/** An order; `-` reverses it. `changed` and `created` begin with the newest. */
 export type Sort = (typeof SORTS)[number];
 
 /** The spans of "recently changed", in milliseconds. */
 export const CHANGED_SPANS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
-/** What is looked for in the list; the address of the screen holds it. */
+/** The filter of the list, held by the address of the screen. */
 export interface FlagFilter {
   readonly query: string;
   readonly state: { readonly environment: string; readonly is: StateFilter } | undefined;
@@ -23,7 +23,7 @@ export interface FlagFilter {
   readonly sort: Sort;
 }
 
-/** Reads a filter from the address. What it does not know, it leaves out. */
+/** Reads a filter from the address. Ignores unknown values. */
 export function readFilter(params: URLSearchParams): FlagFilter {
   const [, environment, is] = /^(.+):(on|off|unset|rollout)$/.exec(params.get('state') ?? '') ?? [];
   const changed = params.get('changed') ?? '';
@@ -39,12 +39,12 @@ export function readFilter(params: URLSearchParams): FlagFilter {
   };
 }
 
-/** Whether anything but the order is asked for. */
+/** Whether the filter hides flags. */
 export function isFiltering({ query, state, tag, owner, changed }: FlagFilter): boolean {
   return query.trim() !== '' || state !== undefined || tag !== '' || owner !== '' || changed !== undefined;
 }
 
-/** The flags that a filter lets through, in its order. `now` is epoch milliseconds. */
+/** The flags that match a filter, in its order. `now` is epoch milliseconds. */
 export function filterFlags(
   flags: readonly FlagRecord[],
   filter: FlagFilter,
@@ -58,12 +58,12 @@ export function filterFlags(
       (filter.tag === '' || flag.tags.includes(filter.tag)) &&
       (filter.owner === '' || flag.owner === filter.owner) &&
       (since === undefined || Date.parse(lastChange(flag).at) >= since) &&
-      stands(flag, filter.state),
+      hasState(flag, filter.state),
   );
   return filter.sort === 'key' ? found : found.sort(ORDERS[filter.sort]);
 }
 
-function stands(flag: FlagRecord, filter: FlagFilter['state']): boolean {
+function hasState(flag: FlagRecord, filter: FlagFilter['state']): boolean {
   if (filter === undefined) return true;
   const state = flag.environments[filter.environment]?.state;
   if (filter.is === 'unset') return state === undefined;
@@ -71,7 +71,7 @@ function stands(flag: FlagRecord, filter: FlagFilter['state']): boolean {
   return state !== undefined && state.enabled === (filter.is === 'on');
 }
 
-/** Records are never changed, so what is made of them is kept beside them. */
+/** Records are immutable, so facts derived from them are cached by record. */
 const texts = new WeakMap<FlagRecord, string>();
 const changes = new WeakMap<FlagRecord, LastChangeFacts>();
 
@@ -84,15 +84,15 @@ function textOf(flag: FlagRecord): string {
   return text;
 }
 
-/** A change, as its flag's record tells of it. */
+/** A change, as far as its flag's record knows it. */
 export interface LastChangeFacts {
   /** ISO 8601. */
   readonly at: string;
-  /** As the audit log names them; absent where it is not known. */
+  /** The actor, as in the audit log; absent where unknown. */
   readonly by?: string;
 }
 
-/** The last change of a flag's states anywhere; where it has none, when it was made. */
+/** The last change of a flag's states in any environment; without states, its creation. */
 export function lastChange(flag: FlagRecord): LastChangeFacts {
   let last = changes.get(flag);
   if (last === undefined) {

@@ -6,8 +6,9 @@ import { CopyButton } from '../../components/copy.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { type LastChangeFacts, lastChange } from './flag-filter.ts';
+import { messages } from './messages.ts';
 
-/** A flag's key, which leads to its page and is never squeezed, with its description and tags in the room that is left. */
+/** A flag's key, which links to its page and is never cut for the description and the tags beside it. */
 export function FlagName({
   project,
   flag,
@@ -15,7 +16,7 @@ export function FlagName({
 }: {
   project: string;
   flag: FlagRecord;
-  /** Whether there is a second line, with the description and the tags. Otherwise the tags follow the key. */
+  /** Whether a second line shows the description and the tags. Otherwise the tags follow the key. */
   hasDescription: boolean;
 }) {
   const { key, description, tags } = flag;
@@ -29,9 +30,9 @@ export function FlagName({
         >
           <span className="truncate">{key}</span>
         </Link>
-        {/* It takes room only where it is of use: in the row that is pointed at or has the focus. */}
+        {/* Takes space only in the row that is hovered or focused. */}
         <span className="hidden group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
-          <CopyButton text={key} label={`Copy the key ${key}`} className="size-6" />
+          <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
         {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
       </div>
@@ -49,12 +50,12 @@ export function FlagName({
   );
 }
 
-/** As many tags as fit on one line; hovering names them all. */
+/** The tags that fit on one line; hovering shows all. */
 function Tags({ tags, className }: { tags: readonly string[]; className: string }) {
   if (tags.length === 0) return null;
   return (
     <ul
-      aria-label="Tags"
+      aria-label={messages.list.tags}
       title={tags.join(', ')}
       className={classNames('flex h-4.5 flex-wrap gap-1 overflow-hidden', className)}
     >
@@ -72,7 +73,7 @@ function Tags({ tags, className }: { tags: readonly string[]; className: string 
 
 /** When a flag last changed, and by whom where that is known: "2 min. ago by Ada Lovelace". */
 export function LastChange({ flag, className }: { flag: FlagRecord; className?: string }) {
-  // Who archived it is not in its record; the states' authors did something else.
+  // The record does not say who archived the flag.
   const { at, by }: LastChangeFacts =
     flag.archivedAt === undefined ? lastChange(flag) : { at: flag.archivedAt };
   return (
@@ -81,7 +82,7 @@ export function LastChange({ flag, className }: { flag: FlagRecord; className?: 
       {by !== undefined && (
         <span className="max-w-full truncate">
           {' '}
-          by <Author actor={by} />
+          {messages.list.by} <Author actor={by} />
         </span>
       )}
     </p>

@@ -1,32 +1,22 @@
-import { memo, type RefObject, useRef } from 'react';
+import { memo, useRef } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { ENVIRONMENT_FILL, EnvironmentBadge } from '../../components/badges.tsx';
-import { SelectBox } from '../../components/checkbox.tsx';
+import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
 import type { Selection } from './bulk-bar.tsx';
 import { FlagName, LastChange } from './flag-name.tsx';
+import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
-import { OPEN_ROW, useRowKeys, useWindowedRows } from './windowed-rows.ts';
-
-/** What a list of flags is drawn from. */
-export interface FlagListProps {
-  readonly project: ProjectRecord;
-  readonly flags: readonly FlagRecord[];
-  readonly density: 'comfortable' | 'compact';
-  /** `undefined` where nothing can be done to many. */
-  readonly selection: Selection | undefined;
-  readonly scroller?: RefObject<HTMLElement | null>;
-}
+import { type FlagItemProps, type FlagListProps, OPEN_ROW, useFlagRows } from './windowed-rows.ts';
 
 const HEAD_PX = 36;
 const ROW_PX = { comfortable: 54, compact: 38 } as const;
 
 /** A row for each flag, a column for each environment. */
-export function FlagTable({ project, flags, density, selection }: FlagListProps) {
+export function FlagTable(props: FlagListProps) {
+  const { project, flags, density, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const list = { count: flags.length, heightPx: ROW_PX[density], topPx: HEAD_PX };
-  const rows = useWindowedRows(scroller, list);
-  useRowKeys(scroller, list);
+  const rows = useFlagRows(scroller, props, { heightPx: ROW_PX[density], topPx: HEAD_PX });
   const columns = project.environments.length;
   return (
     <div
@@ -39,7 +29,7 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
         className="w-full table-fixed border-separate border-spacing-0 text-left"
         style={{ minWidth: 510 + columns * 170 }}
         aria-rowcount={flags.length + 1}
-        aria-label={`Flags of ${project.name}`}
+        aria-label={messages.list.label(project.name)}
       >
         <colgroup>
           {selection && <col style={{ width: 44 }} />}
@@ -49,19 +39,11 @@ export function FlagTable({ project, flags, density, selection }: FlagListProps)
           ))}
           <col style={{ width: 170 }} />
         </colgroup>
-        <FlagTableHead project={project} flags={flags} selection={selection} heightPx={HEAD_PX} />
+        <FlagTableHead project={project} flags={flags} selection={selection} />
         <tbody className={classNames(rows.before > 0 && 'scrolled')}>
           <tr aria-hidden style={{ height: rows.before }} />
-          {flags.slice(rows.first, rows.end).map((flag, index) => (
-            <FlagRow
-              key={flag.key}
-              project={project}
-              flag={flag}
-              index={rows.first + index}
-              heightPx={list.heightPx}
-              isChosen={selection?.keys.has(flag.key) ?? false}
-              onChoose={selection?.toggle}
-            />
+          {rows.items.map((item) => (
+            <FlagRow key={item.flag.key} {...item} />
           ))}
           <tr aria-hidden style={{ height: rows.after }} />
         </tbody>
@@ -75,28 +57,26 @@ function FlagTableHead({
   project,
   flags,
   selection,
-  heightPx,
 }: {
   project: ProjectRecord;
   flags: readonly FlagRecord[];
   selection: Selection | undefined;
-  heightPx: number;
 }) {
   const cell = 'border-b border-line bg-surface px-3 text-xs font-medium';
   return (
     <thead className="sticky top-0 z-20">
-      <tr style={{ height: heightPx }} aria-rowindex={1}>
+      <tr style={{ height: HEAD_PX }} aria-rowindex={1}>
         {selection && (
           <td className={`${cell} sticky left-0 z-10 pr-0`}>
-            <SelectBox
-              label="Choose all that are listed"
-              isChosen={flags.length > 0 && flags.every(({ key }) => selection.keys.has(key))}
+            <Checkbox
+              label={messages.list.selectAll}
+              isChecked={flags.length > 0 && flags.every(({ key }) => selection.keys.has(key))}
               onChange={() => selection.toggleAll(flags.map(({ key }) => key))}
             />
           </td>
         )}
         <th scope="col" className={`${cell} sticky z-10 text-ink-3 ${selection ? 'left-11' : 'left-0'}`}>
-          Flag
+          {messages.list.flag}
         </th>
         {project.environments.map((environment) => (
           <th key={environment.name} scope="col" className={`${cell} relative`}>
@@ -108,50 +88,44 @@ function FlagTableHead({
           </th>
         ))}
         <th scope="col" className={`${cell} text-right text-ink-3`}>
-          Changed
+          {messages.list.changed}
         </th>
       </tr>
     </thead>
   );
 }
 
-/** What a row or card of the list is drawn from. */
-export interface FlagItemProps {
-  readonly project: ProjectRecord;
-  readonly flag: FlagRecord;
-  /** Its place among the rows, from 0. */
-  readonly index: number;
-  readonly heightPx: number;
-  readonly isChosen: boolean;
-  /** `undefined` where nothing can be done to many. */
-  readonly onChoose: ((key: string) => void) | undefined;
-}
-
 /** One flag with its states. Drawn again only when its own record changes. */
-const FlagRow = memo(function FlagRow({ project, flag, index, heightPx, isChosen, onChoose }: FlagItemProps) {
-  const isArchived = flag.archivedAt !== undefined;
+const FlagRow = memo(function FlagRow(props: FlagItemProps) {
+  const { project, flag, index, heightPx, isSelected, isMarked, onToggle } = props;
   return (
     <tr
       className={classNames(
         'group cursor-pointer',
-        isChosen ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+        isSelected ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+        isMarked && 'animate-flash',
       )}
       style={{ height: heightPx }}
       aria-rowindex={index + 2}
       data-row={index}
       data-flag={flag.key}
-      data-chosen={isChosen || undefined}
+      data-chosen={isSelected || undefined}
+      data-marked={isMarked || undefined}
     >
-      {onChoose && (
+      {onToggle && (
         <td className="sticky left-0 z-10 cursor-default border-b border-line bg-inherit pl-3" data-control>
-          <SelectBox label={`Choose ${flag.key}`} isChosen={isChosen} onChange={() => onChoose(flag.key)} />
+          <Checkbox
+            label={messages.list.select(flag.key)}
+            isChecked={isSelected}
+            onChange={() => onToggle(flag.key)}
+          />
         </td>
       )}
       <th
         scope="row"
         className={classNames(
           'sticky z-10 max-w-0 border-b border-line bg-inherit px-3 font-normal',
-          onChoose ? 'left-11' : 'left-0',
+          onToggle ? 'left-11' : 'left-0',
         )}
       >
         <FlagName project={project.name} flag={flag} hasDescription={heightPx > 44} />
@@ -163,7 +137,7 @@ const FlagRow = memo(function FlagRow({ project, flag, index, heightPx, isChosen
             environment={environment}
             flagKey={flag.key}
             record={flag.environments[environment.name]}
-            isArchived={isArchived}
+            isArchived={flag.archivedAt !== undefined}
           />
         </td>
       ))}

@@ -19,7 +19,6 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { Page, useScreen } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { LOCALE } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { links } from '../../shell/links.ts';
@@ -31,8 +30,10 @@ import { FilterBar, useChoices } from './filter-bar.tsx';
 import { FlagCards } from './flag-cards.tsx';
 import { filterFlags, isFiltering, readFilter } from './flag-filter.ts';
 import { FlagTable } from './flag-table.tsx';
+import { messages } from './messages.ts';
+import { HIGHLIGHT_MS } from './state-cell.tsx';
 
-/** A project's flags: a row for each, a column for each environment. */
+/** A project's flags with their state in each environment. */
 export function FlagsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
   const [params] = useSearchParams();
@@ -49,7 +50,7 @@ export function FlagsPage() {
     const retry = () => void Promise.all([project.refetch(), flags.refetch()]);
     if (isRefusal(error, 'project_not_found')) return <NoProject name={name} />;
     return (
-      <Page title="Flags">
+      <Page title={messages.flags}>
         <Problem error={error} onRetry={retry} />
       </Page>
     );
@@ -58,9 +59,11 @@ export function FlagsPage() {
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 
+const { created } = messages;
+
 const DENSITIES = ['comfortable', 'compact'] as const;
 
-/** The list with its search and filters, and what can be done with it. */
+/** The list with its search, filters and actions. */
 function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly FlagRecord[] }) {
   const [, navigate] = useLocation();
   const [params, setParams] = useSearchState();
@@ -72,26 +75,51 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const [newKey, setNewKey] = useState<string>();
   const canEdit = useCan('editor');
   const isNarrow = useMedia('(max-width: 719px)');
-  // What is chosen among the one kind is none of the other.
+  // Active and archived flags have separate selections.
   const [active, archived] = [useSelection(), useSelection()];
   const selection = filter.isArchived ? archived : active;
   const choices = useChoices(flags);
   const create = useCallback(() => setNewKey(''), []);
   const asked = params.get('new');
   useEffect(() => {
-    // From the command palette: the address says it once.
+    // The command palette asks through the address, once.
     if (asked === null || !canEdit) return;
     setNewKey(asked);
     setParams({ new: '' });
   }, [asked, canEdit, setParams]);
   const clear = () => setParams({ q: '', state: '', tag: '', owner: '', changed: '' });
+  const [markedKey, setMarkedKey] = useState<string>();
+  const markedRow = markedKey === undefined ? -1 : shown.findIndex(({ key }) => key === markedKey);
+  useEffect(() => {
+    if (markedRow === -1) return;
+    const timer = setTimeout(() => setMarkedKey(undefined), HIGHLIGHT_MS);
+    return () => clearTimeout(timer);
+  }, [markedRow]);
+
+  function onCreated(flag: FlagRecord): void {
+    const { key } = flag;
+    const isHidden = filter.isArchived || filterFlags([flag], filter, Date.now()).length === 0;
+    if (!isHidden) setMarkedKey(key);
+    const open = () => navigate(links.flag(project.name, key));
+    const show = () => {
+      setMarkedKey(key);
+      navigate(links.flags(project.name));
+    };
+    toast({
+      kind: 'done',
+      title: created.done(key),
+      ...(isHidden ? { detail: created.hidden } : {}),
+      action: isHidden ? { label: created.show, run: show } : { label: created.open, run: open },
+    });
+  }
+
   useShortcut(
     'n',
     useCallback(() => canEdit && setNewKey(''), [canEdit]),
   );
   const List = isNarrow ? FlagCards : FlagTable;
   const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
-  const title = filter.isArchived ? 'Archived flags' : 'Flags';
+  const title = filter.isArchived ? messages.archivedFlags : messages.flags;
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
   return (
@@ -99,11 +127,14 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       <div className="flex flex-col gap-3 px-3 py-3 sm:px-4">
         <div className="flex items-center justify-between gap-3">
           <h1 tabIndex={-1} className="text-lg font-semibold outline-none">
-            {title} <Count of={flags.length} shown={shown.length} />
+            {title}{' '}
+            <span className="ml-1 text-sm font-normal text-ink-3" role="status">
+              {messages.count(flags.length, shown.length)}
+            </span>
           </h1>
           {canEdit && (
             <Button kind="primary" onClick={create} aria-keyshortcuts="n">
-              <Plus size={15} aria-hidden /> New flag
+              <Plus size={15} aria-hidden /> {messages.newFlag}
             </Button>
           )}
         </div>
@@ -117,12 +148,16 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         )}
       </div>
       {shown.length > 0 ? (
-        <List {...{ project, density }} flags={shown} selection={canEdit ? selection : undefined} />
+        <List
+          {...{ project, density, markedRow }}
+          flags={shown}
+          selection={canEdit ? selection : undefined}
+        />
       ) : isFiltering(filter) ? (
         <NoHits query={filter.query} onClear={clear} onCreate={canEdit ? setNewKey : undefined} />
       ) : filter.isArchived ? (
-        <EmptyState icon={<Archive size={20} aria-hidden />} title="No flag is archived">
-          Flags that are archived wait here until they are restored, or deleted for good.
+        <EmptyState icon={<Archive size={20} aria-hidden />} title={messages.empty.noArchived}>
+          {messages.empty.whatArchivedAre}
         </EmptyState>
       ) : (
         <NoFlags project={project.name} onCreate={canEdit ? create : undefined} />
@@ -142,27 +177,10 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           flags={flags}
           initialKey={newKey}
           onClose={() => setNewKey(undefined)}
-          onCreated={(key) =>
-            toast({
-              kind: 'done',
-              title: `${key} was created`,
-              ...(isFiltering(filter) && { detail: 'The current filters may hide it.' }),
-              action: { label: 'Open flag', run: () => navigate(links.flag(project.name, key)) },
-            })
-          }
+          onCreated={onCreated}
         />
       )}
     </div>
-  );
-}
-
-function Count({ of, shown }: { of: number; shown: number }) {
-  return (
-    <span className="ml-1 text-sm font-normal text-ink-3" role="status">
-      {shown === of
-        ? of.toLocaleString(LOCALE)
-        : `${shown.toLocaleString(LOCALE)} of ${of.toLocaleString(LOCALE)}`}
-    </span>
   );
 }
 

@@ -7,8 +7,9 @@ import { WriteMark } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { valuePreview } from '../../components/state-summary.tsx';
 import { Switch } from '../../components/switch.tsx';
+import { messages } from './messages.ts';
 
-/** A flag's state in one environment: its switch, and what it serves. */
+/** A flag's state in one environment: its switch, rollout and value. */
 export const StateCell = memo(function StateCell({
   project,
   environment,
@@ -27,10 +28,10 @@ export const StateCell = memo(function StateCell({
   const changeState = useChangeState(project);
   const status = useWriteStatus(cellName(project, environment.name, flagKey));
   const refusal = useReadOnlyReason()(environment);
-  const isNews = useNews(record);
+  const isForeign = useForeignChange(record);
   const state = record?.state;
   function flip(enabled: boolean): void {
-    // It stays enabled while it is being saved, or it would lose the focus.
+    // The switch stays enabled while saving, or it would lose the focus.
     if (status === 'saving') return;
     void changeState({ key: flagKey, environment, before: record, after: { ...state, enabled } });
   }
@@ -38,13 +39,13 @@ export const StateCell = memo(function StateCell({
     <div
       className={classNames(
         'relative flex min-w-0 items-center gap-2 rounded',
-        isNews && 'animate-flash',
+        isForeign && 'animate-flash',
         className,
       )}
-      data-news={isNews || undefined}
+      data-news={isForeign || undefined}
       title={refusal}
     >
-      {/* A click beside the switch that was meant for it must not open the flag. */}
+      {/* A click that just misses the switch must not open the flag. */}
       <span className="-m-2 flex shrink-0 cursor-default items-center gap-2 p-2" data-control>
         <Switch
           label={`${flagKey} in ${environment.name}`}
@@ -54,11 +55,17 @@ export const StateCell = memo(function StateCell({
           onChange={(event) => flip(event.target.checked)}
         />
         <span className={classNames('w-6 text-xs', state?.enabled ? 'font-medium text-ink' : 'text-ink-3')}>
-          {state === undefined ? <NotSet environment={environment.name} /> : state.enabled ? 'On' : 'Off'}
+          {state === undefined ? (
+            <NotSet environment={environment.name} />
+          ) : state.enabled ? (
+            messages.list.on
+          ) : (
+            messages.list.off
+          )}
         </span>
       </span>
       {state !== undefined && <Served state={state} />}
-      {/* In the gap between two cells: the text needs all the room of this one. */}
+      {/* In the gap between two cells: the text needs the whole cell. */}
       <span className="absolute -right-3 flex">
         <WriteMark status={status} />
       </span>
@@ -66,12 +73,12 @@ export const StateCell = memo(function StateCell({
   );
 });
 
-/** The shortest piece of a longer value that says anything, in characters. */
+/** The shortest useful piece of a longer value, in characters. */
 const LEAST_VALUE = 6;
 
 /**
- * The rollout and the value: one line of a container that wraps, so that a value without enough room for a meaningful
- * piece is not shown at all.
+ * The rollout and the value: one line of a container that wraps, so that a value is hidden where no useful piece of it
+ * fits.
  */
 function Served({ state: { enabled, rolloutPct, value } }: { state: FlagState }) {
   const text = value === undefined ? '' : valuePreview(value, 60);
@@ -109,28 +116,28 @@ function Served({ state: { enabled, rolloutPct, value } }: { state: FlagState })
 /** The flag does not exist for readers of this environment. */
 function NotSet({ environment }: { environment: string }) {
   return (
-    <span title={`Not set in ${environment}. Turn it on to add it.`}>
+    <span title={messages.list.notSetHint(environment)}>
       <span aria-hidden>–</span>
-      <span className="sr-only">Not set</span>
+      <span className="sr-only">{messages.list.notSet}</span>
     </span>
   );
 }
 
-/** How long somebody else's change is highlighted, in milliseconds. */
-const NEWS_MS = 2_400;
+/** How long a row or a cell is highlighted, in milliseconds: as long as the animation `flash` of `styles.css`. */
+export const HIGHLIGHT_MS = 2_400;
 
-/** Whether somebody else has changed this state a moment ago, while it was on the screen. */
-export function useNews(record: StateRecord | undefined): boolean {
+/** Whether another person changed this state a moment ago, while it was on the screen. */
+export function useForeignChange(record: StateRecord | undefined): boolean {
   const seen = useRef(record);
-  const [isNews, setNews] = useState(false);
+  const [isForeign, setForeign] = useState(false);
   useEffect(() => {
     const before = seen.current;
     seen.current = record;
     const isOther = record?.revision !== before?.revision && !(record !== undefined && isOwnWrite(record));
     if (!isOther || record === before) return;
-    setNews(true);
-    const timer = setTimeout(() => setNews(false), NEWS_MS);
+    setForeign(true);
+    const timer = setTimeout(() => setForeign(false), HIGHLIGHT_MS);
     return () => clearTimeout(timer);
   }, [record]);
-  return isNews;
+  return isForeign;
 }

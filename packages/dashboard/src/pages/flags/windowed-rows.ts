@@ -3,15 +3,82 @@ import {
   type MouseEvent,
   type RefObject,
   useCallback,
+  useEffect,
   useLayoutEffect,
   useState,
 } from 'react';
+import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
+import type { Selection } from './bulk-bar.tsx';
 
-/** Rows drawn above and below what can be seen, so that quick scrolling shows no gaps. */
+/** What a list of flags is drawn from. */
+export interface FlagListProps {
+  readonly project: ProjectRecord;
+  readonly flags: readonly FlagRecord[];
+  readonly density: 'comfortable' | 'compact';
+  /** `undefined` where bulk actions are not allowed. */
+  readonly selection: Selection | undefined;
+  /** The row to scroll to and to highlight; -1 for none. */
+  readonly markedRow: number;
+}
+
+/** What a row or card of the list is drawn from. */
+export interface FlagItemProps {
+  readonly project: ProjectRecord;
+  readonly flag: FlagRecord;
+  /** Its place among the rows, from 0. */
+  readonly index: number;
+  readonly heightPx: number;
+  readonly isSelected: boolean;
+  readonly isMarked: boolean;
+  /** `undefined` where bulk actions are not allowed. */
+  readonly onToggle: ((key: string) => void) | undefined;
+}
+
+/** Sizes of a list whose rows all have one height, in pixels. */
+interface RowSizes {
+  readonly heightPx: number;
+  /** The head above the first row, which covers the top of the list when it is scrolled. */
+  readonly topPx: number;
+}
+
+/** The rows of a flag list that are in view, with keys that move through them, and the marked one scrolled to. */
+export function useFlagRows(
+  scroller: RefObject<HTMLElement | null>,
+  { project, flags, selection, markedRow }: FlagListProps,
+  { heightPx, topPx }: RowSizes,
+) {
+  const list = { count: flags.length, heightPx, topPx };
+  const { first, end, before, after } = useWindowedRows(scroller, list);
+  useRowKeys(scroller, list);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null || markedRow === -1) return;
+    // In the middle, clear of the table's head and of messages.
+    element.scrollTop = topPx + markedRow * heightPx - (element.clientHeight - heightPx) / 2;
+  }, [scroller, markedRow, heightPx, topPx]);
+  const items = flags.slice(first, end).map(
+    (flag, index): FlagItemProps => ({
+      project,
+      flag,
+      index: first + index,
+      heightPx,
+      isSelected: selection?.keys.has(flag.key) ?? false,
+      isMarked: first + index === markedRow,
+      onToggle: selection?.toggle,
+    }),
+  );
+  return { items, before, after };
+}
+
+interface RowList extends RowSizes {
+  readonly count: number;
+}
+
+/** Rows drawn above and below the visible ones, so that quick scrolling shows no gaps. */
 const SPARE_ROWS = 8;
 
-/** Which rows are drawn, and the room that the others take. */
+/** Which rows are drawn, and the height of the others. */
 interface RowWindow {
   readonly first: number;
   /** One after the last. */
@@ -21,12 +88,11 @@ interface RowWindow {
 }
 
 /**
- * Draws only the rows that can be seen of a long list, all of one height. `scroller` is the element that scrolls,
- * `heightPx` a row's height, `topPx` what stands before the first row inside of it.
+ * Limits a long list to the visible rows. `scroller` is the element that scrolls.
  */
-export function useWindowedRows(
+function useWindowedRows(
   scroller: RefObject<HTMLElement | null>,
-  { count, heightPx, topPx }: { readonly count: number; readonly heightPx: number; readonly topPx: number },
+  { count, heightPx, topPx }: RowList,
 ): RowWindow {
   const [seen, setSeen] = useState({ first: 0, rows: 30 });
   useLayoutEffect(() => {
@@ -55,19 +121,11 @@ export function useWindowedRows(
 /** How many frames a row may take to be drawn after the list was scrolled to it. */
 const PATIENCE_FRAMES = 10;
 
-/** A list whose rows are drawn as they come into view. Rows carry `data-row`, their switches `data-column`. */
-interface RowKeysOptions {
-  readonly count: number;
-  readonly heightPx: number;
-  /** What stands before the first row inside of the scroller, and over it when it is scrolled. */
-  readonly topPx: number;
-}
-
 /**
- * Moves through the rows with `j` and `k`, and through a row's switches with `h` and `l`; Space is the switch's own, and
- * Enter opens the flag ({@link OPEN_ROW}). The focus itself moves, so that everything else works with it as well.
+ * Moves through the rows with `j` and `k`, and through a row's switches with `h` and `l`; Space flips a
+ * switch, Enter opens the flag ({@link OPEN_ROW}). The focus itself moves, so that everything else works with it.
  */
-export function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowKeysOptions): void {
+function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): void {
   const { count, heightPx, topPx } = options;
   const move = useCallback(
     (rows: number, columns: number) => {
@@ -99,7 +157,7 @@ export function useRowKeys(scroller: RefObject<HTMLElement | null>, options: Row
 }
 
 /**
- * Handlers for the element around the rows. A click on a row opens its flag, unless it was meant for a control or selects
+ * Handlers for the element around the rows. A click on a row opens its flag, unless it hits a control or selects
  * text; so does Enter on one of its switches. Both go through the row's link, so that Ctrl opens a new tab.
  */
 export const OPEN_ROW = {

@@ -1,0 +1,168 @@
+import { LOCALE } from '../../components/time-ago.tsx';
+
+/** Every sentence of the flag list and its dialogs. */
+export const messages = {
+  flags: 'Flags',
+  archivedFlags: 'Archived flags',
+  newFlag: 'New flag',
+  /** "585", or "12 of 585" while filters hide some. */
+  count: (all: number, shown: number) => (shown === all ? number(all) : `${number(shown)} of ${number(all)}`),
+
+  created: {
+    done: (key: string) => `${key} created`,
+    open: 'Open flag',
+    hidden: 'The current filters hide it.',
+    show: 'Show it',
+  },
+
+  empty: {
+    noFlags: 'No flags yet',
+    whatFlagsAre:
+      'A flag turns a part of your software on or off while it runs. It has a state in each environment, and every change reaches your programs within milliseconds.',
+    createFirst: 'Create first flag',
+    terminal: 'Or from a terminal:',
+    command: 'Command that creates a flag',
+    noArchived: 'No archived flags',
+    whatArchivedAre: 'Archived flags stay here until you restore them or delete them for good.',
+    noMatch: (query: string) => (query === '' ? 'No flags match these filters' : `No flags match “${query}”`),
+    clearFilters: 'Clear filters',
+    create: (key: string) => `Create “${key}”`,
+    noProjectTitle: 'Project does not exist',
+    noProject: (name: string) => `Project “${name}” does not exist`,
+    noProjectWhy: 'It may have been deleted, or the address may be wrong.',
+    allProjects: 'Show all projects',
+  },
+
+  filters: {
+    search: 'Search flags',
+    toggle: 'Filters',
+    clear: 'Clear',
+    state: 'State',
+    anyState: 'Any state',
+    on: (environment: string) => `On in ${environment}`,
+    off: (environment: string) => `Off in ${environment}`,
+    rollout: (environment: string) => `With a rollout in ${environment}`,
+    unset: (environment: string) => `Not set in ${environment}`,
+    tag: 'Tag',
+    anyTag: 'Any tag',
+    owner: 'Owner',
+    anyOwner: 'Any owner',
+    changed: 'Changed',
+    changedSpans: [
+      ['', 'Changed any time'],
+      ['1h', 'Changed in the last hour'],
+      ['24h', 'Changed in the last day'],
+      ['7d', 'Changed in the last week'],
+    ],
+    which: 'Which flags',
+    active: 'Active',
+    archived: 'Archived',
+    order: 'Order',
+    orders: [
+      ['', 'Key (A–Z)'],
+      ['-key', 'Key (Z–A)'],
+      ['changed', 'Recently changed'],
+      ['-changed', 'Least recently changed'],
+      ['created', 'Newest'],
+    ],
+    density: { comfortable: 'Comfortable', compact: 'Compact' },
+  },
+
+  list: {
+    label: (project: string) => `Flags of ${project}`,
+    flag: 'Flag',
+    changed: 'Changed',
+    select: (key: string) => `Select ${key}`,
+    selectAll: 'Select all listed flags',
+    copyKey: (key: string) => `Copy key ${key}`,
+    tags: 'Tags',
+    by: 'by',
+    on: 'On',
+    off: 'Off',
+    notSet: 'Not set',
+    notSetHint: (environment: string) => `Not set in ${environment}. Turn it on to add it.`,
+  },
+
+  bulk: {
+    label: 'Selected flags',
+    selected: (count: number, hidden: number) =>
+      `${count} selected${hidden > 0 ? `, ${hidden} not shown` : ''}`,
+    deselectHidden: 'Deselect hidden',
+    turnOn: 'Turn on in',
+    turnOff: 'Turn off in',
+    copy: 'Copy to…',
+    archive: 'Archive',
+    clear: 'Clear',
+    already: (enabled: boolean, environment: string) =>
+      `All selected flags are already ${onOff(enabled)} in ${environment}`,
+    done: (count: number, enabled: boolean, environment: string) =>
+      `${count} ${count === 1 ? 'flag is' : 'flags are'} ${onOff(enabled)} in ${environment}`,
+    saved: (what: string) => `Saved: ${what}`,
+    failed: 'No flags were changed',
+    undo: 'Undo',
+  },
+
+  create: {
+    key: 'Key',
+    keyHint: "The name your code uses. It can't be changed later.",
+    keyRule: 'Use letters, digits, ".", "_" and "-". Start with a letter or digit.',
+    keyTaken: 'A flag with this key already exists.',
+    description: 'Description',
+    descriptionHint: 'What it does, and when it can be removed.',
+    tags: 'Tags',
+    tagsHint: 'Separate with commas.',
+    owner: 'Owner',
+    ownerHint: 'Person or team.',
+    initialState: 'Initial state',
+    initialStateIn: (environment: string) => `Initial state in ${environment}`,
+    notAllowed: "You can't change this",
+    cancel: 'Cancel',
+    submit: 'Create flag',
+  },
+
+  archive: {
+    title: (keys: readonly (string | undefined)[]) =>
+      `Archive ${keys.length === 1 ? keys[0] : `${keys.length} flags`}?`,
+    effect: (environments: readonly string[]) =>
+      `Clients no longer get archived flags: code falls back to its defaults${
+        environments.length > 0 ? ` in ${listOf(environments)}` : ''
+      }. Archived flags keep their states and can be restored.`,
+    preview: 'Flags to archive',
+    isProtected: 'is protected.',
+    affected: (count: number, of: number) => `It has ${count} of the ${of}.`,
+    becomes: 'becomes',
+    removed: 'Removed',
+    more: (count: number) => `and ${count} more`,
+    progressLabel: 'Progress',
+    progress: (archived: number, of: number, failed: number) =>
+      `${archived} of ${of} archived${failed > 0 ? `, ${failed} failed` : ''}`,
+    failures: 'Flags that were not archived',
+    submit: 'Archive',
+    close: 'Close',
+    stop: 'Stop',
+    cancel: 'Cancel',
+    endedEarly: 'Archiving stopped early',
+    announced: (archived: number, of: number) => `${archived} of ${of} archived`,
+    done: (keys: readonly string[]) => `${subject(keys)} archived`,
+    undo: 'Undo',
+    undone: 'Undone',
+    restored: (keys: readonly string[]) => `${subject(keys)} restored`,
+    notRestored: (count: number, of: number) => `${count} of ${of} not restored`,
+  },
+} as const;
+
+function number(count: number): string {
+  return count.toLocaleString(LOCALE);
+}
+
+function onOff(enabled: boolean): string {
+  return enabled ? 'on' : 'off';
+}
+
+function subject(keys: readonly string[]): string {
+  return keys.length === 1 ? String(keys[0]) : `${keys.length} flags`;
+}
+
+function listOf(names: readonly string[]): string {
+  return new Intl.ListFormat(LOCALE).format(names);
+}
