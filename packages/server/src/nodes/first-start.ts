@@ -2,8 +2,7 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { StoreOutage } from '../domain/errors.ts';
-import { createDemo, type FirstStart } from '../management/first-start/demo.ts';
-import { prepareFirstOperator } from '../management/first-start/first-operator.ts';
+import { createDemo, type FirstStart, prepareFirstOperator } from '../management/first-start/first-start.ts';
 import { offerSetup } from '../management/people/invitations.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 

@@ -3,7 +3,7 @@ import type { DeliveryStore } from '../domain/delivery.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type { Store } from '../domain/store.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
-import { SIGN_IN_LIMIT } from '../management/people/sign-in-limit.ts';
+import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
 

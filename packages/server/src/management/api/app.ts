@@ -7,24 +7,25 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request-id.ts';
-import { mountClients } from '../deliveries/client-routes.ts';
-import { mountDeliveries } from '../deliveries/delivery-routes.ts';
-import { mountEvents, type ScreenEvents } from '../deliveries/event-routes.ts';
+import {
+  mountClients,
+  mountDeliveries,
+  mountEvents,
+  type ScreenEvents,
+} from '../deliveries/delivery-routes.ts';
 import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
 import { mountCopy } from '../flags/copy-routes.ts';
 import { mountFlagArchive, mountFlags } from '../flags/flag-routes.ts';
 import { mountChanges, mountFlagStates, mountStream } from '../flags/flag-state-routes.ts';
 import { mountSearch } from '../flags/search-routes.ts';
-import { mountAudit } from '../history/audit-routes.ts';
-import { mountHistory } from '../history/revert-routes.ts';
+import { mountAudit, mountHistory } from '../history/history-routes.ts';
 import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountAccessTokens } from '../people/access-token-routes.ts';
-import { mountInvitations } from '../people/invitation-routes.ts';
+import { mountInvitations, mountSetup } from '../people/invitation-routes.ts';
 import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
-import { mountSetup } from '../people/setup-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';

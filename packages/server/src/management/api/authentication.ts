@@ -4,11 +4,9 @@ import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError, StoreOutage } from '../../domain/errors.ts';
 import { invalid } from '../../domain/strict-members.ts';
-import { type TokenHolder, verifyAccessToken } from '../people/access-tokens.ts';
+import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access-tokens.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
-import { sessionIdIn } from '../people/session-cookie.ts';
-import { type ActiveSession, noteSessionUse, verifySession } from '../people/sessions.ts';
-import { TokenUses } from '../people/token-uses.ts';
+import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
 import { checkNote } from '../rules.ts';
 import type { ManagementEnv } from './management-app.ts';
 

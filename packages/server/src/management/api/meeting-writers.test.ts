@@ -3,7 +3,7 @@ import { until } from '@halyard/testing';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { ENGINES } from '../../storage/test-engines.ts';
 import { ADA, makeEnvironment, makeProject, makeToken } from '../../storage/test-records.ts';
-import { PasswordHashes } from '../people/passwords.ts';
+import { PasswordHashes } from '../people/sign-in.ts';
 import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
 import { join, PASSWORD, TestBrowser } from './test-browser.ts';
 

@@ -1,9 +1,8 @@
 import pino from 'pino';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
-import { PasswordHashes } from '../people/passwords.ts';
 import type { PeopleContext } from '../people/people.ts';
-import { SignInMemory } from '../people/sign-in-limit.ts';
+import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
 import { createManagementApp } from './app.ts';
 import type { ManagementApp } from './management-app.ts';
 

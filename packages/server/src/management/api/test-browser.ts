@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from '../people/session-cookie.ts';
+import { SESSION_COOKIE } from '../people/sessions.ts';
 import type { TestAnswer, TestApp, TestRequest } from './test-app.ts';
 
 /** Where the tests' application says it is reached. */

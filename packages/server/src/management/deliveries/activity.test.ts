@@ -4,7 +4,7 @@ import type { ChangeKind, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryReceipt, DeliveryStore, StreamPresence } from '../../domain/delivery.ts';
 import { Catalog } from '../../evaluation/catalog/catalog.ts';
 import { Activity } from './activity.ts';
-import { EventFeed } from './event-feed.ts';
+import { EventFeed } from './dashboard-events.ts';
 
 setDefaultTimeout(60_000);
 

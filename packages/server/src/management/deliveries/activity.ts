@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { LogRow } from '../../domain/change-log.ts';
 import type {
   Delivery,
@@ -9,13 +10,9 @@ import type {
 } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
-import { DeliveryBoard } from './delivery-board.ts';
-import { EventFeed } from './event-feed.ts';
-import { Names } from './names.ts';
-import { Presence } from './presence.ts';
-import { PresenceBoard } from './presence-board.ts';
-import { ReceiptWriter } from './receipt-writer.ts';
-import { changeEvent, deliveryEvent, helloEvent } from './screen-event.ts';
+import { changeEvent, deliveryEvent, EventFeed, helloEvent, Names } from './dashboard-events.ts';
+import { Presence, PresenceBoard } from './presence.ts';
+import { DeliveryBoard, ReceiptWriter } from './receipts.ts';
 
 /** Milliseconds between two looks at who is connected. */
 const TICK_MS = 1000;
@@ -183,4 +180,13 @@ export class Activity implements DeliveryReader {
     // Deleted meanwhile: there is nobody left to tell.
     if (place.project !== undefined) this.#feed.publish(deliveryEvent(seq, place, totals));
   }
+}
+
+/**
+ * A name for this process among the nodes of an installation: the host's, for people, and a random part, because
+ * several processes may share host and port, and because one that starts again has none of the old one's streams.
+ */
+export function newNodeName(): string {
+  const random = crypto.getRandomValues(new Uint8Array(4)).toHex();
+  return `${hostname()}-${random}`;
 }

@@ -1,10 +1,16 @@
 import {
+  type DeliveryReader,
   type DeliveryStore,
   PRESENCE_MS,
   type StreamCount,
   type StreamPresence,
 } from '../../domain/delivery.ts';
-import type { OpenStreams } from '../../domain/read-side.ts';
+import type { Environment, ProjectKey } from '../../domain/project.ts';
+import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
+import type { ManagementContext } from '../context.ts';
+import { projectKeyStatus } from '../keys/project-keys.ts';
+import { findProject } from '../lookup.ts';
+import type { ScreenEvent } from './dashboard-events.ts';
 
 /** Least time between two writes of changed counts, and longest between two of unchanged ones, in milliseconds. */
 const CHANGED_MS = 2000;
@@ -77,4 +83,125 @@ function listCounts(byEnvironment: ReadonlyMap<string, ReadonlyMap<string, numbe
   return [...byEnvironment].flatMap(([environmentId, byKey]) =>
     [...byKey].map(([keyId, streams]) => ({ environmentId, keyId, streams })),
   );
+}
+
+interface EnvironmentCount {
+  readonly environment: string;
+  readonly streams: number;
+  readonly nodes: number;
+}
+
+/** What screens have been told of the connected clients, so that they are told again only when it is something else. */
+export class PresenceBoard {
+  readonly #catalog: Pick<ServedPlaces, 'projects' | 'environments'>;
+  readonly #told = new Map<string, string>();
+
+  constructor(catalog: Pick<ServedPlaces, 'projects' | 'environments'>) {
+    this.#catalog = catalog;
+  }
+
+  /** The events for the projects whose figures are others than at the last call. */
+  update(presence: readonly StreamPresence[]): readonly ScreenEvent[] {
+    const events: ScreenEvent[] = [];
+    for (const [project, environments] of this.#countAll(presence)) {
+      const told = JSON.stringify(environments);
+      if (this.#told.get(project) === told) continue;
+      // Of a project that nobody is connected to there is nothing to tell, once that has been told.
+      const isQuiet = environments.every(({ streams }) => streams === 0);
+      if (isQuiet && !this.#told.has(project)) continue;
+      this.#told.set(project, told);
+      events.push({
+        name: 'presence',
+        project,
+        data: { project, environments: environments.map((each) => ({ ...each })) },
+      });
+    }
+    return events;
+  }
+
+  /** Somebody new watches: at the next update everything is told again. */
+  tellAgain(): void {
+    this.#told.clear();
+  }
+
+  #countAll(presence: readonly StreamPresence[]): Map<string, EnvironmentCount[]> {
+    const byEnvironment = Map.groupBy(presence, ({ environmentId }) => environmentId);
+    const names = new Map([...this.#catalog.projects()].map(([name, id]) => [id, name]));
+    const byProject = new Map<string, EnvironmentCount[]>();
+    for (const { id, projectId, name: environment } of this.#catalog.environments()) {
+      const rows = byEnvironment.get(id) ?? [];
+      const project = names.get(projectId);
+      if (project === undefined) continue;
+      const streams = rows.reduce((sum, row) => sum + row.streams, 0);
+      const nodes = new Set(rows.map(({ node }) => node)).size;
+      const environments = byProject.get(project);
+      if (environments === undefined) byProject.set(project, [{ environment, streams, nodes }]);
+      else environments.push({ environment, streams, nodes });
+    }
+    return byProject;
+  }
+}
+
+/** Streams and the nodes that hold them. */
+export interface StreamTotals {
+  readonly streams: number;
+  readonly nodes: number;
+}
+
+/** A project key as a client of one environment. */
+export interface KeyClients extends StreamTotals {
+  readonly id: string;
+  readonly name: string;
+  readonly lastFour: string;
+  /** Epoch milliseconds: when its streams were last heard of, or else the last use of the key, wherever that was. */
+  readonly lastSeenAt?: number;
+}
+
+/** Who is connected to one environment. */
+export interface EnvironmentClients extends StreamTotals {
+  readonly environment: string;
+  /** The keys that are good for it, and any that still holds a stream; by name. */
+  readonly keys: readonly KeyClients[];
+}
+
+/** Who is connected to a project, by environment. `project_not_found`. */
+export async function listClients(
+  context: ManagementContext,
+  deliveries: DeliveryReader,
+  projectName: string,
+): Promise<readonly EnvironmentClients[]> {
+  const { environments, keys } = await context.store.read(async (reader) => {
+    const { id } = await findProject(reader, projectName);
+    return { environments: await reader.environments(id), keys: await reader.keys(id) };
+  });
+  const now = context.now();
+  const presence = await deliveries.presence(now - PRESENCE_MS);
+  return environments.map((environment) => {
+    const rows = presence.filter(({ environmentId }) => environmentId === environment.id);
+    const clients = keys
+      .map((key) => ({ key, rows: rows.filter(({ keyId }) => keyId === key.id) }))
+      .filter((each) => each.rows.length > 0 || isGoodFor(each.key, environment, now))
+      .map((each) => keyClients(each.key, each.rows));
+    return { environment: environment.name, ...totalOfStreams(rows), keys: clients };
+  });
+}
+
+function isGoodFor(key: ProjectKey, { name }: Environment, now: number): boolean {
+  return key.environments.includes(name) && projectKeyStatus(key, now) === 'active';
+}
+
+function keyClients(key: ProjectKey, rows: readonly StreamPresence[]): KeyClients {
+  const { id, name, lastFour, lastUsedAt } = key;
+  const lastSeenAt = rows.length > 0 ? Math.max(...rows.map(({ seenAt }) => seenAt)) : lastUsedAt;
+  return {
+    ...{ id, name, lastFour, ...totalOfStreams(rows) },
+    ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
+  };
+}
+
+function totalOfStreams(rows: readonly StreamPresence[]): StreamTotals {
+  return {
+    streams: rows.reduce((sum, { streams }) => sum + streams, 0),
+    nodes: new Set(rows.map(({ node }) => node)).size,
+  };
 }

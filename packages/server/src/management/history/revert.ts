@@ -1,15 +1,15 @@
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Environment } from '../../domain/project.ts';
-import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
+import type { Environment, StateOperation } from '../../domain/project.ts';
+import type { AuditedOperation, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
+import { putAside, putBack } from '../flags/flag-archive.ts';
+import { ensureFlags } from '../flags/flag-states.ts';
 import { byName, lockProject } from '../lookup.ts';
+import { requireChangeOf, requireRole } from '../permissions.ts';
 import { prefixNote } from '../rules.ts';
 import { type Written, writeRecord } from '../write.ts';
-import { findOperation } from './history.ts';
-import { applyRevert } from './revert-apply.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
-import { unrevertible } from './revertible.ts';
 
 /** What to revert, and how. */
 export interface RevertInput {
@@ -52,6 +52,21 @@ export async function revertChange(
   });
 }
 
+/** The operation that wrote row `seq` of the change log, or `not_found`. */
+export async function findOperation(reader: StoreReader, seq: number): Promise<AuditedOperation> {
+  const operation = await reader.operation(seq);
+  if (operation !== undefined) return operation;
+  throw noChange(seq);
+}
+
+/** No change has that number. */
+export function noChange(seq: number): ServiceError {
+  return new ServiceError(
+    'not_found',
+    `There is no change ${seq}: the audit log has the numbers of all of them.`,
+  );
+}
+
 async function findRevertible(reader: StoreReader, seq: number): Promise<AuditedOperation> {
   const operation = await findOperation(reader, seq);
   const reason = unrevertible(operation);
@@ -92,4 +107,83 @@ function noteOf({ note }: Actor, seq: number): string {
 
 function notRevertible(seq: number, reason: string): ServiceError {
   return new ServiceError('not_revertible', `Change ${seq} cannot be reverted, because ${reason}.`);
+}
+
+/** Deeds that have an opposite. */
+const REVERTIBLE = new Set([
+  'flag.changed',
+  'flag.updated',
+  'flag.archived',
+  'flag.restored',
+  'flag.deleted',
+  'flag.recreated',
+  'environment.updated',
+]);
+
+/** Deeds that others bring along; what they left behind does no harm. */
+const BESIDE_THE_POINT = new Set(['flag.created', 'schedule.applied', 'schedule.cancelled']);
+
+const REASONS: Readonly<Record<string, string>> = {
+  'flag.created': 'it made a flag: archive the flag instead',
+  'key.created': 'it made a project key: revoke the key instead',
+  'key.revoked': 'a revoked key stays revoked, since its secret is not kept: make a new one',
+  'project.created': 'it made a project: delete the project instead',
+  'project.deleted': 'what was in a deleted project is gone: import an export of it',
+  'environment.created': 'it made an environment: delete the environment instead',
+  'schedule.cancelled': 'a cancelled schedule stays cancelled: schedule the change again',
+  'environment.deleted':
+    'the states of a deleted environment are gone: make it again and copy them from another',
+};
+
+/** Why an operation cannot be reverted, as the end of a sentence; `undefined` when it can. */
+export function unrevertible({ entries }: AuditedOperation): string | undefined {
+  const actions = entries.map(({ action }) => action);
+  const other = actions.find((action) => !REVERTIBLE.has(action) && !BESIDE_THE_POINT.has(action));
+  if (other !== undefined) return REASONS[other] ?? `nothing undoes "${other}"`;
+  if (actions.some((action) => REVERTIBLE.has(action))) return undefined;
+  return REASONS[actions[0] ?? ''] ?? 'it changed nothing that could be put back';
+}
+
+/** Does what the plan says, one change in each environment. `forbidden`, `confirmation_required`. */
+export async function applyRevert(
+  context: ManagementContext,
+  actor: Actor,
+  transaction: StoreTransaction,
+  { plan, environments }: { readonly plan: RevertPlan; readonly environments: readonly Environment[] },
+): Promise<void> {
+  for (const { flag, states } of plan.recreate) await transaction.recreateFlag(flag, states);
+  for (const flag of plan.restore) await putBack(actor, transaction, { flag, environments });
+  await writeStates(context, actor, transaction, plan);
+  for (const flag of plan.archive) await putAside(context, actor, transaction, { flag, environments });
+  for (const flag of plan.texts) await transaction.putFlag(flag);
+  for (const flag of plan.remove) {
+    requireRole(actor, 'admin');
+    await transaction.deleteFlag(flag);
+  }
+  for (const environment of plan.appearance) {
+    requireRole(actor, 'admin');
+    const known = environments.find(({ id }) => id === environment.id);
+    if (known !== undefined && !environment.protected) requireChangeOf(actor, known);
+    await transaction.updateEnvironment(environment);
+  }
+}
+
+async function writeStates(
+  context: ManagementContext,
+  actor: Actor,
+  transaction: StoreTransaction,
+  { states }: RevertPlan,
+): Promise<void> {
+  const [first] = states;
+  if (first === undefined) return;
+  const keys = states.flatMap(({ key, state }) => (state === undefined ? [] : [key]));
+  const { projectId } = first.environment;
+  if (keys.length > 0) await ensureFlags(context, transaction, { projectId, keys: [...new Set(keys)] });
+  for (const [environment, steps] of Map.groupBy(states, (step) => step.environment)) {
+    requireChangeOf(actor, environment);
+    await transaction.changeStates(
+      environment,
+      steps.map(({ key, state }): StateOperation => [key, state ?? null]),
+    );
+  }
 }

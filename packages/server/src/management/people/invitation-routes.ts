@@ -2,18 +2,30 @@ import { z } from '@hono/zod-openapi';
 import type { Invitation } from '../../domain/people.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { mount, mountPublic } from '../api/operation.ts';
 import { DoneSchema } from '../api/schemas.ts';
 import type { Written } from '../write.ts';
-import { invite, listInvitations, offerReset, revokeInvitation } from './invitations.ts';
-import type { OfferedLink } from './one-time-links.ts';
+import {
+  acceptInvitation,
+  inspectInvitation,
+  invite,
+  listInvitations,
+  type OfferedLink,
+  offerReset,
+  revokeInvitation,
+  setUp,
+} from './invitations.ts';
 import type { PeopleContext } from './people.ts';
 import {
   EmailSchema,
   InvitationRecordSchema,
+  LinkSchema,
   OfferedLinkSchema,
   permissionMembers,
+  SecretSchema,
+  SessionSchema,
 } from './people-schemas.ts';
+import { joined } from './session-routes.ts';
 
 const tag = 'Operators';
 const offered = {
@@ -98,4 +110,57 @@ function invitationRecord(invitation: Invitation) {
   const { id, kind, email, role, canChangeProtected, createdBy, createdAt, expiresAt } = invitation;
   const times = { createdAt: isoTime(createdAt), expiresAt: isoTime(expiresAt) };
   return { id, kind, email, role, canChangeProtected, createdBy, ...times };
+}
+
+const maxBytes = 16_384;
+const linkErrors = ['invitation_invalid', 'rate_limited'] as const;
+
+/** Mounts what is done with a one-time link: nobody need be known for it. */
+export function mountSetup(app: ManagementApp, context: PeopleContext): void {
+  mountPublic(
+    app,
+    {
+      ...{ method: 'post', path: '/api/setup', id: 'setUp', tag: 'Session', errors: linkErrors },
+      summary: 'Make the first administrator with the link that the server printed, and sign in',
+      body: {
+        schema: z.strictObject({
+          ...{ token: SecretSchema, email: EmailSchema, name: z.string(), password: SecretSchema },
+        }),
+        maxBytes,
+      },
+      answer: { status: 201, description: 'The session.', schema: SessionSchema },
+    },
+    async ({ body, caller, request }) => joined(context, request, await setUp(context, body, caller)),
+  );
+  mountPublic(
+    app,
+    {
+      ...{ method: 'post', path: '/api/invitations/inspect', id: 'inspectInvitation', tag: 'Session' },
+      summary: 'What a one-time link is for; it stays unused',
+      body: { schema: z.strictObject({ token: SecretSchema }), maxBytes },
+      answer: { status: 200, description: 'What it opens.', schema: LinkSchema },
+      errors: ['invitation_invalid'],
+    },
+    async ({ body }) => {
+      const { kind, email, role, expiresAt } = await inspectInvitation(context, body.token);
+      return ok({ kind, email, role, expiresAt: isoTime(expiresAt) });
+    },
+  );
+  mountPublic(
+    app,
+    {
+      ...{ method: 'post', path: '/api/invitations/accept', id: 'acceptInvitation', tag: 'Session' },
+      summary: 'Follow an invitation or a link for a new password, and sign in',
+      body: {
+        schema: z.strictObject({ token: SecretSchema, name: z.string().optional(), password: SecretSchema }),
+        maxBytes,
+      },
+      answer: { status: 201, description: 'The session.', schema: SessionSchema },
+      errors: [...linkErrors, 'already_exists'],
+    },
+    async ({ body: { token, name, password }, caller, request }) => {
+      const input = { token, password, ...(name === undefined ? {} : { name }) };
+      return joined(context, request, await acceptInvitation(context, input, caller));
+    },
+  );
 }

@@ -1,12 +1,24 @@
+import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Invitation, PeopleTransaction, Role } from '../../domain/people.ts';
+import {
+  INVITATION_LIFETIME,
+  type Invitation,
+  isOpen,
+  type Operator,
+  type PeopleReader,
+  type PeopleTransaction,
+  type Role,
+} from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
+import type { StoreTransaction } from '../../domain/store.ts';
 import { quote } from '../../domain/strict-members.ts';
+import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
-import { newLink, type OfferedLink } from './one-time-links.ts';
 import { endLinks, findOperator } from './operators.ts';
-import { checkEmail, type PeopleContext } from './people.ts';
+import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
+import { type StartedSession, startSession } from './sessions.ts';
+import { checkPassword } from './sign-in.ts';
 
 /** What an invited person will be. */
 export interface NewInvitation {
@@ -105,5 +117,148 @@ function alreadyOperator(email: string): ServiceError {
   return new ServiceError(
     'already_exists',
     `${quote(email)} is an operator already: make a link for a new password instead.`,
+  );
+}
+
+/** What the first administrator says. */
+export interface Setup {
+  readonly token: string;
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+/** What somebody who follows a link says. */
+export interface Acceptance {
+  readonly token: string;
+  /** Of somebody new; by default what stands before the `@`. */
+  readonly name?: string;
+  readonly password: string;
+}
+
+/** Makes the first administrator and signs them in. `invitation_invalid`, `invalid_argument`, `rate_limited`. */
+export async function setUp(
+  context: PeopleContext,
+  input: Setup,
+  caller: Caller,
+): Promise<Written<StartedSession>> {
+  const email = checkEmail(input.email);
+  const name = checkLabel(input.name);
+  checkPassword(input.password, email);
+  const invitation = await inspectInvitation(context, input.token);
+  if (invitation.kind !== 'setup') throw invitationInvalid();
+  return useLink(context, {
+    input,
+    caller,
+    operator: newOperator(context, invitation, email, name),
+  });
+}
+
+/**
+ * Follows an invitation, or a link for a new password, and signs in. A new password ends every session there was.
+ * `invitation_invalid`, `invalid_argument`, `already_exists`, `rate_limited`.
+ */
+export async function acceptInvitation(
+  context: PeopleContext,
+  input: Acceptance,
+  caller: Caller,
+): Promise<Written<StartedSession>> {
+  const invitation = await inspectInvitation(context, input.token);
+  const { kind, email } = invitation;
+  if (kind === 'setup' || email === undefined) throw invitationInvalid();
+  checkPassword(input.password, email);
+  const operator =
+    kind === 'reset'
+      ? await context.store.read(({ people }) => people.operatorByEmail(email))
+      : newOperator(context, invitation, email, checkLabel(input.name ?? email.replace(/@.*$/, '')));
+  if (operator === undefined) throw invitationInvalid();
+  return useLink(context, { input, caller, operator });
+}
+
+interface LinkUse {
+  readonly input: { readonly token: string; readonly password: string };
+  readonly caller: Caller;
+  readonly operator: Operator;
+}
+
+async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<StartedSession>> {
+  const { input, caller, operator } = use;
+  const hash = await context.passwords.hash(input.password);
+  return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
+    const { people } = transaction;
+    await people.lock();
+    // Once more: the hash took a while, and others may have come first.
+    const invitation = await openInvitation(context, people, input.token);
+    if (!(await people.useInvitation(invitation, context.now()))) throw invitationInvalid();
+    if (invitation.kind === 'reset') await replacePassword(transaction, operator, hash);
+    else await people.insertOperator(operator, hash);
+    return startSession(context, transaction, operator);
+  });
+}
+
+async function replacePassword({ people }: StoreTransaction, { id }: Operator, hash: string): Promise<void> {
+  const operator = await people.operator(id);
+  if (operator === undefined) throw invitationInvalid();
+  await people.setPassword(operator, hash);
+  await people.deleteSessionsOf(operator);
+}
+
+function newOperator(context: PeopleContext, invitation: Invitation, email: string, name: string): Operator {
+  const { role, canChangeProtected } = invitation;
+  return { id: context.newId(), email, name, role, canChangeProtected, createdAt: context.now() };
+}
+
+/** What every one-time token begins with, for people, secret scanners and the log. */
+const INVITATION_PREFIX = 'hin_';
+
+/** A link's record with the token itself, which is shown this once, and the link that holds it. */
+export interface OfferedLink {
+  readonly record: Invitation;
+  readonly token: string;
+  readonly link: string;
+}
+
+/** What a link is for, and who makes it. */
+export type LinkFacts = Pick<Invitation, 'kind' | 'email' | 'role' | 'canChangeProtected' | 'createdBy'>;
+
+/** Makes a link's record and its secret; nothing is kept yet. */
+export function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
+  const createdAt = context.now();
+  const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
+  const token = INVITATION_PREFIX + formatSecret(context.randomBytes(32));
+  const page = facts.kind === 'setup' ? 'setup' : 'invitation';
+  return {
+    record: { id: context.newId(), ...facts, createdAt, expiresAt },
+    token,
+    // In the fragment, which browsers keep to themselves: no server log holds it.
+    link: `${context.publicUrl}/${page}#${token}`,
+  };
+}
+
+/** What a token opens. `invitation_invalid` when it is unknown, used, revoked or too old, without saying which. */
+export function inspectInvitation(context: PeopleContext, token: string): Promise<Invitation> {
+  return context.store.read(({ people }) => openInvitation(context, people, token));
+}
+
+/** As {@link inspectInvitation}, inside an operation. */
+export async function openInvitation(
+  context: PeopleContext,
+  people: PeopleReader,
+  token: string,
+): Promise<Invitation> {
+  const invitation =
+    token.startsWith(INVITATION_PREFIX) && token.length <= 100
+      ? await people.invitationByDigest(digestOf(token))
+      : undefined;
+  if (invitation === undefined || !isOpen(invitation, context.now())) throw invitationInvalid();
+  if (invitation.kind === 'setup' && (await people.hasOperators())) throw invitationInvalid();
+  return invitation;
+}
+
+/** The one answer to every link that opens nothing. */
+export function invitationInvalid(): ServiceError {
+  return new ServiceError(
+    'invitation_invalid',
+    'This link was used, was withdrawn or has expired: ask an administrator for a new one.',
   );
 }

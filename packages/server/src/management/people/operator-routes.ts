@@ -4,7 +4,7 @@ import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
 import { DoneSchema, seqMember } from '../api/schemas.ts';
-import { seesPeople } from '../history/audit-routes.ts';
+import { seesPeople } from '../history/audit.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
 import type { PeopleContext } from './people.ts';
 import { OperatorRecordSchema, permissionMembers } from './people-schemas.ts';

@@ -1,14 +1,10 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { Operator } from '../../domain/people.ts';
 import { invalid } from '../../domain/strict-members.ts';
-import type { ManagementContext } from '../context.ts';
-import type { PasswordHashes } from './passwords.ts';
-import type { SignInMemory } from './sign-in-limit.ts';
+import type { SignInContext } from './sign-in.ts';
 
 /** What the commands about people need besides the rest. */
-export interface PeopleContext extends ManagementContext {
-  readonly passwords: PasswordHashes;
-  readonly signIns: SignInMemory;
+export interface PeopleContext extends SignInContext {
   /** Where people reach this server with a browser, without a slash at the end. */
   readonly publicUrl: string;
   /** Where programs read flags, when that is another address. */

@@ -12,13 +12,15 @@ import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
 import type { PeopleContext } from './people.ts';
 import { SecretSchema, SessionSchema } from './people-schemas.ts';
-import { endCookies, sessionIdIn, startCookie } from './session-cookie.ts';
 import {
   type ActiveSession,
   changePassword,
+  endCookies,
   type StartedSession,
+  sessionIdIn,
   signIn,
   signOut,
+  startCookie,
   verifySession,
 } from './sessions.ts';
 

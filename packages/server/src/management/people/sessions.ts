@@ -1,13 +1,18 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { type Credentials, type Operator, type Session, sessionEnd } from '../../domain/people.ts';
+import {
+  type Credentials,
+  type Operator,
+  SESSION_LIFETIME,
+  type Session,
+  sessionEnd,
+} from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
-import { checkPassword } from './passwords.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
-import { accountBucket, attempt } from './sign-in-limit.ts';
+import { accountBucket, attempt, checkPassword } from './sign-in.ts';
 
 /** What every session id begins with, for secret scanners and the log. */
 const SESSION_PREFIX = 'hss_';
@@ -146,4 +151,41 @@ function signInFailed(): ServiceError {
     'sign_in_failed',
     'The e-mail address and the password do not belong together: check both and try again.',
   );
+}
+
+/** The cookie's name over plain HTTP; over HTTPS it has {@link HOST_PREFIX} before it. */
+export const SESSION_COOKIE = 'halyard_session';
+
+/** Browsers take a cookie of such a name only from HTTPS, for this one host and every path of it. */
+const HOST_PREFIX = '__Host-';
+
+/** The session id in the request's cookies; the one that came over HTTPS goes first. `undefined` when none is sent. */
+export function sessionIdIn(request: Request): string | undefined {
+  const cookies = new Map(
+    (request.headers.get('Cookie') ?? '').split(';').map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [name.trim(), value.join('=').trim()] as const;
+    }),
+  );
+  return cookies.get(HOST_PREFIX + SESSION_COOKIE) ?? cookies.get(SESSION_COOKIE);
+}
+
+/** The `Set-Cookie` header that begins a session in the browser that sent `request`. */
+export function startCookie(request: Request, id: string): string {
+  const isSecure = request.headers.get('Origin')?.startsWith('https:') === true;
+  return cookie(id, { isSecure, maxAgeSeconds: SESSION_LIFETIME.absoluteMs / 1000 });
+}
+
+/** The `Set-Cookie` headers that end a session, whichever way it came. */
+export function endCookies(): readonly string[] {
+  return [true, false].map((isSecure) => cookie('', { isSecure, maxAgeSeconds: 0 }));
+}
+
+function cookie(
+  value: string,
+  { isSecure, maxAgeSeconds }: { readonly isSecure: boolean; readonly maxAgeSeconds: number },
+): string {
+  const name = isSecure ? HOST_PREFIX + SESSION_COOKIE : SESSION_COOKIE;
+  const secure = isSecure ? '; Secure' : '';
+  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }

@@ -8,8 +8,14 @@ import { mount } from '../api/operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema, StatePatchSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Written } from '../write.ts';
-import { MAX_SCHEDULED, readSteps } from './scheduled-steps.ts';
-import { cancelSchedule, createSchedule, listSchedules, type NamedSchedule } from './schedules.ts';
+import {
+  cancelSchedule,
+  createSchedule,
+  listSchedules,
+  MAX_SCHEDULED,
+  type NamedSchedule,
+  readSteps,
+} from './schedules.ts';
 
 const tag = 'Schedules';
 const path = '/api/projects/{project}/schedules';

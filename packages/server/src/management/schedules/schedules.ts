@@ -1,15 +1,18 @@
+import { elementsOf } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { readState } from '../../domain/flag-state-text.ts';
+import type { StateOperation, StateText } from '../../domain/project.ts';
+import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import type { Schedule, ScheduleStatus } from '../../domain/schedule.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
+import { at, invalid, memberPath, quote, readMembers } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { requireFlags } from '../flags/flag-states.ts';
+import { applyPatch, checkPatch, requireFlags, type StatePatch } from '../flags/flag-states.ts';
 import { type EnvironmentPlace, environmentNotFound, findProject, lockPlace } from '../lookup.ts';
 import { requireChangeOf } from '../permissions.ts';
-import { checkNote } from '../rules.ts';
+import { checkFlagKey, checkNote } from '../rules.ts';
 import { type Written, writeRecord } from '../write.ts';
-import { type ScheduledStep, writeSteps } from './scheduled-steps.ts';
 
 /** Settled schedules that a list shows at most. */
 const SETTLED_SHOWN = 200;
@@ -136,4 +139,98 @@ async function findSchedule(
 
 function withName(schedule: Schedule, environment: string | undefined): NamedSchedule {
   return environment === undefined ? schedule : { ...schedule, environment };
+}
+
+/** Most flags that one scheduled change names. */
+export const MAX_SCHEDULED = 1000;
+
+/** One step of a scheduled change: a whole state, `null` to remove it, or what to change of the state there is then. */
+export type ScheduledStep = { readonly key: string } & (
+  | { readonly state: StateText | null }
+  | { readonly patch: StatePatch }
+);
+
+/**
+ * Reads steps from the raw text of a list such as `[{"key": "a", "state": {…}}, {"key": "b", "patch": {…}}]`.
+ * Anything else is `invalid_argument`. The text must be valid JSON.
+ */
+export function readSteps(text: string, path = 'changes'): readonly ScheduledStep[] {
+  const elements = elementsOf(text);
+  if (elements === undefined) throw invalid(`${at(path)} must be a list.`);
+  if (elements.length === 0 || elements.length > MAX_SCHEDULED) {
+    throw invalid(`${at(path)} has ${elements.length} entries: name 1 to ${MAX_SCHEDULED} flags.`);
+  }
+  const steps = elements.map((element, index) => readStep(element, `${path}[${index}]`));
+  const seen = new Set<string>();
+  for (const { key } of steps) {
+    if (seen.has(key))
+      throw invalid(`${at(path)} names ${quote(key)} more than once: give one step per flag.`);
+    seen.add(key);
+  }
+  return steps;
+}
+
+/** The steps as the text that {@link readSteps} reads, each value as its writer sent it. */
+export function writeSteps(steps: readonly ScheduledStep[]): string {
+  return writeJson(
+    steps.map((step) => {
+      if ('state' in step) return { key: step.key, state: new RawJson(step.state ?? 'null') };
+      const { enabled, valueText, rolloutPct, unset } = step.patch;
+      const value = valueText === undefined ? undefined : new RawJson(valueText);
+      return { key: step.key, patch: { enabled, value, rolloutPct, unset } };
+    }),
+  );
+}
+
+/** What a step makes of the state that is there; `current` is `undefined` where there is none. */
+export function operationOf(step: ScheduledStep, current: StateText | undefined): StateOperation {
+  return [step.key, 'state' in step ? step.state : applyPatch(current, step.patch)];
+}
+
+function readStep(text: string, path: string): ScheduledStep {
+  const members = readMembers(text, path, { required: ['key'], optional: ['state', 'patch'] });
+  const key: unknown = JSON.parse(members.get('key') ?? 'null');
+  if (typeof key !== 'string') throw invalid(`${at(memberPath(path, 'key'))} must be a flag key.`);
+  checkFlagKey(key);
+  const [state, patch] = [members.get('state'), members.get('patch')];
+  if ((state === undefined) === (patch === undefined)) {
+    throw invalid(`${at(path)} must have either "state" or "patch".`);
+  }
+  if (patch !== undefined) return { key, patch: readPatch(patch, memberPath(path, 'patch')) };
+  if (state === undefined || state === 'null') return { key, state: null };
+  return { key, state: readState(state, memberPath(path, 'state')) };
+}
+
+function readPatch(text: string, path: string): StatePatch {
+  const members = readMembers(text, path, {
+    required: [],
+    optional: ['enabled', 'value', 'rolloutPct', 'unset'],
+  });
+  const member = (name: string): unknown => JSON.parse(members.get(name) ?? 'null');
+  const has = (name: string) => members.has(name);
+  const [enabled, rolloutPct, unset] = [member('enabled'), member('rolloutPct'), member('unset')];
+  if (has('enabled') && typeof enabled !== 'boolean') {
+    throw invalid(`${at(memberPath(path, 'enabled'))} must be true or false.`);
+  }
+  if (has('rolloutPct') && typeof rolloutPct !== 'number') {
+    throw invalid(`${at(memberPath(path, 'rolloutPct'))} must be a number from 0 to 100.`);
+  }
+  if (has('unset') && !isUnset(unset)) {
+    throw invalid(`${at(memberPath(path, 'unset'))} must be a list of "value" and "rolloutPct".`);
+  }
+  const valueText = members.get('value');
+  const patch: StatePatch = {
+    ...(typeof enabled === 'boolean' ? { enabled } : {}),
+    ...(valueText === undefined ? {} : { valueText }),
+    ...(typeof rolloutPct === 'number' ? { rolloutPct } : {}),
+    ...(isUnset(unset) ? { unset } : {}),
+  };
+  checkPatch(patch);
+  // Refuses a value or a percentage that no state may have, now rather than when the change is due.
+  applyPatch(undefined, patch);
+  return patch;
+}
+
+function isUnset(data: unknown): data is ('value' | 'rolloutPct')[] {
+  return Array.isArray(data) && data.every((item) => item === 'value' || item === 'rolloutPct');
 }

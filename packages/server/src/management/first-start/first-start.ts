@@ -1,12 +1,16 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { UNLIMITED } from '../../domain/people.ts';
+import { type Operator, UNLIMITED } from '../../domain/people.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
 import { createFlag } from '../flags/flags.ts';
 import { createProjectKey } from '../keys/project-keys.ts';
+import { isSetupNeeded } from '../people/operators.ts';
+import { checkEmail, type PeopleContext } from '../people/people.ts';
+import { checkPassword } from '../people/sign-in.ts';
 import { createProject, listProjects } from '../projects/projects.ts';
+import { write } from '../write.ts';
 
 /** What the first start of an empty database made. */
 export interface FirstStart {
@@ -26,7 +30,8 @@ interface DemoFlag {
 
 const PROJECT = 'demo';
 const ENVIRONMENT = DEFAULT_ENVIRONMENTS[0];
-const SYSTEM: Actor = { name: 'system', note: 'first start', permissions: UNLIMITED };
+const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
+const FIRST_START: Actor = { ...SYSTEM, note: 'first start' };
 
 const FLAGS: readonly DemoFlag[] = [
   {
@@ -69,21 +74,55 @@ export async function createDemo(
 ): Promise<FirstStart | undefined> {
   if ((await listProjects(context)).length > 0) return undefined;
   try {
-    await createProject(context, SYSTEM, { name: PROJECT });
+    await createProject(context, FIRST_START, { name: PROJECT });
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'already_exists') return undefined;
     throw error;
   }
   for (const { states, ...flag } of FLAGS) {
     const byName = new Map(DEFAULT_ENVIRONMENTS.map((name, index) => [name, states[index] ?? states[0]]));
-    await createFlag(context, SYSTEM, { project: PROJECT, ...flag, states: byName });
+    await createFlag(context, FIRST_START, { project: PROJECT, ...flag, states: byName });
   }
   const made = { project: PROJECT, environment: ENVIRONMENT };
   if (!withKey) return made;
-  const { key } = await createProjectKey(context, SYSTEM, {
+  const { key } = await createProjectKey(context, FIRST_START, {
     project: PROJECT,
     name: 'first key',
     environments: DEFAULT_ENVIRONMENTS,
   });
   return { ...made, key };
+}
+
+/** What the settings say of the first administrator; both or neither. */
+export interface FirstAdmin {
+  readonly adminEmail?: string;
+  readonly adminPassword?: string;
+}
+
+/**
+ * While there is no operator, makes the administrator of the settings. Gives whether an operator is still missing.
+ */
+export async function prepareFirstOperator(
+  context: PeopleContext,
+  { adminEmail, adminPassword }: FirstAdmin,
+): Promise<boolean> {
+  if (!(await isSetupNeeded(context))) return false;
+  if (adminEmail === undefined || adminPassword === undefined) return true;
+  await makeAdmin(context, adminEmail, adminPassword);
+  return false;
+}
+
+async function makeAdmin(context: PeopleContext, emailText: string, password: string): Promise<void> {
+  const email = checkEmail(emailText);
+  checkPassword(password, email);
+  const operator: Operator = {
+    ...{ id: context.newId(), email, name: email.replace(/@.*$/, '').slice(0, 100) },
+    ...{ role: 'admin', canChangeProtected: true, createdAt: context.now() },
+  };
+  const hash = await context.passwords.hash(password);
+  await write(context, { ...SYSTEM, note: 'from the settings' }, async ({ people }) => {
+    await people.lock();
+    // Another node may have been first.
+    if (!(await people.hasOperators())) await people.insertOperator(operator, hash);
+  });
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import type { DeliveryReceipt } from '../../domain/delivery.ts';
-import { ReceiptWriter } from './receipt-writer.ts';
+import { ReceiptWriter } from './receipts.ts';
 
 const writers: ReceiptWriter[] = [];
 

@@ -1,0 +1,229 @@
+import { event } from '@halyard/protocol';
+import { isAboutPeople } from '../../domain/audit.ts';
+import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
+import type { DeliveryTotals } from '../../domain/delivery.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
+import type { ServedPlaces } from '../../domain/read-side.ts';
+import { checkStoredState } from '../../domain/stored-state.ts';
+import { EventStream } from '../../http/event-stream.ts';
+
+const encoder = new TextEncoder();
+
+/** Milliseconds between two keep-alives. Before each, the reader's session or token is checked again. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** Bytes a screen may leave unread before it is cut; it reconnects and fetches everything again. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
+/** An event, because a browser hides comments from its page, and the page must know that the stream is alive. */
+const KEEP_ALIVE = encodeEvent({ name: 'beat', data: {} });
+
+/** Who reads events. */
+export interface EventReaderOptions {
+  /** Only events of this project, and those of no project; absent: every event. */
+  readonly project: string | undefined;
+  /** Whether the reader's session or token is still valid. */
+  readonly stillValid: () => Promise<boolean>;
+}
+
+/** One open stream of events for screens. */
+class EventReader extends EventStream {
+  readonly #project: string | undefined;
+
+  constructor({ project, stillValid }: EventReaderOptions) {
+    super({ maxQueuedBytes: MAX_QUEUED_BYTES, stillValid });
+    this.#project = project;
+  }
+
+  /** Whether an event of this project concerns the reader. */
+  wants(project: string | undefined): boolean {
+    return project === undefined || this.#project === undefined || this.#project === project;
+  }
+}
+
+/** Hands events to every open screen. Without screens it costs nothing: events are not even built. */
+export class EventFeed {
+  readonly #readers = new Set<EventReader>();
+  readonly #timer: Timer;
+
+  /** `keepAliveMs` is for tests. */
+  constructor({ keepAliveMs = KEEP_ALIVE_MS }: { readonly keepAliveMs?: number } = {}) {
+    this.#timer = setInterval(() => this.#keepAlive(), keepAliveMs);
+    this.#timer.unref();
+  }
+
+  /** How many screens watch. */
+  get size(): number {
+    return this.#readers.size;
+  }
+
+  /** Opens a stream that begins with `hello` and continues with every event published from now on. */
+  open(options: EventReaderOptions, hello: ScreenEvent): ReadableStream<Uint8Array> {
+    const reader = new EventReader(options);
+    this.#readers.add(reader);
+    return reader.open(encodeEvent(hello), (gone) => this.#readers.delete(gone));
+  }
+
+  /** Sends an event to the screens that it concerns. A screen that does not keep up is cut. */
+  publish(event: ScreenEvent): void {
+    let bytes: Uint8Array | undefined;
+    for (const reader of this.#readers) {
+      if (!reader.wants(event.project)) continue;
+      bytes ??= encodeEvent(event);
+      if (!reader.send(bytes)) this.#end(reader);
+    }
+  }
+
+  /** Ends every stream: this node can no longer promise every change. */
+  endAll(): void {
+    for (const reader of this.#readers) this.#end(reader);
+  }
+
+  /** Ends everything. Safe to call twice. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.endAll();
+  }
+
+  #end(reader: EventReader): void {
+    this.#readers.delete(reader);
+    reader.end();
+  }
+
+  #keepAlive(): void {
+    for (const reader of this.#readers) {
+      void reader.isAuthorized().then((isAuthorized) => {
+        if (!isAuthorized || !reader.send(KEEP_ALIVE)) this.#end(reader);
+      });
+    }
+  }
+}
+
+/** What screens are told. */
+export type ScreenEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'presence';
+
+/** One event of the stream for screens. */
+export interface ScreenEvent {
+  readonly name: ScreenEventName;
+  /** Whose screens it concerns; absent for everybody's. */
+  readonly project?: string;
+  readonly data: Readonly<Record<string, Writable | undefined>>;
+}
+
+/** States that take more room than this, in characters, are left out of an event: the screen fetches them. */
+const MAX_STATES_LENGTH = 64 * 1024;
+
+/** The event as it goes over the wire. */
+export function encodeEvent({ name, data }: ScreenEvent): Uint8Array {
+  return encoder.encode(event(name, writeJson(data)));
+}
+
+/** The first event on every stream: from which row of the log it goes on, and on which node. */
+export function helloEvent(seq: number, node: string): ScreenEvent {
+  return { name: 'hello', data: { seq, node } };
+}
+
+/** A row of the change log, told to screens: never a secret, not even its digest. */
+export function changeEvent(row: LogRow, place: PlaceNames): ScreenEvent {
+  const { seq, kind, revision } = row;
+  const who = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
+  return {
+    name: 'change',
+    ...(place.project === undefined ? {} : { project: place.project }),
+    data: { seq, kind, ...place, revision, ...who, at: isoTime(row.at), ...details(row) },
+  };
+}
+
+/** How far a change has got, over all nodes. Each one supersedes the one before it. */
+export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): ScreenEvent {
+  return {
+    name: 'delivery',
+    ...(place.project === undefined ? {} : { project: place.project }),
+    data: { seq, ...place, ...totals },
+  };
+}
+
+/** Whether a row is about people alone: every screen hears that there is something, administrators read what. */
+function isPrivate(row: LogRow): boolean {
+  if (row.kind !== 'records.changed') return false;
+  const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
+  return actions.every(isAboutPeople);
+}
+
+function details(row: LogRow): Readonly<Record<string, Writable>> {
+  if (row.kind === 'records.changed') {
+    const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
+    return { actions };
+  }
+  if (row.kind !== 'flags.changed') return {};
+  const payload: ChangePayload['flags.changed'] = JSON.parse(row.payload);
+  const length = payload.reduce((sum, [key, state]) => sum + key.length + (state?.length ?? 0), 0);
+  return length > MAX_STATES_LENGTH ? {} : { changes: payload.map(changeOf) };
+}
+
+/** A damaged state is absent for screens as it is for readers. */
+function changeOf([key, state]: ChangePayload['flags.changed'][number]): Writable {
+  const text = state === null ? undefined : checkStoredState(state);
+  return { key, state: text === undefined ? null : new RawJson(text) };
+}
+
+/** Where something takes place, by name; what belongs to no project has neither. */
+export interface PlaceNames {
+  readonly project?: string;
+  readonly environment?: string;
+}
+
+/**
+ * The names behind the ids of the change log. The catalog has forgotten a deleted project or environment by the time
+ * its row is told to screens; this remembers until then.
+ */
+export class Names {
+  readonly #projects = new Map<string, string>();
+  readonly #environments = new Map<string, { readonly projectId: string; readonly name: string }>();
+
+  /** Begins again with what the catalog holds. */
+  load(catalog: ServedPlaces): void {
+    this.#projects.clear();
+    this.#environments.clear();
+    for (const [name, id] of catalog.projects()) this.#projects.set(id, name);
+    for (const { id, projectId, name } of catalog.environments())
+      this.#environments.set(id, { projectId, name });
+  }
+
+  /** Learns the name that a row brings. */
+  learn(row: LogRow): void {
+    if (row.kind === 'project.created') {
+      const { name }: ChangePayload['project.created'] = JSON.parse(row.payload);
+      this.#projects.set(row.projectId, name);
+    } else if (row.kind === 'environment.created' && row.environmentId !== undefined) {
+      const { name }: ChangePayload['environment.created'] = JSON.parse(row.payload);
+      this.#environments.set(row.environmentId, { projectId: row.projectId, name });
+    }
+  }
+
+  /** Forgets what a row has deleted. */
+  forget(row: LogRow): void {
+    if (row.kind === 'environment.deleted') this.#environments.delete(row.environmentId ?? '');
+    if (row.kind !== 'project.deleted') return;
+    this.#projects.delete(row.projectId);
+    for (const [id, { projectId }] of this.#environments)
+      if (projectId === row.projectId) this.#environments.delete(id);
+  }
+
+  /** The place of a project and perhaps an environment, by their ids. */
+  place(projectId: string, environmentId?: string): PlaceNames {
+    const project = this.#projects.get(projectId);
+    const environment = environmentId === undefined ? undefined : this.#environments.get(environmentId)?.name;
+    return {
+      ...(project === undefined ? {} : { project }),
+      ...(environment === undefined ? {} : { environment }),
+    };
+  }
+
+  /** The place of an environment by its id alone; without members when there is none. */
+  placeOf(environmentId: string): PlaceNames {
+    const known = this.#environments.get(environmentId);
+    return known === undefined ? {} : this.place(known.projectId, environmentId);
+  }
+}
