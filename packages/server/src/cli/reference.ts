@@ -1,7 +1,7 @@
 import { ERROR_CODES, ERROR_STATUS, isErrorCode } from '@halyard/protocol';
 import type { Command } from 'commander';
 import { type ConnectionFlags, resolveAddress } from '../config/connection.ts';
-import { nearestName } from '../config/nearest-name.ts';
+import { nearestName } from '../config/describe-settings.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';

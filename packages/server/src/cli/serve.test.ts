@@ -200,7 +200,7 @@ test('reports all invalid settings and ends the start with 2', async () => {
   const node = serve(['--drain-seconds', 'soon'], { HALYARD_LOG_LEVEL: 'loud' });
   expect(await node.exited()).toBe(2);
   expect(node.out.text).toBe('');
-  expect(node.err.text).toStartWith('error: 2 settings are wrong:\n  - --drain-seconds must be');
+  expect(node.err.text).toStartWith('error: 2 settings are invalid:\n  - --drain-seconds must be');
 }, 60_000);
 
 describe('a PostgreSQL error that a retry cannot fix', () => {

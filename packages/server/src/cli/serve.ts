@@ -1,8 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type Config, ConfigError, parseConfig } from '../config/config.ts';
-import { formatSettings, redactSettings } from '../config/describe-settings.ts';
-import { describeUnknownVariables } from '../config/environment.ts';
-import { type FlagValues, resolveSettings } from '../config/resolve-settings.ts';
+import { type Config, ConfigError, type FlagValues, parseConfig, resolveSettings } from '../config/config.ts';
+import { describeUnknownVariables, formatSettings, redactSettings } from '../config/describe-settings.ts';
 import { flagOf, SETTING_NAMES, SETTINGS, type SettingName } from '../config/settings.ts';
 import type { RunningNode } from '../nodes/running-node.ts';
 import { COMMIT, VERSION } from '../version.ts';

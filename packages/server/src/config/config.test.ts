@@ -2,8 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, type ConfigSource, parseConfig } from './config.ts';
-import { resolveSettings } from './resolve-settings.ts';
+import { ConfigError, type ConfigSource, parseConfig, resolveSettings } from './config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +28,7 @@ function fileWith(text: string): string {
 }
 
 describe('parseConfig', () => {
-  test('gives the defaults when nothing is set, and leaves out what is off', () => {
+  test('returns the defaults, without settings that are off', () => {
     expect(parse({})).toEqual({
       port: 7070,
       host: '127.0.0.1',
@@ -45,19 +44,19 @@ describe('parseConfig', () => {
     });
   });
 
-  test('gives a record that nobody can change', () => {
+  test('returns a frozen record', () => {
     const config = parse({ env: { HALYARD_CORS_ORIGINS: 'https://a.example,https://b.example' } });
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.corsOrigins)).toBe(true);
   });
 
-  test('takes a flag before its variable, and that before the default', () => {
+  test('prefers a flag to its variable, and that to the default', () => {
     expect(parse({ env: { HALYARD_PORT: '8000' } }).port).toBe(8000);
     expect(parse({ flags: { port: '9000' }, env: { HALYARD_PORT: '8000' } }).port).toBe(9000);
     expect(parse({ flags: { bare: false }, env: { HALYARD_BARE: 'true' } }).bare).toBe(false);
   });
 
-  test('does not judge a variable that a flag overrules', () => {
+  test('ignores an invalid variable that a flag overrides', () => {
     expect(parse({ flags: { port: '9000' }, env: { HALYARD_PORT: 'nonsense' } }).port).toBe(9000);
   });
 
@@ -65,17 +64,17 @@ describe('parseConfig', () => {
     expect(parse({ env: { HALYARD_PORT: '', HALYARD_DATABASE_URL: '' } })).toEqual(parse({}));
   });
 
-  test('takes back by "off" what a variable has switched on', () => {
+  test('turns off with "off" what a variable has turned on', () => {
     expect(parse({ flags: { rateLimit: 'off' }, env: { HALYARD_RATE_LIMIT: '50' } })).toEqual(parse({}));
   });
 
-  test('chooses pretty logs for a terminal unless told otherwise', () => {
+  test('chooses pretty logs for a terminal by default', () => {
     expect(parse({ isTerminal: true }).logFormat).toBe('pretty');
     expect(parse({ isTerminal: true, flags: { logFormat: 'json' } }).logFormat).toBe('json');
     expect(parse({ env: { HALYARD_LOG_FORMAT: 'pretty' } }).logFormat).toBe('pretty');
   });
 
-  test('reports every bad setting at once, with what would be right', () => {
+  test('reports every invalid setting at once, with a valid value', () => {
     const source = {
       flags: { port: '70000', drainSeconds: '-1' },
       env: { HALYARD_LOG_LEVEL: 'loud', HALYARD_DATABASE_URL: 'mysql://u:hunter2@db/x' },
@@ -86,7 +85,7 @@ describe('parseConfig', () => {
       '--drain-seconds must be a whole number from 0 to 3600, not "-1".',
       'HALYARD_LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud".',
     ]);
-    expect(() => parse(source)).toThrow(/^4 settings are wrong:\n {2}- --port must/);
+    expect(() => parse(source)).toThrow(/^4 settings are invalid:\n {2}- --port must/);
   });
 
   test('never repeats a secret in a problem', () => {
@@ -114,26 +113,26 @@ describe('parseConfig', () => {
     );
   });
 
-  test('refuses a secret that is given twice, whose file is missing, or whose file is empty', () => {
+  test('rejects a secret that is set twice, or whose file is missing or empty', () => {
     const env = { HALYARD_ADMIN_TOKEN: 'hat_0123456789abcdef', HALYARD_ADMIN_TOKEN_FILE: '/x' };
     expect(problemsOf({ env })).toEqual([
-      'HALYARD_ADMIN_TOKEN and HALYARD_ADMIN_TOKEN_FILE are both given: keep one of them.',
+      'HALYARD_ADMIN_TOKEN and HALYARD_ADMIN_TOKEN_FILE are both set: keep one of them.',
     ]);
     const missing = join(folder, 'missing');
     expect(problemsOf({ env: { HALYARD_DATABASE_URL_FILE: missing } })).toEqual([
-      `HALYARD_DATABASE_URL_FILE names ${JSON.stringify(missing)}, which cannot be read: name a file.`,
+      `HALYARD_DATABASE_URL_FILE is ${JSON.stringify(missing)}, which cannot be read.`,
     ]);
     expect(problemsOf({ env: { HALYARD_ADMIN_TOKEN_FILE: fileWith(' \n') } })[0]).toContain('which is empty');
   });
 
-  test('lets the management port be another one only', () => {
+  test('rejects a management port that is the main port', () => {
     expect(problemsOf({ flags: { managementPort: '7070' } })).toEqual([
-      '--management-port is the main port already: choose another one, or leave it out.',
+      '--management-port is already the main port: choose another one, or leave it out.',
     ]);
     expect(problemsOf({ flags: { managementPort: '7070', managementHost: '10.0.0.1' } })).toEqual([]);
     expect(problemsOf({ flags: { managementPort: '0', port: '0' } })).toEqual([]);
     expect(problemsOf({ flags: { managementHost: '10.0.0.1' } })).toEqual([
-      '--management-host needs a management port too: give --management-port.',
+      '--management-host needs --management-port.',
     ]);
   });
 });
@@ -187,7 +186,7 @@ describe('the text of a setting', () => {
     ['HALYARD_PORT', 'off'],
   ];
   for (const [variable, text] of refused) {
-    test(`${variable}=${text} is refused`, () => {
+    test(`${variable}=${text} is rejected`, () => {
       const [problem = ''] = problemsOf({ env: { [variable]: text } });
       expect(problem).toStartWith(`${variable} must be `);
       expect(problem).toEndWith(`, not ${JSON.stringify(text)}.`);
@@ -195,13 +194,13 @@ describe('the text of a setting', () => {
   }
 });
 
-test('a password that is refused is not said to be missing as well', () => {
+test('an invalid password is not reported as missing', () => {
   const env = { HALYARD_ADMIN_EMAIL: 'ada@example.com', HALYARD_ADMIN_PASSWORD: 'short' };
   expect(resolveSettings({ flags: {}, env }).problems).toEqual([
     expect.stringMatching(/^HALYARD_ADMIN_PASSWORD must be 12 to 200 characters/),
   ]);
   expect(resolveSettings({ flags: {}, env: { ...env, HALYARD_ADMIN_PASSWORD: '' } }).problems).toEqual([
-    'HALYARD_ADMIN_EMAIL needs HALYARD_ADMIN_PASSWORD beside it: give both, or neither.',
+    'HALYARD_ADMIN_EMAIL needs HALYARD_ADMIN_PASSWORD: set both or neither.',
   ]);
 });
 

@@ -1,63 +1,39 @@
-import type { Environment as EnvironmentVariables } from './environment.ts';
-import { type EffectiveSetting, type FlagValues, resolveSettings } from './resolve-settings.ts';
-import { SETTING_NAMES, type SettingName } from './settings.ts';
+import { readFileSync } from 'node:fs';
+import type { Parsed } from '@halyard/protocol';
+import { readSetting } from './setting-readers.ts';
+import {
+  type Config,
+  flagOf,
+  isSecret,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  variableOf,
+} from './settings.ts';
 
-/** Everything about a node that can be set. The table with defaults and descriptions is `config/settings.ts`. */
-export interface Config {
-  /** 0 takes any free port. */
-  readonly port: number;
-  readonly host: string;
-  /** The data folder. With `databaseUrl` it holds the file `admin-token` only. */
-  readonly data: string;
-  /** Present: PostgreSQL is the engine. Absent: SQLite in the data folder. A secret: it may hold a password. */
-  readonly databaseUrl?: string;
-  readonly databasePoolSize: number;
-  /** Whether to start without the demo project. */
-  readonly bare: boolean;
-  /** A secret. Absent: a token is made at the first start and kept in `<data>/admin-token`. */
-  readonly adminToken?: string;
-  /** Without a slash at the end. Absent: the address of the listener that serves the dashboard. */
-  readonly publicUrl?: string;
-  /** With `adminPassword`: the first administrator, made when there is no operator. */
-  readonly adminEmail?: string;
-  /** A secret. */
-  readonly adminPassword?: string;
-  /** Without a slash at the end. Absent: the server's own `/docs`. */
-  readonly docsUrl?: string;
-  /** Absent: management shares `port`. */
-  readonly managementPort?: number;
-  /** Present only together with `managementPort`; absent: the same as `host`. */
-  readonly managementHost?: string;
-  /** A secret. Absent: `/metrics` is open. */
-  readonly metricsToken?: string;
-  /** Absent: no CORS headers. `*` stands for every origin. */
-  readonly corsOrigins?: readonly string[];
-  /** Whether `X-Forwarded-For` and `X-Forwarded-Host` are believed. */
-  readonly trustProxy: boolean;
-  /** Requests per second and project key. Absent: unlimited. */
-  readonly rateLimit?: number;
-  /** Open streams per project key and node. Absent: unlimited. */
-  readonly maxStreamsPerKey?: number;
-  readonly maxQueuedBytes: number;
-  /** Absent: stale answers are served for ever. */
-  readonly maxStaleSeconds?: number;
-  readonly drainSeconds: number;
-  readonly reusePort: boolean;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** `auto` is already decided here. */
-  readonly logFormat: 'json' | 'pretty';
+export type { Config };
+
+/** Environment variables, as in `process.env`. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process. Everything that depends on it takes it as an argument. */
+export function processEnvironment(): EnvironmentVariables {
+  return process.env;
 }
 
-/** Where settings come from. */
+/** Values of command-line flags by the name of the setting, files of secrets by `<name>File`. */
+export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The sources of settings. */
 export interface ConfigSource {
-  /** Values of command-line flags by the name of the setting; absent and `undefined` members were not given. */
+  /** `undefined` members were not set. */
   readonly flags: FlagValues;
   readonly env: EnvironmentVariables;
-  /** Whether a person watches the output: decides what `logFormat: auto` means. No by default. */
+  /** Whether standard output is a terminal, which decides `logFormat: auto`. No by default. */
   readonly isTerminal?: boolean;
 }
 
-/** Settings that cannot be used. `problems` holds one sentence for each, all of them at once. */
+/** Invalid settings. `problems` holds one sentence for each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -66,31 +42,133 @@ export class ConfigError extends Error {
     super(
       problems.length === 1
         ? problems.join()
-        : `${problems.length} settings are wrong:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+        : `${problems.length} settings are invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
     );
     this.problems = problems;
   }
 }
 
 /**
- * Reads all settings: a flag goes before its environment variable, and that before the default. Gives a frozen
- * record, or throws a {@link ConfigError} that names every bad setting.
+ * Reads all settings: a flag overrides its environment variable, and that the default. Returns a frozen record, or
+ * throws a {@link ConfigError} with every invalid setting.
  */
 export function parseConfig(source: ConfigSource): Config {
   const { settings, problems } = resolveSettings(source);
   if (problems.length > 0) throw new ConfigError(problems);
-  const config: Record<string, unknown> = {};
+  const values = SETTING_NAMES.map((name) => [name, settings[name].value] as const);
+  // The table gives each member its type, and members without a default are optional.
+  return Object.freeze(Object.fromEntries(values.filter(([, value]) => value !== undefined))) as Config;
+}
+
+/** A setting in effect, and its origin. */
+export interface EffectiveSetting {
+  /** `undefined` for a setting that is off. */
+  readonly value: unknown;
+  /** The flag, the variable or `default`. */
+  readonly origin: string;
+}
+
+/** All settings in effect, by name. */
+export type EffectiveSettings = Readonly<Record<SettingName, EffectiveSetting>>;
+
+/** Reads every setting and checks those that depend on others. Returns one sentence for each invalid setting. */
+export function resolveSettings(source: ConfigSource): {
+  readonly settings: EffectiveSettings;
+  readonly problems: readonly string[];
+} {
+  const problems: string[] = [];
+  const invalid = new Set<SettingName>();
+  const settings: Partial<Record<SettingName, EffectiveSetting>> = {};
   for (const name of SETTING_NAMES) {
-    const setting = settings[name];
-    if (setting.value !== undefined) config[name] = setting.value;
+    const resolved = resolveSetting(name, source);
+    if (!resolved.ok) {
+      problems.push(resolved.problem);
+      invalid.add(name);
+    }
+    settings[name] = resolved.ok ? resolved.value : { value: undefined, origin: 'default' };
   }
-  // The table gives each member the type that `Config` asks for, and members without a default are optional there.
-  return Object.freeze(config) as unknown as Config;
+  // The loop has filled every member.
+  const complete = settings as Record<SettingName, EffectiveSetting>;
+  if (complete.logFormat.value === 'auto') {
+    complete.logFormat = { ...complete.logFormat, value: source.isTerminal ? 'pretty' : 'json' };
+  }
+  for (const { between, problem } of [...portConflicts(complete), ...adminConflicts(complete)]) {
+    // An invalid setting is present although it has no value.
+    if (!between.some((name) => invalid.has(name))) problems.push(problem);
+  }
+  return { settings: complete, problems };
 }
 
-/** The environment of this process. Everything that depends on it takes it as an argument. */
-export function processEnvironment(): EnvironmentVariables {
-  return process.env;
+function resolveSetting(name: SettingName, { flags, env }: ConfigSource): Parsed<EffectiveSetting> {
+  const { reader, default: byDefault } = SETTINGS[name];
+  const [flag, variable, secret] = [flagOf(name), variableOf(name), isSecret(name)];
+  // An empty variable counts as unset: compose files and shells clear one that way.
+  const file = secret ? env[`${variable}_FILE`] || undefined : undefined;
+  const given =
+    findText(name, [flag, flags[name]], [`${flag}-file`, flags[`${name}File`]]) ??
+    findText(name, [variable, env[variable] || undefined], [`${variable}_FILE`, file]);
+  if (given?.ok === false) return given;
+  const { text, origin } = given?.value ?? { text: byDefault, origin: 'default' };
+  if (text === undefined || (byDefault === undefined && text === 'off')) {
+    return { ok: true, value: { value: undefined, origin } };
+  }
+  const read = readSetting(reader, text, { name: origin, secret });
+  return read.ok ? { ok: true, value: { value: read.value, origin } } : read;
 }
 
-export type { EffectiveSetting, EnvironmentVariables, FlagValues, SettingName };
+type NamedText = readonly [name: string, text: string | boolean | undefined];
+
+/** The text of a setting or of its file; `undefined` if neither is set. */
+function findText(
+  setting: SettingName,
+  [name, text]: NamedText,
+  [fileName, file]: NamedText,
+): Parsed<{ readonly text: string; readonly origin: string }> | undefined {
+  if (text !== undefined && file !== undefined) {
+    return { ok: false, problem: `${name} and ${fileName} are both set: keep one of them.` };
+  }
+  if (text !== undefined) return { ok: true, value: { text: String(text), origin: name } };
+  if (file === undefined) return undefined;
+  const secret = readSecretFile(String(file));
+  if (secret) return { ok: true, value: { text: secret, origin: fileName } };
+  const reason = secret === undefined ? 'cannot be read' : `is empty: write the ${setting} to it`;
+  return { ok: false, problem: `${fileName} is ${JSON.stringify(file)}, which ${reason}.` };
+}
+
+/** The text of a file that holds a secret, trimmed; `undefined` if it cannot be read. */
+export function readSecretFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    // Absent, a folder, no permission: the remedy is the same, another path.
+    return undefined;
+  }
+}
+
+/** Settings that contradict each other. */
+interface Conflict {
+  readonly between: readonly SettingName[];
+  readonly problem: string;
+}
+
+function adminConflicts({ adminEmail, adminPassword }: EffectiveSettings): Conflict[] {
+  if ((adminEmail.value === undefined) === (adminPassword.value === undefined)) return [];
+  const [given, missing] =
+    adminEmail.value === undefined
+      ? ([adminPassword, 'adminEmail'] as const)
+      : ([adminEmail, 'adminPassword'] as const);
+  const problem = `${given.origin} needs ${variableOf(missing)}: set both or neither.`;
+  return [{ between: ['adminEmail', 'adminPassword'], problem }];
+}
+
+function portConflicts({ port, host, managementPort, managementHost }: EffectiveSettings): Conflict[] {
+  const between = ['port', 'host', 'managementPort', 'managementHost'] as const;
+  if (managementPort.value === undefined) {
+    if (managementHost.value === undefined) return [];
+    return [{ between, problem: `${managementHost.origin} needs ${flagOf('managementPort')}.` }];
+  }
+  const sameHost = managementHost.value === undefined || managementHost.value === host.value;
+  if (!sameHost || managementPort.value !== port.value || port.value === 0) return [];
+  const problem = `${managementPort.origin} is already the main port: choose another one, or leave it out.`;
+  return [{ between, problem }];
+}

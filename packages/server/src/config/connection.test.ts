@@ -55,7 +55,7 @@ test('the token comes from the flag, then the variables, then the data folder', 
   expect(resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'admin-token') }).token).toBe('from-folder');
 });
 
-test('the token of a folder that nobody named is not sent to another machine', () => {
+test('the token of the default folder is not sent to another machine', () => {
   const before = process.cwd();
   const home = mkdtempSync(join(tmpdir(), 'halyard-home-'));
   try {
@@ -75,14 +75,14 @@ test('the token of a folder that nobody named is not sent to another machine', (
   }
 });
 
-test('a token file that cannot be read is said, not passed over', () => {
+test('reports an unreadable token file', () => {
   expect(() => resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'missing') })).toThrow(
-    'HALYARD_TOKEN_FILE names',
+    'HALYARD_TOKEN_FILE is',
   );
 });
 
-test('a data folder that was named and has no token is said, not passed over', () => {
-  const missing = join(data, 'nobody');
+test('reports a data folder without a token', () => {
+  const missing = join(data, 'missing');
   const problem = `No access token found in ${missing}/admin-token.`;
   expect(resolveConnection({ data: missing }, {}).tokenProblem).toBe(problem);
   expect(resolveConnection({}, { HALYARD_DATA: missing }).tokenProblem).toBe(problem);

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EnvironmentVariables } from './config.ts';
-import { ConfigError } from './config.ts';
-import { readSecretFile } from './resolve-settings.ts';
+import { ConfigError, type EnvironmentVariables, readSecretFile } from './config.ts';
 import { httpUrl, readSetting } from './setting-readers.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -13,19 +11,19 @@ export interface ConnectionFlags {
   readonly data?: string;
 }
 
-/** Which server to talk to. */
+/** The addresses of a server. */
 export interface ServerAddress {
-  /** Where it is managed. Without a slash at the end. */
+  /** Address of the management API, without a slash at the end. */
   readonly url: string;
-  /** Where flags are read: another address only where a server on this machine has a management port of its own. */
+  /** Address that serves flags; differs only for a server on this machine with a management port. */
   readonly readUrl: string;
 }
 
-/** Which server to talk to, and as whom. */
+/** A server and the access token for it. */
 export interface Connection extends ServerAddress {
-  /** An access token. Absent when none was found. */
+  /** The access token; absent if none was found. */
   readonly token?: string;
-  /** Why there is none, where its file in the data folder should have had one: a sentence. */
+  /** A sentence that says why the data folder has no token. */
   readonly tokenProblem?: string;
 }
 
@@ -46,8 +44,8 @@ export function resolveAddress(
 
 /**
  * Finds the server ({@link resolveAddress}) and the access token (`--token`, `HALYARD_TOKEN`, `HALYARD_ADMIN_TOKEN`,
- * then the file `admin-token` in the data folder). The file of a folder that nobody named is used for servers on this
- * machine only: no stranger is sent a token by accident. Throws a {@link ConfigError}.
+ * then the file `admin-token` in the data folder). The token of the default folder is used for servers on
+ * this machine only, so that it never goes to another one by accident. Throws a {@link ConfigError}.
  */
 export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariables): Connection {
   const address = resolveAddress(flags, env);
@@ -65,7 +63,7 @@ export function resolveConnection(flags: ConnectionFlags, env: EnvironmentVariab
   return { ...address, ...found };
 }
 
-/** Where a server on this machine with these settings serves everything that has no port of its own. */
+/** The main address of a server on this machine with these settings. */
 function mainAddress(env: EnvironmentVariables): string {
   return addressOf(env.HALYARD_HOST, env.HALYARD_PORT);
 }
@@ -75,7 +73,7 @@ function managementAddress(env: EnvironmentVariables): string {
   return addressOf(env.HALYARD_MANAGEMENT_HOST || env.HALYARD_HOST, env.HALYARD_MANAGEMENT_PORT);
 }
 
-/** The default takes the place of what leads nowhere: every address of the machine, any free port, no number. */
+/** Replaces what is not an address to connect to by the default: all addresses of the machine, port 0, not a number. */
 function addressOf(host = '', port = ''): string {
   const name = ['', '0.0.0.0', '::', '[::]'].includes(host) ? SETTINGS.host.default : host;
   const bracketed = name?.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
@@ -88,9 +86,7 @@ function secretOf(variable: string, env: EnvironmentVariables): string | undefin
   if (!path) return undefined;
   const secret = readSecretFile(path);
   if (secret) return secret;
-  throw new ConfigError([
-    `${variable}_FILE names ${JSON.stringify(path)}, which is empty or cannot be read.`,
-  ]);
+  throw new ConfigError([`${variable}_FILE is ${JSON.stringify(path)}, which is empty or cannot be read.`]);
 }
 
 function tokenInDataFolder(
@@ -105,12 +101,12 @@ function tokenInDataFolder(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES') return { tokenProblem: `No permission to read the access token in ${path}.` };
-    // A folder that nobody named need not be there.
+    // The default folder need not exist.
     return named === undefined ? {} : { tokenProblem: `No access token found in ${path}.` };
   }
 }
 
-/** Whether an address leads nowhere but to this machine. */
+/** Whether an address is a loopback address. */
 export function isThisMachine(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

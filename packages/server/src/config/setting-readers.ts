@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import type { Parsed } from '@halyard/protocol';
 
-/** Turns the text of a setting into its value, or says what would be right: the end of "… must be". */
+/** Parses the text of a setting. */
 export interface SettingReader<Value> {
-  /** What stands for the value in help texts: `<port>`; empty for a switch. */
+  /** The placeholder in help texts, such as `<port>`; empty for a switch. */
   readonly placeholder: string;
-  /** What would be right, to end the sentence "<name> must be …". */
+  /** A valid value, to end the sentence "<name> must be …". */
   readonly expected: string;
-  /** Gives `undefined` for a text that is wrong. */
+  /** Returns `undefined` for an invalid text. */
   read(text: string): Value | undefined;
 }
 
@@ -107,24 +107,24 @@ export const httpOrigin: SettingReader<string> = {
   },
 };
 
-/** A secret that somebody made up: long enough not to be guessed, and fit for a header. */
+/** A secret chosen by a user: hard to guess, and valid in a header. */
 export const secretText: SettingReader<string> = {
   placeholder: '<secret>',
   expected: 'at least 16 printable ASCII characters without spaces',
   read: (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
 };
 
-/** A password that somebody signs in with; the server's own rules are the same. */
+/** A password of an operator, by the same rules as in the management API. */
 export const passwordText: SettingReader<string> = {
   placeholder: '<password>',
   expected: '12 to 200 characters on one line',
   read: (text) => (/^\P{Cc}{12,200}$/u.test(text) ? text : undefined),
 };
 
-/** An e-mail address. */
+/** An email address. */
 export const emailAddress: SettingReader<string> = {
-  placeholder: '<e-mail>',
-  expected: 'an e-mail address, such as ada@example.com',
+  placeholder: '<email>',
+  expected: 'an email address, such as ada@example.com',
   read: (text) => (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254 ? text : undefined),
 };
 
@@ -141,8 +141,8 @@ export const originList: SettingReader<readonly string[]> = {
 };
 
 /**
- * Reads with a reader and words the problem, naming the setting as `name`. The text is repeated unless secret, without
- * the credentials an address may have in front of its host.
+ * Reads a text with a reader and describes the problem, with `name` for the setting. Quotes the text unless it is
+ * secret, without the credentials of an address.
  */
 export function readSetting<Value>(
   reader: SettingReader<Value>,
@@ -155,7 +155,7 @@ export function readSetting<Value>(
   return { ok: false, problem: `${naming.name} must be ${reader.expected}${found}.` };
 }
 
-/** Up to the last `@`: what is refused may be no address at all, or have a password with any character. */
+/** Up to the last `@`, because an invalid text need not be an address, and a password may contain any character. */
 const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/).*@|^[^@]*:.*@/is;
 
 function parseUrl(text: string): URL | undefined {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { formatSettings, redactSettings, settingsAsMarkdown } from './describe-settings.ts';
-import { describeUnknownVariables } from './environment.ts';
-import { resolveSettings } from './resolve-settings.ts';
+import { resolveSettings } from './config.ts';
+import {
+  describeUnknownVariables,
+  formatSettings,
+  redactSettings,
+  settingsAsMarkdown,
+} from './describe-settings.ts';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from './settings.ts';
 
 const GUIDE = join(import.meta.dir, '../../../../docs/operations.md');
@@ -21,8 +25,8 @@ test('each setting is described in one sentence', () => {
   for (const name of SETTING_NAMES) expect(SETTINGS[name].sentence).toMatch(/^[A-Za-z].*\.$/);
 });
 
-describe('a variable that nothing reads', () => {
-  test('is named, with the one that was probably meant', () => {
+describe('an unknown variable', () => {
+  test('is reported with the nearest known name', () => {
     expect(describeUnknownVariables({ HALYARD_PROT: '1', HALYARD_LOGLEVEL: 'x' })).toEqual([
       'Unknown setting HALYARD_LOGLEVEL (ignored). Did you mean HALYARD_LOG_LEVEL?',
       'Unknown setting HALYARD_PROT (ignored). Did you mean HALYARD_PORT?',
@@ -35,7 +39,7 @@ describe('a variable that nothing reads', () => {
     ]);
   });
 
-  test('is not one of those that are read, nor of another program', () => {
+  test('is not a known one, nor one of another program', () => {
     const env = {
       HALYARD_PORT: '1',
       HALYARD_URL: 'x',
@@ -56,7 +60,7 @@ describe('the settings in effect', () => {
     },
   });
 
-  test('are listed with where they come from', () => {
+  test('are listed with their origins', () => {
     const lines = formatSettings(settings).split('\n');
     expect(lines[0]).toMatch(/^port +8000 +\(--port\)$/);
     expect(lines[1]).toMatch(/^host +127\.0\.0\.1$/);
@@ -72,7 +76,7 @@ describe('the settings in effect', () => {
     });
   });
 
-  test('are given to programs with where they come from, too', () => {
+  test('are listed as JSON with their origins, too', () => {
     expect(redactSettings(settings)).toMatchObject({
       port: { value: 8000, origin: '--port' },
       host: { value: '127.0.0.1', origin: 'default' },
