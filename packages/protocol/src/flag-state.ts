@@ -30,19 +30,28 @@ export function isRolloutPct(value: unknown): value is number {
 }
 
 /**
- * Reads one flag state from foreign data: a record with a boolean `enabled`, and nothing but the three specified
- * members survives. Gives `undefined` when the data is no flag state.
+ * Every member of a flag state with the values that it may have, in the order in which members are written. A new
+ * member is added here; a stored state keeps members that are not here, and no reader gets them. (Spec: Flag)
+ */
+const MEMBERS: Readonly<Record<keyof FlagState, (data: unknown) => boolean>> = {
+  enabled: (data) => typeof data === 'boolean',
+  value: () => true,
+  rolloutPct: isRolloutPct,
+};
+
+/** The names of the members of a flag state, in the order in which they are written. */
+export const FLAG_STATE_MEMBERS: readonly string[] = Object.keys(MEMBERS);
+
+/**
+ * Reads one flag state from foreign data: a record with a boolean `enabled`, of which only the specified members
+ * survive. Returns `undefined` when the data is not a flag state.
  */
 export function parseFlagState(data: unknown): FlagState | undefined {
-  if (!isRecord(data) || typeof data.enabled !== 'boolean') return undefined;
-  const { rolloutPct } = data;
-  if (rolloutPct !== undefined && !isRolloutPct(rolloutPct)) return undefined;
-  return {
-    enabled: data.enabled,
-    // `Json`: foreign data reaches us through JSON.parse only, which makes nothing else.
-    ...(data.value === undefined ? {} : { value: data.value as Json }),
-    ...(rolloutPct === undefined ? {} : { rolloutPct }),
-  };
+  if (!isRecord(data) || data.enabled === undefined) return undefined;
+  const known = Object.entries(MEMBERS).filter(([name]) => data[name] !== undefined);
+  if (!known.every(([name, isValid]) => isValid(data[name]))) return undefined;
+  // `FlagState`: each member has just been checked, and `enabled` is there.
+  return Object.fromEntries(known.map(([name]) => [name, data[name]])) as unknown as FlagState;
 }
 
 function isRecord(data: unknown): data is Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { buildState, readState, stateParts } from './flag-state-text.ts';
+import { buildState, readState, servedState, stateParts } from './flag-state-text.ts';
 
 test.each([
   ['{"enabled":true}', '{"enabled":true}'],
@@ -50,6 +50,7 @@ test('a state put together and taken apart is the same', () => {
       enabled: fc.boolean(),
       valueText: fc.json({ maxDepth: 5 }),
       rolloutPct: fc.integer({ min: 0, max: 100_000 }).map((thousandths) => thousandths / 1000),
+      others: fc.constant(new Map([['until', '"2027"']])),
     },
     { requiredKeys: ['enabled'] },
   );
@@ -62,3 +63,12 @@ test.each(['', '{', 'null', '{"enabled":"yes"}', '{"enabled":true,"rolloutPct":1
     expect(stateParts(stored)).toBeUndefined();
   },
 );
+
+test.each([
+  ['{"enabled":true,"until":"2027","value":1.0}', '{"enabled":true,"value":1.0}'],
+  ['{"until":[1,{"a":"}"}],"enabled":false,"rolloutPct":5}', '{"enabled":false,"rolloutPct":5}'],
+  ['{"enabled":true,\n"value":{"a":\r1}}', '{"enabled":true,"value":{"a":1}}'],
+  ['{"enabled":true,"value":{"b":1,"a":-0}}', '{"enabled":true,"value":{"b":1,"a":-0}}'],
+])('%s is served as %s', (stored, served) => {
+  expect(servedState(stored)).toBe(served);
+});

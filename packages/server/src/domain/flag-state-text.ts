@@ -1,5 +1,7 @@
 import {
   compactJson,
+  defined,
+  FLAG_STATE_MEMBERS,
   type FlagState,
   isRolloutPct,
   MAX_VALUE_BYTES,
@@ -7,6 +9,7 @@ import {
   membersOf,
   nestingOf,
   parseFlagState,
+  withoutSpace,
 } from '@halyard/protocol';
 import type { StateText } from './project.ts';
 import { at, invalid, memberPath, readMembers } from './strict-members.ts';
@@ -17,6 +20,8 @@ export interface StateParts {
   /** JSON text of the value; absent when there is no value. */
   readonly valueText?: string;
   readonly rolloutPct?: number;
+  /** JSON texts of members that a newer version wrote and this one does not know, by name. */
+  readonly others?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -31,6 +36,8 @@ export function buildState(parts: StateParts, path = ''): StateText {
   if (parts.rolloutPct !== undefined) {
     members.push(`"rolloutPct":${checkRollout(parts.rolloutPct, memberPath(path, 'rolloutPct'))}`);
   }
+  for (const [name, text] of parts.others ?? [])
+    members.push(`${JSON.stringify(name)}:${withoutSpace(text)}`);
   return `{${members.join(',')}}`;
 }
 
@@ -49,12 +56,32 @@ export function parseStored(stored: unknown): FlagState | undefined {
 export function stateParts(stored: StateText): StateParts | undefined {
   const state = parseStored(stored);
   if (state === undefined) return undefined;
-  const valueText = new Map(membersOf(stored)).get('value');
-  return {
+  const members = new Map(membersOf(stored));
+  const others = new Map([...members].filter(([name]) => !FLAG_STATE_MEMBERS.includes(name)));
+  return defined({
     enabled: state.enabled,
-    ...(valueText === undefined ? {} : { valueText }),
-    ...(state.rolloutPct === undefined ? {} : { rolloutPct: state.rolloutPct }),
-  };
+    valueText: members.get('value'),
+    rolloutPct: state.rolloutPct,
+    others: others.size === 0 ? undefined : others,
+  });
+}
+
+/**
+ * The text of a stored state as readers get it: the specified members and no others, without line breaks, which would
+ * cut a frame in two. `undefined` when the record is damaged and so counts as absent.
+ */
+export function servedState(stored: unknown): StateText | undefined {
+  if (parseStored(stored) === undefined) return undefined;
+  // `string`: nothing else can be parsed.
+  const text = stored as string;
+  const members = new Map(membersOf(text));
+  const isServable = text.startsWith('{"') && !/[\r\n]/.test(text);
+  if (isServable && [...members.keys()].every((name) => FLAG_STATE_MEMBERS.includes(name))) return text;
+  const served = FLAG_STATE_MEMBERS.flatMap((name) => {
+    const member = members.get(name);
+    return member === undefined ? [] : [`"${name}":${withoutSpace(member)}`];
+  });
+  return `{${served.join(',')}}`;
 }
 
 /**
@@ -70,11 +97,11 @@ export function readState(text: string, path = ''): StateText {
   const valueText = members.get('value');
   const rolloutText = members.get('rolloutPct');
   return buildState(
-    {
+    defined({
       enabled,
-      ...(valueText === undefined ? {} : { valueText }),
-      ...(rolloutText === undefined ? {} : { rolloutPct: readRollout(rolloutText, path) }),
-    },
+      valueText,
+      rolloutPct: rolloutText === undefined ? undefined : readRollout(rolloutText, path),
+    }),
     path,
   );
 }

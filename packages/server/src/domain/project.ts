@@ -59,8 +59,9 @@ export interface Flag {
 }
 
 /**
- * A flag state as compact JSON text, members in the order `enabled`, `value`, `rolloutPct`. The value's text is kept
- * as its writer sent it (less white space), so key order and number notation survive.
+ * A flag state as compact JSON text, members in the order `enabled`, `value`, `rolloutPct`, then those that a newer
+ * version wrote. The value's text is kept as its writer sent it (less white space), so key order and number notation
+ * survive.
  */
 export type StateText = string;
 

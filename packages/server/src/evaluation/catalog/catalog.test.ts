@@ -160,9 +160,9 @@ describe('Catalog', () => {
   test('members the specification does not name, and line breaks, never leave', () => {
     const { catalog } = setUp({
       ...CONTENTS,
-      states: [{ environmentId: 'e', flagKey: 'a', state: '{"enabled":true,\n"secret":1}' }],
+      states: [{ environmentId: 'e', flagKey: 'a', state: '{"enabled":true,\n"secret":1,"value":1.0}' }],
     });
-    expect(mapOf(catalog)).toBe('{"environment":"production","flags":{"a":{"enabled":true}}}');
+    expect(mapOf(catalog)).toBe('{"environment":"production","flags":{"a":{"enabled":true,"value":1.0}}}');
   });
 });
 

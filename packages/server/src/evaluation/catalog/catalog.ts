@@ -1,6 +1,6 @@
 import type { ChangePayload, LogRow, Snapshot, StoredKey } from '../../domain/change-log.ts';
+import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
-import { checkStoredState } from '../../domain/stored-state.ts';
 import { KeyIndex } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
 
@@ -152,7 +152,7 @@ export class Catalog {
   }
 
   #checkState(environmentId: string, flagKey: string, state: unknown): string | null {
-    const checked = checkStoredState(state);
+    const checked = servedState(state);
     if (checked === undefined) this.#listener.malformed({ kind: 'flag', id: `${environmentId}/${flagKey}` });
     return checked ?? null;
   }

@@ -2,10 +2,10 @@ import { event } from '@halyard/protocol';
 import { isAboutPeople } from '../../domain/audit.ts';
 import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
+import { servedState } from '../../domain/flag-state-text.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { RawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import type { ServedPlaces } from '../../domain/read-side.ts';
-import { checkStoredState } from '../../domain/stored-state.ts';
 import { EventStream } from '../../http/event-stream.ts';
 
 const encoder = new TextEncoder();
@@ -164,7 +164,7 @@ function details(row: LogRow): Readonly<Record<string, Writable>> {
 
 /** A damaged state is absent for screens as it is for readers. */
 function changeOf([key, state]: ChangePayload['flags.changed'][number]): Writable {
-  const text = state === null ? undefined : checkStoredState(state);
+  const text = state === null ? undefined : servedState(state);
   return { key, state: text === undefined ? null : new RawJson(text) };
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { ADA } from '../../storage/test-records.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';
 
 setDefaultTimeout(60_000);
@@ -45,6 +46,29 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
         const exported = await app.call('GET', `${path}/export?format=${format}`);
         expect(exported.text.split(`"value":${value}`)).toHaveLength(5);
       }
+    });
+
+    test('a member that a newer version wrote survives changes of the others', async () => {
+      const { path, name } = await app.project();
+      const flag = `${path}/environments/staging/flags/a`;
+      await app.call('PUT', flag, { body: { enabled: false } });
+      await app.home.store.commit(ADA, async (transaction) => {
+        const { id: projectId = '' } = (await transaction.project(name)) ?? {};
+        const environment = await transaction.environment(projectId, 'staging');
+        if (environment === undefined) throw new Error('the project has no environment staging');
+        const state = '{"enabled":true,"value":1.0,"until":{"at": 1.0}}';
+        await transaction.changeStates(environment, [['a', state]]);
+      });
+      const patched = await app.call('PATCH', flag, { body: { rolloutPct: 5, unset: ['value'] } });
+      const stored = '{"enabled":true,"rolloutPct":5,"until":{"at":1.0}}';
+      expect(patched.text).toContain(`"state":${stored}`);
+      const to = `${path}/environments/development`;
+      expect((await app.call('POST', `${to}/copy`, { body: { from: 'staging' } })).json.changed).toEqual([
+        'a',
+      ]);
+      expect((await app.call('GET', `${to}/flags/a`)).text).toContain(`"state":${stored}`);
+      const replaced = await app.call('PUT', flag, { body: { enabled: true } });
+      expect(replaced.text).toContain('"state":{"enabled":true}');
     });
 
     test('a state is written, read and removed; the same state again is no change', async () => {

@@ -168,9 +168,9 @@ function writeState(
 export function applyPatch(current: StateText | undefined, patch: StatePatch): StateText {
   const { unset = [], ...given } = patch;
   const before = (current === undefined ? undefined : stateParts(current)) ?? { enabled: false };
-  const { enabled, valueText, rolloutPct } = { ...before, ...given };
+  const { valueText, rolloutPct, ...kept } = { ...before, ...given };
   return buildState({
-    enabled,
+    ...kept,
     ...(valueText === undefined || unset.includes('value') ? {} : { valueText }),
     ...(rolloutPct === undefined || unset.includes('rolloutPct') ? {} : { rolloutPct }),
   });
