@@ -1,3 +1,4 @@
+import { createSseParser } from '@halyard/protocol';
 import type { Connection } from '../config/connection.ts';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.ts';
 import { Fields, parseForDisplay } from './fields.ts';
@@ -256,33 +257,19 @@ function codeOf(cause: unknown): string {
 }
 
 /**
- * Reads server-sent events: yields the `data` of each event, its lines joined by line feeds, and skips comments and
- * other fields. `onActivity` is called whenever bytes arrive, so that the caller notices a silent stream.
+ * Reads server-sent events: yields the data of each event without a name. `onActivity` is called whenever bytes arrive,
+ * so that the caller notices a silent stream.
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   onActivity: () => void,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
-  let rest = '';
-  let data: string[] = [];
+  const events: string[] = [];
+  const parse = createSseParser({ onData: (data) => events.push(data) });
   for await (const bytes of body) {
     onActivity();
-    const { lines, incomplete } = splitLines(rest + decoder.decode(bytes, { stream: true }));
-    rest = incomplete;
-    for (const line of lines) {
-      if (line === '' && data.length > 0) {
-        yield data.join('\n');
-        data = [];
-      } else if (line.startsWith('data:')) {
-        data.push(line.slice('data:'.length).replace(/^ /, ''));
-      }
-    }
+    parse(decoder.decode(bytes, { stream: true }));
+    yield* events.splice(0);
   }
-}
-
-function splitLines(text: string): { readonly lines: readonly string[]; readonly incomplete: string } {
-  // A carriage return at the very end may be the first half of a line ending.
-  const lines = text.split(/\r\n|\n|\r(?!$)/);
-  return { lines: lines.slice(0, -1), incomplete: lines.at(-1) ?? '' };
 }

@@ -51,7 +51,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./documents.ts')).defineExport,
   },
   import: {
-    summary: 'Import such a document',
+    summary: 'Import a project from such a document',
     load: async () => (await import('./documents.ts')).defineImport,
   },
   types: {
@@ -151,7 +151,11 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
     })
     .addHelpText('after', HELP_FOOTER);
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
-    const command = program.command(name).summary(summary).description(`${summary}.`);
+    const command = program
+      .command(name)
+      .summary(summary)
+      .description(`${summary}.`)
+      .helpCommand('help [command]', 'Show help for a command');
     if (name === chosen) (await load())(command, shell);
   }
   return program;
