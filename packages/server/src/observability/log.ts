@@ -1,6 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-/** Members that may hold a secret, wherever they turn up in a log object. */
+/** Members of a log object that may hold a secret. */
 const SECRET_PATHS = [
   'x-service-key',
   'authorization',
@@ -14,16 +14,16 @@ const SECRET_PATHS = [
 /** A project key, access token, session id or one-time token inside a sentence, such as an error's message; and a URL's password. */
 const SECRETS_IN_TEXT = /\b(proj_live_|hat_|hss_|hin_)[0-9A-Za-z]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
 
-/** How a node logs. */
+/** Options of {@link createLogger}. */
 export interface LogOptions {
   readonly level: string;
   /** JSON for machines, pretty lines for a person at a terminal. */
   readonly format: 'json' | 'pretty';
-  /** Where the lines go; standard output for JSON, standard error for pretty, by default. */
+  /** The destination; by default standard output for JSON, standard error for pretty lines. */
   readonly destination?: DestinationStream;
 }
 
-/** Makes the node's logger. Secrets are replaced by `[redacted]` before a line is written. */
+/** Creates the logger of a node. Secrets are replaced by `[redacted]` before a line is written. */
 export function createLogger(options: LogOptions): Logger {
   return pino(
     {
@@ -37,7 +37,7 @@ export function createLogger(options: LogOptions): Logger {
   );
 }
 
-/** The last gate: whatever a line holds, no secret of a known form passes. */
+/** Removes secrets of a known form from every line, as a last resort. */
 class ScrubbedOutput implements DestinationStream {
   readonly #format: LogOptions['format'];
 
@@ -52,7 +52,7 @@ class ScrubbedOutput implements DestinationStream {
   }
 }
 
-/** Replaces whatever looks like a secret in a text. */
+/** Replaces everything that looks like a secret in a text. */
 export function scrub(text: string): string {
   return text.replace(SECRETS_IN_TEXT, '[redacted]');
 }

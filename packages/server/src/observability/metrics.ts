@@ -6,7 +6,7 @@ import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
 import type { EvaluationCounters } from '../evaluation/v1/counters.ts';
 
-/** What is read when the metrics are scraped; nothing of it costs the read path anything. */
+/** Sources that are read on a scrape, so that they cost the read path nothing. */
 export interface MetricsSources {
   readonly plane: ReadPlane;
   /** The event streams of dashboards; absent on a node without management. */
@@ -27,7 +27,7 @@ export class Metrics implements ReadPlaneObserver {
   readonly #listenerLost = this.#add(
     new Counter({
       name: 'halyard_listener_lost_total',
-      help: 'How often the change log was lost.',
+      help: 'Losses of the change log.',
       registers: [],
     }),
   );
@@ -42,7 +42,7 @@ export class Metrics implements ReadPlaneObserver {
   readonly #propagation = this.#add(
     new Histogram({
       name: 'halyard_propagation_seconds',
-      help: 'From the commit of a change (writer clock) to its frames being handed out here.',
+      help: 'Time from the commit of a change (writer clock) until this node hands out its frames.',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [],
     }),
@@ -50,7 +50,7 @@ export class Metrics implements ReadPlaneObserver {
   readonly #delivery = this.#add(
     new Histogram({
       name: 'halyard_delivery_seconds',
-      help: 'From the commit of a change (writer clock) to the slowest stream here that took it; one for each change.',
+      help: 'Time from the commit of a change (writer clock) until the slowest stream here received it; one per change.',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [],
     }),
@@ -58,7 +58,7 @@ export class Metrics implements ReadPlaneObserver {
   readonly #deliveryStreams = this.#add(
     new Counter({
       name: 'halyard_delivery_streams_total',
-      help: 'Frames by what became of them: seen, closed (the stream ended first), late (not taken in five seconds).',
+      help: 'Frames by outcome: seen, closed (the stream ended first), late (not received within five seconds).',
       labelNames: ['outcome'],
       registers: [],
     }),
@@ -66,7 +66,7 @@ export class Metrics implements ReadPlaneObserver {
   readonly #receiptsDropped = this.#add(
     new Counter({
       name: 'halyard_receipts_dropped_total',
-      help: 'Delivery receipts that were not written down: the database was away, or there were too many.',
+      help: 'Delivery receipts that were not stored: the database was unreachable, or there were too many.',
       registers: [],
     }),
   );
@@ -74,17 +74,17 @@ export class Metrics implements ReadPlaneObserver {
   constructor({ plane, screens }: MetricsSources) {
     const { hub, follower, catalog, counters } = plane;
     collectDefaultMetrics({ register: this.#registry, prefix: 'halyard_' });
-    this.#gauge('halyard_streams_open', 'Streams that are open.', () => hub.size);
+    this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
     if (screens !== undefined) {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
     }
-    this.#gauge('halyard_listener_up', '1 while every change of the log will be seen.', () =>
+    this.#gauge('halyard_listener_up', '1 while this node receives every change of the log.', () =>
       Number(follower.isLive),
     );
     this.#gauge('halyard_log_seq', 'The last row of the change log applied here.', () => follower.seq);
     this.#gauge(
       'halyard_seconds_since_proof',
-      'Since the change log last proved this node current.',
+      'Time since the change log last proved this node current.',
       () => follower.sinceProofMs() / 1000,
     );
     this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size);
@@ -117,7 +117,7 @@ export class Metrics implements ReadPlaneObserver {
     if (kind === 'flags.changed') this.#propagation.observe(Math.max(0, (Date.now() - at) / 1000));
   }
 
-  /** More streams have taken a change; it is counted once, when it is settled. */
+  /** More streams received a change; it is counted once, when it is settled. */
   progressed({ streams, seen, closed, slowestMs, isSettled }: DeliveryProgress): void {
     if (!isSettled) return;
     if (seen > 0) this.#delivery.observe(slowestMs / 1000);
@@ -126,12 +126,12 @@ export class Metrics implements ReadPlaneObserver {
     this.#deliveryStreams.inc({ outcome: 'late' }, streams - seen - closed);
   }
 
-  /** Delivery receipts were not written down. */
+  /** Delivery receipts were not stored. */
   receiptsDropped(count: number): void {
     this.#receiptsDropped.inc(count);
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** All metrics in the format of Prometheus. */
   async scrape(): Promise<Response> {
     return new Response(await this.#registry.metrics(), {
       headers: { 'Content-Type': this.#registry.contentType },
