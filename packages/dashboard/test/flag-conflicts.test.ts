@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  'an undo of what oneself has changed since does not speak of somebody else',
+  'an undo of a change that was overtaken asks first, and does not say who made the newer one',
   async () => {
     const { page, check } = await world.open(FLAG, { expected: /412/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
@@ -102,7 +102,10 @@ test(
     await page.getByText('new-checkout is off in development').first().waitFor();
     await control.click();
     await page.getByText('new-checkout is on in development').first().waitFor();
-    await page.getByRole('button', { name: 'Undo' }).first().click();
+    const undo = page.getByRole('button', { name: 'Undo' });
+    expect(await undo.count()).toBe(1);
+    await writeRaw(world, '{"enabled":true,"value":9}');
+    await undo.click();
     const dialog = page.getByRole('dialog', { name: 'There is a newer version' });
     await dialog.getByRole('region', { name: 'In effect now' }).waitFor();
     await check();
