@@ -6,7 +6,7 @@ import pino from 'pino';
 import { digestOf } from '../domain/secret.ts';
 import { createLogger } from '../observability/log.ts';
 import { openSqlite } from '../storage/engines/sqlite.ts';
-import { logSourceOf } from '../storage/log-source.ts';
+import { logSourceOf } from '../storage/log.ts';
 import { migrate } from '../storage/schema.ts';
 import { ENGINES, openTestStore, type TestEngine } from '../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../storage/test-records.ts';

@@ -11,8 +11,8 @@ import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
-import { DatabaseOpener } from '../storage/database-opener.ts';
-import { databaseLog } from '../storage/log-source.ts';
+import { LazyDatabase } from '../storage/lazy-database.ts';
+import { logSourceOf } from '../storage/log.ts';
 import { VERSION } from '../version.ts';
 import { type PreparedStart, prepareFirstStart, warnUnprepared } from './first-start.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
@@ -31,15 +31,15 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
 
-  const opener = new DatabaseOpener({
+  const database = new LazyDatabase({
     ...config,
     onMigrated: (migrated) => log.info(migrated, 'database schema migrated'),
   });
-  const plane = new ReadPlane({ ...config, source: databaseLog(opener), log });
+  const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const management = new ManagementPlane({
     config,
     log,
-    opener,
+    database,
     plane,
     adminToken,
     docsUrl,
@@ -111,7 +111,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
       management.closeSchedules,
       { name: 'stop following the log', run: () => plane.close() },
       management.closeHousekeeping,
-      { name: 'close the database', run: () => opener.close() },
+      { name: 'close the database', run: () => database.close() },
     ]);
     log.info('stopped');
   }

@@ -26,7 +26,7 @@ test('old records are removed a minute after the start, and then every hour', as
       hub: new Hub({ maxQueuedBytes: 1024 }),
     },
     store: new SqlStore(database),
-    database: async () => database,
+    database,
     deliveries: {
       prune: async () => {
         rounds++;

@@ -20,7 +20,7 @@ export interface HousekeepingParts {
   /** Its keys are used by requests, and by each open stream. */
   readonly plane: Pick<ReadPlane, 'catalog' | 'hub'>;
   readonly store: Store;
-  readonly database: () => Promise<Database>;
+  readonly database: Database;
   readonly deliveries: Pick<DeliveryStore, 'prune'>;
   readonly log: Logger;
 }
@@ -63,7 +63,7 @@ export class Housekeeping {
       await this.#parts.deliveries.prune(Date.now());
       await this.#parts.store.people.prune(Date.now(), SIGN_IN_LIMIT.windowMs);
       const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
-      const pruned = await pruneLog(await this.#parts.database(), {
+      const pruned = await pruneLog(this.#parts.database, {
         olderThan,
         keepRows: LOG_RETENTION.rows,
       });

@@ -9,8 +9,9 @@ import { Activity, newNodeName } from '../management/deliveries/activity.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../management/people/sign-in.ts';
 import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
-import { type DatabaseOpener, storeOf } from '../storage/database-opener.ts';
+import type { Database } from '../storage/database.ts';
 import { SqlDeliveryStore } from '../storage/delivery-store.ts';
+import { SqlStore } from '../storage/store.ts';
 import { VERSION } from '../version.ts';
 import { Housekeeping } from './housekeeping.ts';
 import type { ShutdownStep } from './shutdown.ts';
@@ -24,7 +25,7 @@ export const RANDOM = {
 export interface ManagementPlaneParts {
   readonly config: Config;
   readonly log: Logger;
-  readonly opener: DatabaseOpener;
+  readonly database: Database;
   readonly plane: ReadPlane;
   readonly adminToken: string;
   readonly docsUrl: string;
@@ -45,9 +46,8 @@ export class ManagementPlane {
   readonly #housekeeping: Housekeeping;
 
   constructor(parts: ManagementPlaneParts) {
-    const { config, opener, plane, log, docsUrl } = parts;
-    const store = storeOf(opener);
-    const database = async () => (await opener.get()).database;
+    const { config, database, plane, log, docsUrl } = parts;
+    const store = new SqlStore(database);
     const deliveries = new SqlDeliveryStore(database);
     const context: ManagementContext = {
       store,

@@ -1,8 +1,8 @@
 import { type AuditEntry, PEOPLE_NOUNS } from '../domain/audit.ts';
 import type { AuditedOperation, AuditFilter } from '../domain/store.ts';
-import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
-import { likeText, spellings } from './like-text.ts';
+import { type NullableColumns, withoutNulls } from './rows.ts';
+import { likeText, spellings } from './search.ts';
 
 const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;

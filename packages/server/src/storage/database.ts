@@ -1,4 +1,4 @@
-import { StoreOutage } from '../domain/errors.ts';
+import { ServiceError, StoreOutage } from '../domain/errors.ts';
 
 /** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
 export interface Queryable {
@@ -14,12 +14,8 @@ export type Parameter = string | number | null;
  */
 export type ReadExtent = 'answer' | 'load';
 
-/**
- * One of the two engines behind Halyard's one SQL text. The adapters translate parameters, transactions and
- * wake-ups, nothing else.
- */
+/** A database of either engine: both run the same SQL. */
 export interface Database extends Queryable {
-  readonly engine: 'sqlite' | 'postgres';
   /**
    * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
    * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
@@ -34,6 +30,11 @@ export interface Database extends Queryable {
   openFeed(): Promise<FeedConnection>;
   /** Ends every connection. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** One of the two engines. It translates parameters, transactions and wake-ups, nothing else. */
+export interface OpenDatabase extends Database {
+  readonly engine: 'sqlite' | 'postgres';
 }
 
 /** A write transaction in progress. */
@@ -66,3 +67,23 @@ export class CommitUncertainError extends Error {
 
 /** The database takes no writes for now, as a standby does until it is made the primary. */
 export class ReadOnlyDatabaseError extends StoreOutage {}
+
+/**
+ * Refuses texts that would not be read back as they were written: with the character U+0000, which PostgreSQL cannot
+ * hold, or with half of a surrogate pair, which is no character and has no UTF-8. JSON is not affected: there both are
+ * written as escapes. `invalid_argument`.
+ */
+export function checkTexts(parameters: readonly Parameter[]): void {
+  for (const parameter of parameters) {
+    if (typeof parameter !== 'string') continue;
+    if (parameter.includes('\0')) throw unfit('the character U+0000');
+    if (!parameter.isWellFormed()) throw unfit('half of a surrogate pair, as "\\ud800"');
+  }
+}
+
+function unfit(what: string): ServiceError {
+  return new ServiceError(
+    'invalid_argument',
+    `A text holds ${what}, which no name or text here may: leave it out.`,
+  );
+}

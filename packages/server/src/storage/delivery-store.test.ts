@@ -15,7 +15,7 @@ for (const engine of ENGINES) {
     let store: SqlDeliveryStore;
     beforeAll(async () => {
       home = await openTestStore(engine);
-      store = new SqlDeliveryStore(async () => home.database);
+      store = new SqlDeliveryStore(home.database);
     });
     afterAll(async () => home[Symbol.asyncDispose]());
 

@@ -27,15 +27,15 @@ interface DeliveryRow extends DeliveryReceipt, Omit<Delivery, 'seq' | 'receipts'
 
 /** Receipts and presence over either engine. */
 export class SqlDeliveryStore implements DeliveryStore {
-  readonly #database: () => Promise<Database>;
+  readonly #database: Database;
 
-  /** `database` gives the open database, whose schema is current, or rejects as long as it is away. */
-  constructor(database: () => Promise<Database>) {
+  /** Keeps them in `database`, whose schema must be current. */
+  constructor(database: Database) {
     this.#database = database;
   }
 
   async saveReceipts(receipts: readonly DeliveryReceipt[]): Promise<void> {
-    await insertRows(await this.#database(), {
+    await insertRows(this.#database, {
       table: 'delivery_receipts',
       columns: ['seq', 'node_id', 'environment_id', 'streams', 'seen', 'slowest_ms', 'at'],
       rows: receipts.map((receipt) => [
@@ -47,8 +47,8 @@ export class SqlDeliveryStore implements DeliveryStore {
     });
   }
 
-  async receipts(fromSeq: number, toSeq: number): Promise<readonly DeliveryReceipt[]> {
-    return (await this.#database()).query<DeliveryReceipt>(
+  receipts(fromSeq: number, toSeq: number): Promise<readonly DeliveryReceipt[]> {
+    return this.#database.query<DeliveryReceipt>(
       `SELECT ${RECEIPT_COLUMNS} FROM delivery_receipts r WHERE r.seq >= $1 AND r.seq <= $2 ORDER BY r.seq`,
       [fromSeq, toSeq],
     );
@@ -56,7 +56,7 @@ export class SqlDeliveryStore implements DeliveryStore {
 
   async delivery(seq: number): Promise<Delivery | undefined> {
     const text = `${DELIVERIES} WHERE r.seq = $1`;
-    return group(await (await this.#database()).query<DeliveryRow>(text, [seq]))[0];
+    return group(await this.#database.query<DeliveryRow>(text, [seq]))[0];
   }
 
   async deliveries(projectId: string, limit: number): Promise<readonly Delivery[]> {
@@ -64,11 +64,11 @@ export class SqlDeliveryStore implements DeliveryStore {
       JOIN environments e ON e.id = r.environment_id
       WHERE e.project_id = $1 ORDER BY r.seq DESC LIMIT $2`;
     const text = `${DELIVERIES} WHERE r.seq IN (${newest}) AND e.project_id = $1 ORDER BY r.seq DESC`;
-    return group(await (await this.#database()).query<DeliveryRow>(text, [projectId, limit]));
+    return group(await this.#database.query<DeliveryRow>(text, [projectId, limit]));
   }
 
   async savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void> {
-    await (await this.#database()).transaction(async (transaction) => {
+    await this.#database.transaction(async (transaction) => {
       // First, so that counts of the same millisecond are replaced as well.
       await transaction.query('DELETE FROM stream_presence WHERE node_id = $1', [node]);
       await insertRows(transaction, {
@@ -81,8 +81,8 @@ export class SqlDeliveryStore implements DeliveryStore {
     });
   }
 
-  async presence(since: number): Promise<readonly StreamPresence[]> {
-    return (await this.#database()).query<StreamPresence>(
+  presence(since: number): Promise<readonly StreamPresence[]> {
+    return this.#database.query<StreamPresence>(
       `SELECT node_id AS node, environment_id AS "environmentId", key_id AS "keyId", streams, seen_at AS "seenAt"
         FROM stream_presence WHERE seen_at >= $1`,
       [since],
@@ -90,18 +90,17 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async removePresence(node: string): Promise<void> {
-    await (await this.#database()).query('DELETE FROM stream_presence WHERE node_id = $1', [node]);
+    await this.#database.query('DELETE FROM stream_presence WHERE node_id = $1', [node]);
   }
 
   async prune(now: number): Promise<void> {
-    const database = await this.#database();
     const { changes, days } = RECEIPT_RETENTION;
-    await database.query(
+    await this.#database.query(
       'DELETE FROM delivery_receipts WHERE seq <= (SELECT seq FROM feed WHERE id = 1) - $1',
       [changes],
     );
-    await database.query('DELETE FROM delivery_receipts WHERE at < $1', [now - days * DAY_MS]);
-    await database.query('DELETE FROM stream_presence WHERE seen_at < $1', [now - PRESENCE_MS]);
+    await this.#database.query('DELETE FROM delivery_receipts WHERE at < $1', [now - days * DAY_MS]);
+    await this.#database.query('DELETE FROM stream_presence WHERE seen_at < $1', [now - PRESENCE_MS]);
   }
 }
 

@@ -1,10 +1,9 @@
 import type { Flag } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
-import { writeArchivedStates } from './archived-states.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
-import { insertRows } from './rows.ts';
+import { insertRows, writeArchivedStates } from './rows.ts';
 
 /** Writes flags at project level within one transaction. None of it makes a revision or a frame. */
 export class FlagWriter {

@@ -1,4 +1,5 @@
-import type { LogPage, LogRow } from '../domain/change-log.ts';
+import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
+import { StorageError } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
@@ -94,4 +95,57 @@ async function firstKept(database: Database, options: PruneOptions): Promise<num
   const [feed] = await database.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
   const byCount = (feed?.seq ?? 0) - Math.max(options.keepRows, 1) + 1;
   return Math.min(byAge?.seq ?? byCount, byCount);
+}
+
+/**
+ * Reads everything that reads are served from in one snapshot of the database, so that `cursor` and the rows belong
+ * together. Nothing is checked here: a damaged row must cost that row only, so the catalog looks at each.
+ */
+export function loadSnapshot(database: Database): Promise<Snapshot> {
+  return database.snapshot(readAll, 'load');
+}
+
+async function readAll(reader: Queryable): Promise<Snapshot> {
+  return {
+    cursor: await readCursor(reader),
+    projects: await reader.query('SELECT id, name FROM projects'),
+    environments: await reader.query(
+      'SELECT id, project_id AS "projectId", name, revision FROM environments WHERE deleted_at IS NULL',
+    ),
+    states: await reader.query(
+      'SELECT environment_id AS "environmentId", flag_key AS "flagKey", state FROM flag_states',
+    ),
+    keys: await reader.query(
+      `SELECT id, project_id AS "projectId", digest, environments,
+        expires_at AS "expiresAt", revoked_at AS "revokedAt" FROM project_keys`,
+    ),
+  };
+}
+
+async function readCursor(reader: Queryable): Promise<Cursor> {
+  const [feed] = await reader.query<{ epoch: string; seq: number }>(
+    'SELECT epoch, seq FROM feed WHERE id = 1',
+  );
+  if (feed === undefined) {
+    throw new StorageError('The database has lost the position of its log: restore it from a backup.');
+  }
+  return { ...feed, changeId: (await changeIdAt(reader, feed.seq)) ?? '' };
+}
+
+/** The log as a database keeps it: sessions and snapshots for the follower, on either engine. */
+export function logSourceOf(database: Database): LogSource {
+  return {
+    loadSnapshot: () => loadSnapshot(database),
+    open: async () => {
+      const feed = await database.openFeed();
+      return {
+        head: () => feed.head(),
+        read: (afterSeq) => readLogPage(feed, afterSeq),
+        changeIdAt: (seq) => changeIdAt(feed, seq),
+        onWake: (listener) => feed.onWake(listener),
+        onLost: (listener) => feed.onLost(listener),
+        close: () => feed.close(),
+      };
+    },
+  };
 }

@@ -8,7 +8,7 @@ import {
   type Session,
 } from '../domain/people.ts';
 import type { Database, WriteTransaction } from './database.ts';
-import { insertInvitation } from './people-writer.ts';
+import { insertInvitation } from './people.ts';
 
 /** How long links that have ended are kept, in milliseconds. */
 const ENDED_LINKS_MS = 30 * 86_400_000;

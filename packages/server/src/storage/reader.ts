@@ -8,13 +8,18 @@ import type {
   SearchHit,
   StoreReader,
 } from '../domain/store.ts';
-import { parseArchivedStates } from './archived-states.ts';
 import { readAudit, readOperation } from './audit-reader.ts';
-import { DELETED_MARK, type NullableColumns, parseTextList, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable } from './database.ts';
-import { SqlPeopleReader } from './people-reader.ts';
+import { SqlPeopleReader } from './people.ts';
+import {
+  DELETED_MARK,
+  type NullableColumns,
+  parseArchivedStates,
+  parseTextList,
+  withoutNulls,
+} from './rows.ts';
 import { SqlScheduleReader } from './schedule-table.ts';
-import { searchEverywhere } from './search-reader.ts';
+import { searchEverywhere } from './search.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,

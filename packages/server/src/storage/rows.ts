@@ -1,3 +1,7 @@
+import { membersOf } from '@halyard/protocol';
+import type { StateText } from '../domain/project.ts';
+import { RawJson, writeJson } from '../domain/raw-json.ts';
+import type { ArchivedStates } from '../domain/store.ts';
 import type { Parameter, Queryable } from './database.ts';
 
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
@@ -33,4 +37,49 @@ export function chunks<T>(items: readonly T[], size: number): readonly T[][] {
   const all: T[][] = [];
   for (let start = 0; start < items.length; start += size) all.push(items.slice(start, start + size));
   return all;
+}
+
+/** A record as its row has it: what is optional in the record is NULL in the row. */
+export type NullableColumns<T> = {
+  readonly [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
+};
+
+/** The record of a row: NULL columns become absent members. */
+export function withoutNulls<T>(row: NullableColumns<T>): T {
+  // `T`: its row type differs from it in the NULLs only, and those are gone.
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+}
+
+/** What stands after the name of a deleted environment in the list of a key; no environment's name can end so. */
+export const DELETED_MARK = ' (deleted)';
+
+/**
+ * Reads a list of texts from a column of JSON text. A damaged column gives an empty list: the list screens must work
+ * for people to find and mend it.
+ */
+export function parseTextList(column: unknown): readonly string[] {
+  try {
+    const list: unknown = JSON.parse(String(column));
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : [];
+  } catch {
+    // Not JSON: damaged, see above.
+    return [];
+  }
+}
+
+/** The states of an archived flag as one JSON text, each state as it was stored. */
+export function writeArchivedStates(states: ArchivedStates): string {
+  return writeJson(new Map([...states].map(([id, state]) => [id, new RawJson(state)])));
+}
+
+/** Reads what {@link writeArchivedStates} wrote; nothing and a damaged text give no states. */
+export function parseArchivedStates(text: string | undefined): ReadonlyMap<string, StateText> {
+  if (text === undefined) return new Map();
+  try {
+    JSON.parse(text);
+  } catch {
+    // Damaged: whoever restores the flag gets it without states, and can set them.
+    return new Map();
+  }
+  return new Map(membersOf(text) ?? []);
 }

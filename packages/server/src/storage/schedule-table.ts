@@ -9,9 +9,9 @@ import {
   type Settlement,
   scheduledKeys,
 } from '../domain/schedule.ts';
-import { type NullableColumns, withoutNulls } from './columns.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
+import { type NullableColumns, withoutNulls } from './rows.ts';
 
 // The change that a schedule made is found through its deed: the number is not known before the commit.
 const SELECT = `SELECT id, project_id AS "projectId", environment_id AS "environmentId", changes, note,

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { StorageError } from '../domain/errors.ts';
+import { loadSnapshot } from './log.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { beginEpoch, migrate, SCHEMA_VERSION } from './schema.ts';
-import { loadSnapshot } from './snapshot.ts';
+import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { seed } from './test-records.ts';
 
@@ -48,15 +48,5 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     await database.transaction((transaction) => transaction.query('CREATE TABLE audit_log (mine TEXT)'));
     await expect(migrate(database)).rejects.toThrow(/already exists/);
     await expect(database.query('SELECT * FROM halyard_schema')).rejects.toThrow(/halyard_schema/);
-  });
-
-  test('a new epoch is a new history over the same rows', async () => {
-    await using home = await openTestStore(engine);
-    await seed(home.store);
-    const before = await loadSnapshot(home.database);
-    await beginEpoch(home.database, 'after-restore');
-    const { cursor, ...rows } = await loadSnapshot(home.database);
-    expect(cursor).toEqual({ ...before.cursor, epoch: 'after-restore' });
-    expect(rows).toEqual({ ...rows, projects: before.projects, environments: before.environments });
   });
 });

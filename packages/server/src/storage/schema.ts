@@ -1,5 +1,10 @@
 import { StorageError } from '../domain/errors.ts';
-import { type Database, type Queryable, ReadOnlyDatabaseError, type WriteTransaction } from './database.ts';
+import {
+  type OpenDatabase,
+  type Queryable,
+  ReadOnlyDatabaseError,
+  type WriteTransaction,
+} from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** The schema this program reads and writes. */
@@ -27,7 +32,7 @@ export interface MigrateOptions {
  * standby of a database that is still to be migrated: trying again helps once the primary has been.
  */
 export async function migrate(
-  database: Database,
+  database: OpenDatabase,
   options: MigrateOptions = {},
 ): Promise<Migrated | undefined> {
   const version = await acceptedVersion(database, database);
@@ -45,7 +50,7 @@ export async function migrate(
 }
 
 async function applySteps(
-  database: Database,
+  database: OpenDatabase,
   transaction: WriteTransaction,
   { now = Date.now, newId = () => crypto.randomUUID() }: MigrateOptions,
 ): Promise<Migrated | undefined> {
@@ -62,17 +67,7 @@ async function applySteps(
   return from === SCHEMA_VERSION ? undefined : { from, to: SCHEMA_VERSION };
 }
 
-/**
- * Begins a new history, to be done after a restore from a backup: every follower then reloads everything instead of
- * mistaking the restored log for the one it knew.
- */
-export async function beginEpoch(database: Database, epoch: string): Promise<void> {
-  await database.transaction((transaction) =>
-    transaction.query('UPDATE feed SET epoch = $1 WHERE id = 1', [epoch]),
-  );
-}
-
-async function acceptedVersion(database: Database, queryable: Queryable): Promise<number> {
+async function acceptedVersion(database: OpenDatabase, queryable: Queryable): Promise<number> {
   const version = await schemaVersion(database, queryable);
   if (version <= SCHEMA_VERSION) return version;
   throw new StorageError(
@@ -82,7 +77,7 @@ async function acceptedVersion(database: Database, queryable: Queryable): Promis
 }
 
 /** The database's schema version; 0 while there is none. */
-async function schemaVersion(database: Database, queryable: Queryable): Promise<number> {
+async function schemaVersion(database: OpenDatabase, queryable: Queryable): Promise<number> {
   const tables = await queryable.query(TABLE_EXISTS[database.engine]);
   if (tables.length === 0) return 0;
   const [row] = await queryable.query<{ version: number | null }>(
@@ -95,7 +90,7 @@ async function schemaVersion(database: Database, queryable: Queryable): Promise<
  * The one question for which the engines have no common words. On PostgreSQL a plain scan of the catalog, because
  * `to_regclass` may answer from before the wait for the migration lock.
  */
-const TABLE_EXISTS: Record<Database['engine'], string> = {
+const TABLE_EXISTS: Record<OpenDatabase['engine'], string> = {
   sqlite: `SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'halyard_schema'`,
   postgres: `SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE relname = 'halyard_schema' AND nspname = ANY (current_schemas(false))`,

@@ -337,7 +337,6 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
 function losing(database: Database, lost: 'request' | 'answer'): Database {
   const broken = () => new CommitUncertainError('the connection was lost during COMMIT');
   return {
-    engine: database.engine,
     query: (text, parameters) => database.query(text, parameters),
     snapshot: (work) => database.snapshot(work),
     openFeed: () => database.openFeed(),

@@ -1,5 +1,5 @@
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
-import type { Database } from './database.ts';
+import type { OpenDatabase } from './database.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { migrate } from './schema.ts';
@@ -8,12 +8,12 @@ import { SqlStore } from './store.ts';
 /** An empty place of an engine where tests keep data. Disposing of it closes every connection to it. */
 export interface TestPlace extends AsyncDisposable {
   /** Opens the place once more, as another node would. */
-  connect(): Promise<Database>;
+  connect(): Promise<OpenDatabase>;
 }
 
 /** An engine that the common tests run over. */
 export interface TestEngine {
-  readonly name: Database['engine'];
+  readonly name: OpenDatabase['engine'];
   create(): Promise<TestPlace>;
 }
 
@@ -43,7 +43,7 @@ export const ENGINES: readonly TestEngine[] = [
 
 /** A place with the current schema, a connection to it and the store over that. */
 export interface TestStore extends TestPlace {
-  readonly database: Database;
+  readonly database: OpenDatabase;
   readonly store: SqlStore;
 }
 
@@ -55,8 +55,8 @@ export async function openTestStore(engine: TestEngine): Promise<TestStore> {
   return { ...home, database, store: new SqlStore(database) };
 }
 
-function place(open: () => Promise<Database>, remove: () => Promise<void>): TestPlace {
-  const opened: Database[] = [];
+function place(open: () => Promise<OpenDatabase>, remove: () => Promise<void>): TestPlace {
+  const opened: OpenDatabase[] = [];
   return {
     connect: async () => {
       const database = await open();
@@ -68,4 +68,9 @@ function place(open: () => Promise<Database>, remove: () => Promise<void>): Test
       await remove();
     },
   };
+}
+
+/** Begins a new history, as docs/operations.md tells an operator to do after restoring a backup. */
+export async function beginEpoch(database: OpenDatabase, epoch: string): Promise<void> {
+  await database.query('UPDATE feed SET epoch = $1 WHERE id = 1', [epoch]);
 }

@@ -2,12 +2,12 @@ import { ServiceError } from '../domain/errors.ts';
 import type { AccessToken } from '../domain/people.ts';
 import type { Environment, Flag, Project, ProjectKey, StateOperation } from '../domain/project.ts';
 import type { ArchivedStates, StatesChanged, StoreTransaction } from '../domain/store.ts';
-import { DELETED_MARK, parseTextList } from './columns.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import { FlagWriter } from './flag-writer.ts';
 import type { Journal } from './journal.ts';
-import { SqlPeopleWriter } from './people-writer.ts';
+import { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
+import { DELETED_MARK, parseTextList } from './rows.ts';
 import { SqlScheduleWriter } from './schedule-table.ts';
 import { StateWriter } from './state-writer.ts';
 

@@ -5,9 +5,10 @@ import { UNLIMITED } from '../../domain/people.ts';
 import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { Database } from '../../storage/database.ts';
 import { openSqlite } from '../../storage/engines/sqlite.ts';
-import { logSourceOf } from '../../storage/log-source.ts';
-import { beginEpoch, migrate } from '../../storage/schema.ts';
+import { logSourceOf } from '../../storage/log.ts';
+import { migrate } from '../../storage/schema.ts';
 import { SqlStore } from '../../storage/store.ts';
+import { beginEpoch } from '../../storage/test-engines.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { Follower } from './follower.ts';
 

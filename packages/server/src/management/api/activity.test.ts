@@ -12,7 +12,7 @@ for (const engine of ENGINES) {
     let store: SqlDeliveryStore;
     beforeAll(async () => {
       app = await openTestApp(engine);
-      store = new SqlDeliveryStore(async () => app.home.database);
+      store = new SqlDeliveryStore(app.home.database);
     });
     afterAll(() => app.close());
 

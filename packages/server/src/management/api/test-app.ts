@@ -78,7 +78,7 @@ export class TestApp {
         this.streams.push(`${project}/${environment}`);
         return new Response(`data: ${project}/${environment}\n\n`);
       },
-      deliveries: new SqlDeliveryStore(async () => home.database),
+      deliveries: new SqlDeliveryStore(home.database),
       events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
     });
   }

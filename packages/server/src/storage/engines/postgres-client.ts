@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { StorageError } from '../../domain/errors.ts';
-import type { Parameter } from '../database.ts';
-import { checkTexts } from '../parameters.ts';
+import { checkTexts, type Parameter } from '../database.ts';
 import { isRefusal, toOutage } from './postgres-errors.ts';
 
 /** The oldest server that is supported, as PostgreSQL numbers its versions. */

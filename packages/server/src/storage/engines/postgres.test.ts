@@ -10,9 +10,8 @@ import {
 import type pg from 'pg';
 import { StorageError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
-import { logSourceOf } from '../log-source.ts';
+import { loadSnapshot, logSourceOf } from '../log.ts';
 import { migrate } from '../schema.ts';
-import { loadSnapshot } from '../snapshot.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
@@ -439,7 +438,6 @@ describe('a PostgreSQL server of its own', () => {
 function afterWork(database: Database, strike: () => void): Database {
   let isArmed = true;
   return {
-    engine: database.engine,
     query: (text, parameters) => database.query(text, parameters),
     snapshot: (work) => database.snapshot(work),
     openFeed: () => database.openFeed(),

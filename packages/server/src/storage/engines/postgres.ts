@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import {
-  type Database,
   type FeedConnection,
+  type OpenDatabase,
   type Parameter,
   type Queryable,
   type ReadExtent,
@@ -29,18 +29,18 @@ const ATTEMPTS = 5;
 /** How long a statement outside a transaction may take: less than a listener waits for an answer. */
 const QUERY_TIMEOUT_MS = 8_000;
 
-/** How long {@link Database.close} waits for the server's good-bye. */
+/** How long {@link OpenDatabase.close} waits for the server's good-bye. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
  * Prepares the shared engine. The server need not be up: connections are made when they are needed, and each refuses
  * a server before PostgreSQL 15. Rejects with `StorageError` when the URL is not one.
  */
-export async function openPostgres(options: PostgresOptions): Promise<Database> {
+export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   return new PostgresDatabase(options);
 }
 
-class PostgresDatabase implements Database {
+class PostgresDatabase implements OpenDatabase {
   readonly engine = 'postgres';
   readonly #url: string;
   readonly #pool: pg.Pool;

@@ -1,8 +1,7 @@
 import { SQLiteError, type Database as Sqlite, type Statement } from 'bun:sqlite';
 import { basename } from 'node:path';
-import { StorageError } from '../../domain/errors.ts';
-import type { Parameter } from '../database.ts';
-import { checkTexts } from '../parameters.ts';
+import { StorageError, StoreBusy } from '../../domain/errors.ts';
+import { checkTexts, type Parameter } from '../database.ts';
 
 /** Longer texts carry many rows and seldom come twice: they are compiled afresh. */
 const CACHED_TEXT_LENGTH = 2_000;
@@ -71,4 +70,37 @@ function damaged(path: string, cause: unknown): StorageError {
 /** SQLite takes `$1` for a name; its numbered parameters are written `?1`. */
 function positional(text: string): string {
   return text.replace(/\$(\d+)/g, '?$1');
+}
+
+/** How long one caller waits for another process to let go of the file. */
+const PATIENCE_MS = 3_000;
+
+/**
+ * Runs `attempt` until it no longer throws SQLITE_BUSY, waiting in between without holding up the event loop, for
+ * three seconds at most unless told otherwise. Two tries are 1 to 30 ms apart.
+ */
+export async function retryWhileBusy<T>(attempt: () => T, patienceMs = PATIENCE_MS): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 30)) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await Bun.sleep(pauseMs);
+    }
+  }
+}
+
+/** {@link retryWhileBusy} for an operation of the store. Rejects with {@link StoreBusy} when it waited in vain. */
+export async function waitWhileBusy<T>(attempt: () => T): Promise<T> {
+  try {
+    return await retryWhileBusy(attempt);
+  } catch (error) {
+    throw isBusy(error) ? new StoreBusy('another process holds the database file', { cause: error }) : error;
+  }
+}
+
+/** Whether another connection holds the file, so that trying again makes sense. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }

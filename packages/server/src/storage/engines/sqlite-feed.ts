@@ -1,6 +1,6 @@
 import { StorageError } from '../../domain/errors.ts';
 import type { FeedConnection, Parameter, Queryable } from '../database.ts';
-import { isBusy } from './sqlite-busy.ts';
+import { isBusy } from './sqlite-connection.ts';
 
 /** How often the file is looked at for commits of other processes. One look costs 2 microseconds. */
 const POLL_MS = 20;

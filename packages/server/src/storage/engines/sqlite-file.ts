@@ -2,7 +2,7 @@ import { SQLiteError, Database as Sqlite } from 'bun:sqlite';
 import { accessSync, closeSync, constants, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { StorageError } from '../../domain/errors.ts';
-import { retryWhileBusy } from './sqlite-busy.ts';
+import { retryWhileBusy } from './sqlite-connection.ts';
 
 /** Marks a database file as Halyard's: "HALY" in SQLite's `application_id`. */
 export const APPLICATION_ID = 0x48414c59;

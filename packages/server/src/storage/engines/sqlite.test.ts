@@ -6,8 +6,8 @@ import { temporaryFolder, within } from '@halyard/testing';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import type { Database } from '../database.ts';
 import { SqlDeliveryStore } from '../delivery-store.ts';
+import { loadSnapshot } from '../log.ts';
 import { migrate } from '../schema.ts';
-import { loadSnapshot } from '../snapshot.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, readLog, seed } from '../test-records.ts';
 import { openSqlite } from './sqlite.ts';
@@ -180,7 +180,7 @@ describe('an SQLite database in use', () => {
     });
     const { value } = await other.stdout.getReader().read();
     expect(new TextDecoder().decode(value)).toBe('held\n');
-    const deliveries = new SqlDeliveryStore(async () => home.database);
+    const deliveries = new SqlDeliveryStore(home.database);
     const receipt = { seq: 2, node: 'n', environmentId: home.environment.id, streams: 1, seen: 1 };
     const saving = deliveries.saveReceipts([{ ...receipt, slowestMs: 1, at: 1 }]);
     // Long enough for the first attempt to have failed.
@@ -370,7 +370,7 @@ async function damagePages(path: string): Promise<void> {
 /** Starts a writer, kills it once it has printed `count` acknowledgements, and gives the last one it printed. */
 async function writeUntilKilled(path: string, environmentId: string, count: number): Promise<number> {
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, '../crash-writer.ts'), path, environmentId],
+    [process.execPath, join(import.meta.dir, '../test-crash-writer.ts'), path, environmentId],
     {
       stdout: 'pipe',
       stderr: 'inherit',

@@ -1,8 +1,13 @@
 import { StorageError } from '../../domain/errors.ts';
-import type { Database, FeedConnection, Parameter, Queryable, WriteTransaction } from '../database.ts';
-import { checkTexts } from '../parameters.ts';
-import { retryWhileBusy, waitWhileBusy } from './sqlite-busy.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
+import {
+  checkTexts,
+  type FeedConnection,
+  type OpenDatabase,
+  type Parameter,
+  type Queryable,
+  type WriteTransaction,
+} from '../database.ts';
+import { retryWhileBusy, SqliteConnection, waitWhileBusy } from './sqlite-connection.ts';
 import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';
 import {
   checkIdentities,
@@ -26,7 +31,7 @@ const FEED_PATIENCE_MS = 1_500;
  * Opens the embedded engine. An acknowledged commit is on the disk (WAL, `synchronous=FULL`, checked at every open).
  * Rejects with `StorageError`, in words for the operator, when the file cannot be used.
  */
-export async function openSqlite(options: SqliteOptions): Promise<Database> {
+export async function openSqlite(options: SqliteOptions): Promise<OpenDatabase> {
   return new SqliteDatabase(options.path, new SqliteConnection(await openSqliteFile(options.path)));
 }
 
@@ -34,7 +39,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
  * One connection and a queue: `bun:sqlite` is synchronous but a transaction's work is not, so nothing else may reach
  * the connection until it ends. Reads of the log have a connection of their own.
  */
-class SqliteDatabase implements Database {
+class SqliteDatabase implements OpenDatabase {
   readonly engine = 'sqlite';
   readonly #path: string;
   readonly #connection: SqliteConnection;

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
 import { StorageError } from '../domain/errors.ts';
-import { DatabaseOpener, storeOf } from './database-opener.ts';
+import { LazyDatabase } from './lazy-database.ts';
 import { type Migrated, SCHEMA_VERSION } from './schema.ts';
 
 setDefaultTimeout(60_000);
@@ -11,20 +11,20 @@ test('callers share one database, which is opened when it is needed, has its sch
   using folder = temporaryFolder();
   const migrated: Migrated[] = [];
   const onMigrated = (one: Migrated) => migrated.push(one);
-  const opener = new DatabaseOpener({ data: folder.path, databasePoolSize: 1, onMigrated });
-  const [first, second] = await Promise.all([opener.get(), opener.get()]);
-  expect(second).toBe(first);
-  expect(first.database.engine).toBe('sqlite');
+  const database = new LazyDatabase({ data: folder.path, databasePoolSize: 1, onMigrated });
+  const versions = 'SELECT max(version) AS version FROM halyard_schema';
+  const uses = [database.query(versions), database.query(versions)];
+  expect(await Promise.all(uses)).toEqual(uses.map(() => [{ version: SCHEMA_VERSION }]));
+  expect([...new Bun.Glob('halyard.db').scanSync(folder.path)]).toEqual(['halyard.db']);
   expect(migrated).toEqual([{ from: 0, to: SCHEMA_VERSION }]);
-  expect(await storeOf(opener).read((reader) => reader.project('shop'))).toBeUndefined();
-  await opener.close();
-  await opener.close();
-  await expect(first.database.query('SELECT 1')).rejects.toThrow();
+  await database.close();
+  await database.close();
+  await expect(database.query('SELECT 1')).rejects.toThrow();
 });
 
 test('what was never opened can be closed, and creates nothing', async () => {
   using folder = temporaryFolder();
-  await new DatabaseOpener({ data: folder.path, databasePoolSize: 1 }).close();
+  await new LazyDatabase({ data: folder.path, databasePoolSize: 1 }).close();
   expect([...new Bun.Glob('**').scanSync(folder.path)]).toEqual([]);
 });
 
@@ -33,24 +33,22 @@ test('a database that is not there yet fails each use, and is opened once it is 
   const url = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(url.port) });
   url.port = String(proxy.port);
-  const opener = new DatabaseOpener({ data: folder.path, databaseUrl: url.href, databasePoolSize: 2 });
-  const store = storeOf(opener);
+  const database = new LazyDatabase({ data: folder.path, databaseUrl: url.href, databasePoolSize: 2 });
   try {
     proxy.refuse();
-    for (let use = 0; use < 2; use++) await expect(store.read(async () => 'read')).rejects.toThrow();
+    for (let use = 0; use < 2; use++) await expect(database.snapshot(async () => 'read')).rejects.toThrow();
     proxy.restore();
-    expect(await store.read(async () => 'read')).toBe('read');
-    expect((await opener.get()).database.engine).toBe('postgres');
+    expect(await database.snapshot(async () => 'read')).toBe('read');
   } finally {
-    await opener.close();
+    await database.close();
     await proxy.close();
   }
 });
 
-test('what no retry will mend is told from what one may', async () => {
+test('a file that is not a database is an error for the operator', async () => {
   using folder = temporaryFolder();
   writeFileSync(folder.file('halyard.db'), 'this is a letter and no database, '.repeat(100));
-  const opener = new DatabaseOpener({ data: folder.path, databasePoolSize: 1 });
-  await expect(opener.get()).rejects.toThrow(StorageError);
-  await opener.close();
+  const database = new LazyDatabase({ data: folder.path, databasePoolSize: 1 });
+  await expect(database.query('SELECT 1')).rejects.toThrow(StorageError);
+  await database.close();
 });
