@@ -160,6 +160,37 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
   });
 
+  test('of two schedules that want the last place at the same moment, one gets it', async () => {
+    const { name, path } = await app.project();
+    await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
+    const dueAt = Date.now() + 3_600_000;
+    const insert = async (transaction: StoreTransaction, count: number) => {
+      const { project, environments } = await lockAllOf(transaction, name);
+      const environmentId = environments.find((one) => one.name === 'development')?.id ?? '';
+      for (let made = 0; made < count; made++) {
+        await transaction.schedules.insert({
+          ...{ id: crypto.randomUUID(), projectId: project.id, environmentId, status: 'pending', dueAt },
+          ...{ changes: '[{"key":"a","state":null}]', createdBy: ADA.name, createdAt: Date.now() },
+        });
+      }
+    };
+    await app.home.store.commit(ADA, (transaction) => insert(transaction, 999));
+    const body = {
+      ...{ environment: 'production', dueAt: new Date(dueAt).toISOString() },
+      changes: [{ key: 'a', state: null }],
+    };
+    const met = await meet(
+      () => app.call('POST', `${path}/schedules`, { body }),
+      async (transaction) => {
+        const project = await transaction.project(name);
+        await transaction.lockProject(project?.id ?? '');
+      },
+      (transaction) => insert(transaction, 1),
+    );
+    expect([met.status, met.json.error]).toEqual([400, 'invalid_argument']);
+    expect(met.json.message).toContain('1000 pending schedules');
+  });
+
   /** Locks a project as a writer of its flags does, and returns what it has. */
   async function lockAllOf(transaction: StoreTransaction, name: string) {
     const project = await transaction.project(name);

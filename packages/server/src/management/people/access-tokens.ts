@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { type AccessToken, type Permissions, type Role, UNLIMITED } from '../../domain/people.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
+import type { StoreReader } from '../../domain/store.ts';
 import { quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
@@ -121,8 +122,27 @@ export async function verifyAccessToken(
   return { id, name, permissions: { role, canChangeProtected, confirmed: 'all' } };
 }
 
-/** Whether a token opens anything at `now`, epoch milliseconds. */
-export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
+/**
+ * The current permissions of an actor, by the name in the audit log; `undefined` once it was removed, revoked or expired.
+ * An actor created after `since`, in epoch milliseconds, is a different one that has the same name.
+ */
+export async function currentPermissions(
+  reader: StoreReader,
+  actorName: string,
+  { now, since = Number.POSITIVE_INFINITY }: { readonly now: number; readonly since?: number },
+): Promise<Permissions | undefined> {
+  const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(actorName) ?? [];
+  if (actorName === 'system' || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
+  const found =
+    kind === 'operator'
+      ? await reader.people.operatorByEmail(name)
+      : (await reader.accessTokens()).find((token) => token.name === name && isValid(token, now));
+  if (found === undefined || found.createdAt > since) return undefined;
+  return { role: found.role, canChangeProtected: found.canChangeProtected, confirmed: 'all' };
+}
+
+/** Whether a token can be used at `now`, epoch milliseconds. */
+function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 

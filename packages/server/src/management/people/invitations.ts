@@ -15,6 +15,7 @@ import type { StoreTransaction } from '../../domain/store.ts';
 import { quote } from '../../domain/strict-members.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
+import { currentPermissions } from './access-tokens.ts';
 import { endLinks, findOperator } from './operators.ts';
 import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
 import { type StartedSession, startSession } from './sessions.ts';
@@ -48,8 +49,9 @@ export async function invite(
     canChangeProtected,
     createdBy: actor.name,
   });
-  return writeRecord(context, actor, async ({ people }) => {
-    await people.lock();
+  return writeRecord(context, actor, async (transaction) => {
+    const { people } = transaction;
+    await lockForLink(context, actor, transaction);
     if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
     await replaceLinks(context, people, offered.record);
     await people.insertInvitation(offered.record, digestOf(offered.token));
@@ -63,8 +65,9 @@ export function offerReset(
   actor: Actor,
   operatorId: string,
 ): Promise<Written<OfferedLink>> {
-  return writeRecord(context, actor, async ({ people }) => {
-    await people.lock();
+  return writeRecord(context, actor, async (transaction) => {
+    const { people } = transaction;
+    await lockForLink(context, actor, transaction);
     const { email, role, canChangeProtected } = await findOperator(people, operatorId);
     const offered = newLink(context, {
       kind: 'reset',
@@ -77,6 +80,21 @@ export function offerReset(
     await people.insertInvitation(offered.record, digestOf(offered.token));
     return offered;
   });
+}
+
+/**
+ * Locks people, and checks that the actor is still an administrator: a removal that came first has ended the links of
+ * the actor, and must not miss this one.
+ */
+async function lockForLink(
+  context: PeopleContext,
+  { name }: Actor,
+  transaction: StoreTransaction,
+): Promise<void> {
+  await transaction.people.lock();
+  const permissions = await currentPermissions(transaction, name, { now: context.now() });
+  if (permissions?.role === 'admin') return;
+  throw new ServiceError('forbidden', `${quote(name)} is no longer an administrator.`);
 }
 
 /** Takes a link back. `not_found` for one that opens nothing any more. */

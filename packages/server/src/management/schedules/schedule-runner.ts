@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { isTime } from '../../domain/iso-time.ts';
-import { type Permissions, UNLIMITED } from '../../domain/people.ts';
+import type { Permissions } from '../../domain/people.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
-import { ADMIN_NAME, isValid } from '../people/access-tokens.ts';
+import { currentPermissions } from '../people/access-tokens.ts';
 import { requireChangeOf } from '../permissions.ts';
 import { prefixNote } from '../rules.ts';
 import { write } from '../write.ts';
@@ -140,24 +140,16 @@ async function apply(
   await transaction.changeStates(environment, operations);
 }
 
-/** What the maker of the schedule may do now. Somebody who came later under the same name is somebody else. */
 async function permissionsOf(
   reader: StoreReader,
   { createdBy, createdAt }: Schedule,
   now: number,
 ): Promise<Permissions> {
-  const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(createdBy) ?? [];
-  if (createdBy === 'system' || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
-  const maker =
-    kind === 'operator'
-      ? await reader.people.operatorByEmail(name)
-      : (await reader.accessTokens()).find((token) => token.name === name && isValid(token, now));
-  if (maker !== undefined && maker.createdAt <= createdAt) {
-    return { role: maker.role, canChangeProtected: maker.canChangeProtected, confirmed: 'all' };
-  }
+  const permissions = await currentPermissions(reader, createdBy, { now, since: createdAt });
+  if (permissions !== undefined) return permissions;
   throw new ServiceError(
     'forbidden',
-    `Who scheduled it, ${quote(createdBy)}, may not change anything any more: removed, revoked or expired.`,
+    `${quote(createdBy)}, who scheduled this, no longer has permission to make changes.`,
   );
 }
 

@@ -79,6 +79,8 @@ export async function createSchedule(
     throw invalid('"dueAt" is not in the future: give a later time, or make the change now.');
   if (note !== undefined) checkNote(note);
   const schedule = await writeRecord(context, actor, async (transaction) => {
+    // Pending schedules are counted by project: two in different environments must not both take the last place.
+    await transaction.lockProject((await findProject(transaction, input.project)).id);
     const environment = await lockPlace(transaction, actor, input);
     const { id: environmentId, projectId } = environment;
     await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
