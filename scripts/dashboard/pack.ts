@@ -15,7 +15,7 @@ const WORTH_COMPRESSING = 256;
 
 /**
  * Puts the assets into one file: a line of JSON that says what is where, then their bytes, as they are and compressed
- * beforehand. The server's `http/dashboard/asset-pack.ts` reads it.
+ * beforehand. The server's `http/dashboard/assets.ts` reads it.
  */
 export async function packAssets(assets: readonly Asset[]): Promise<Uint8Array> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { buildDashboard } from '../../../scripts/dashboard/build.ts';
-import { type AssetPack, readAssetPack } from '../../server/src/http/dashboard/asset-pack.ts';
+import { type AssetPack, readAssetPack } from '../../server/src/http/dashboard/assets.ts';
 
 const BUDGET_BYTES = 180 * 1024;
 

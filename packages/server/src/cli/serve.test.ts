@@ -155,7 +155,7 @@ test('a port in use ends the start with 1', async () => {
     const node = serve(['--data', data.path, '--port', `${other.port}`]);
     expect(await node.exited()).toBe(1);
     expect(node.err.text).toBe(
-      `error: Port ${other.port} on 127.0.0.1 is taken. Stop the program that has it, or choose another with --port.\n`,
+      `error: Port ${other.port} on 127.0.0.1 is in use. Stop the program that uses it, or choose another with --port.\n`,
     );
   } finally {
     await other.stop(true);
@@ -170,7 +170,7 @@ test('a management port in use is reported with its own setting and address', as
     const node = serve(['--data', data.path, ...management]);
     expect(await node.exited()).toBe(1);
     expect(node.err.text).toBe(
-      `error: Port ${other.port} on 127.0.0.2 is taken. Stop the program that has it, or choose another with --management-port.\n`,
+      `error: Port ${other.port} on 127.0.0.2 is in use. Stop the program that uses it, or choose another with --management-port.\n`,
     );
   } finally {
     await other.stop(true);
@@ -184,7 +184,7 @@ test.each(['no-such-host.invalid', '203.0.113.1'])(
     const node = serve(['--data', data.path, '--host', host]);
     expect(await node.exited()).toBe(1);
     expect(node.err.text).toBe(
-      `error: ${host} is no address that this machine can listen on: choose another with --host.\n`,
+      `error: Cannot listen on ${host}: this machine does not have that address. Choose another with --host.\n`,
     );
   },
   60_000,

@@ -1,6 +1,6 @@
 import { ServiceError, unavailable } from '../domain/errors.ts';
 import type { Freshness, OpenStream } from '../domain/read-side.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { requestIdOf } from '../http/request.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { Hub } from './streaming/hub.ts';
 import { streamAnswer } from './v1/answers.ts';

@@ -1,17 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Server } from 'bun';
-import { LastAnswers } from './last-answers.ts';
-import { ListenError, type ListenPlace } from './listen-error.ts';
-import {
-  evaluationOnly,
-  everything,
-  type ListenerParts,
-  listen,
-  managementOnly,
-  type Served,
-  serve,
-  serveLast,
-} from './listener.ts';
+import type { BunRequest, Server } from 'bun';
+import type { Logger } from 'pino';
+import type { Freshness } from '../domain/read-side.ts';
+import { errorResponse, hostInvalid, notFound, refuseMethod } from './errors.ts';
+import { healthAnswer, readinessAnswer } from './monitoring.ts';
+import { requestIdOf } from './request.ts';
+
+/** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
+export const IDLE_SECONDS = 10;
+
+/**
+ * No limit of the parser's own, whose 413 has no JSON body. Each route counts and refuses for itself, and a body that
+ * is not read stays in the socket, so it takes no memory.
+ */
+const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
+
+/** Longest a request may take to finish once the node stops, in milliseconds. */
+const FINISH_MS = 2000;
+
+type Answer<R extends Request> = (request: R, server: Server<undefined>) => Response | Promise<Response>;
+
+/** Answers one route. */
+export type RouteAnswer = Answer<BunRequest>;
+
+/** Answers by path, as `Bun.serve` takes them. */
+export type Routes = Record<string, RouteAnswer>;
+
+/** Answers what is not a route; `undefined` leaves the request to the next one. */
+export type Fallback = (
+  request: Request,
+  server: Server<undefined>,
+) => Response | undefined | Promise<Response | undefined>;
+
+/** What the listeners of a node serve. A node that only serves reads has no management plane. */
+export interface ListenerParts {
+  /** The routes of the evaluation interface. */
+  readonly evaluation: Routes;
+  readonly freshness: Freshness;
+  /** The metrics. */
+  readonly scrape: RouteAnswer;
+  readonly docs: Fallback;
+  /** The management interface and the dashboard. */
+  readonly management?: readonly Fallback[];
+  /** Base of the documentation links, without a trailing slash. */
+  readonly docsUrl: string;
+  readonly log: Logger;
+}
 
 /** Where a node listens: on one address, or with an address of its own for people and monitoring. */
 export interface ListenersOptions {
@@ -25,10 +59,7 @@ export interface ListenersOptions {
   readonly managementHost?: string;
 }
 
-/** Longest a request may take to finish once the node stops, in milliseconds. */
-const FINISH_MS = 2000;
-
-/** The open listeners of a node. They listen from the beginning, and serve once they are given what. */
+/** The open listeners of a node. They listen from the beginning, and answer 500 until they have something to serve. */
 export class Listeners {
   /** Where this machine reaches the evaluation interface. */
   readonly url: string;
@@ -38,14 +69,14 @@ export class Listeners {
   readonly #second: Server<undefined> | undefined;
   readonly #served = new Map<Server<undefined>, Served>();
 
-  /** Listens. Throws a {@link ListenError} when an address cannot be had; then none is open. */
+  /** Listens. Throws a {@link ListenError} when an address is not available; then none is open. */
   constructor({ host, port, reusePort, managementPort, managementHost = host }: ListenersOptions) {
-    this.#main = listenOn({ host, port, isManagement: false }, reusePort);
+    this.#main = listen({ host, port, isManagement: false }, reusePort);
     this.url = addressOf(host, this.#main.port ?? port);
     if (managementPort === undefined) return;
     try {
       const place = { host: managementHost, port: managementPort, isManagement: true };
-      this.#second = listenOn(place, reusePort);
+      this.#second = listen(place, reusePort);
     } catch (error) {
       void this.#main.stop(true);
       throw error;
@@ -58,21 +89,30 @@ export class Listeners {
     return this.#main.port;
   }
 
-  /** Serves it all from now on, each part where it belongs. */
+  /** Serves everything from now on: on one listener, or each part where it belongs. */
   serve(parts: ListenerParts): void {
+    const { evaluation, scrape, docs, management = [] } = parts;
+    const metrics = { '/metrics': readOnly(parts, scrape) };
     if (this.#second === undefined) {
-      this.#serveOn(this.#main, everything(parts));
+      this.#serveOn(this.#main, parts, { ...evaluation, ...metrics }, [docs, ...management]);
       return;
     }
-    this.#serveOn(this.#main, evaluationOnly(parts));
-    this.#serveOn(this.#second, managementOnly(parts));
+    // Programs that read flags need no more than this; people and monitoring have the rest.
+    this.#serveOn(this.#main, parts, evaluation, [docs]);
+    this.#serveOn(this.#second, parts, metrics, [docs, ...management]);
   }
 
-  /** Sends callers elsewhere, answer by answer, until they have gone or the time is over. */
-  async answerLast(windowMs: number): Promise<void> {
-    const last = new LastAnswers();
-    for (const [server, served] of this.#served) serveLast(server, served, last);
-    await last.untilQuiet(windowMs);
+  /** Ends each connection with its next answer, until clients have left or the time is over. */
+  async drain(windowMs: number): Promise<void> {
+    const draining = new DrainingResponses();
+    for (const [server, { routes, health, fetch }] of this.#served) {
+      server.reload({
+        // A load balancer that checks the node's health does not keep it from stopping.
+        routes: { ...mapAnswers(routes, draining.ending), ...mapAnswers(health, answeredOnce) },
+        fetch: draining.ending(fetch),
+      });
+    }
+    await draining.untilQuiet(windowMs);
   }
 
   /** Accepts no more connections, lets the running requests finish, then ends what is left. */
@@ -81,21 +121,155 @@ export class Listeners {
     await Promise.all(servers.map(stopServer));
   }
 
-  #serveOn(server: Server<undefined>, served: Served): void {
-    serve(server, served);
-    this.#served.set(server, served);
+  #serveOn(
+    server: Server<undefined>,
+    parts: ListenerParts,
+    routes: Routes,
+    fallbacks: readonly Fallback[],
+  ): void {
+    const health = {
+      '/healthz': readOnly(parts, healthAnswer),
+      '/readyz': readOnly(parts, () => readinessAnswer(parts.freshness)),
+    };
+    const fetch = answerFallbacks(parts, fallbacks);
+    server.reload({ routes: mapAnswers({ ...routes, ...health }, answeredOnce), fetch: answeredOnce(fetch) });
+    this.#served.set(server, { routes, health, fetch });
   }
 }
 
-function listenOn(place: ListenPlace, reusePort: boolean): Server<undefined> {
+/** What one listener serves. */
+interface Served {
+  readonly routes: Routes;
+  readonly health: Routes;
+  readonly fetch: Answer<Request>;
+}
+
+/** How long a draining node must have no requests before it counts as abandoned, in milliseconds. */
+const QUIET_MS = 100;
+
+/** How often that is checked, in milliseconds. */
+const CHECK_MS = 20;
+
+/**
+ * The answers of a node that is about to stop. Each ends its connection, so that a client connects elsewhere instead of
+ * sending its next request into a connection that is being closed, where it would be lost.
+ */
+class DrainingResponses {
+  #lastAt = performance.now();
+
+  /** The same answers, after which the connection is closed. */
+  readonly ending = <R extends Request>(answer: Answer<R>) => {
+    return async (request: R, server: Server<undefined>): Promise<Response> => {
+      this.#lastAt = performance.now();
+      return withClose(await answer(request, server));
+    };
+  };
+
+  /** Resolves after a tenth of a second without a request, at the latest after `windowMs`. */
+  async untilQuiet(windowMs: number): Promise<void> {
+    const until = performance.now() + windowMs;
+    this.#lastAt = performance.now();
+    for (;;) {
+      const now = performance.now();
+      if (now >= until || now - this.#lastAt >= QUIET_MS) return;
+      await Bun.sleep(Math.min(CHECK_MS, until - now));
+    }
+  }
+}
+
+function mapAnswers(routes: Routes, wrap: (answer: RouteAnswer) => RouteAnswer): Routes {
+  return Object.fromEntries(Object.entries(routes).map(([path, answer]) => [path, wrap(answer)]));
+}
+
+/**
+ * Ends the connection after the answer to a chunked body. Bun answers trailer fields with a second answer, a 400, which
+ * a proxy would give to its next caller (docs/decisions/0014-http-parser.md).
+ */
+function answeredOnce<R extends Request>(answer: Answer<R>): Answer<R> {
+  return (request, server) => {
+    const response = answer(request, server);
+    if (!request.headers.has('Transfer-Encoding')) return response;
+    return response instanceof Promise ? response.then(withClose) : withClose(response);
+  };
+}
+
+function withClose(response: Response): Response {
+  response.headers.set('Connection', 'close');
+  return response;
+}
+
+/** Answers GET and HEAD, and refuses every other method. */
+function readOnly({ docsUrl, log }: ListenerParts, answer: RouteAnswer): RouteAnswer {
+  return (request, server) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return answer(request, server);
+    return refuseMethod(request.method, ['GET', 'HEAD'], { docsUrl, log, requestId: requestIdOf(request) });
+  };
+}
+
+function answerFallbacks({ docsUrl, log }: ListenerParts, fallbacks: readonly Fallback[]): Answer<Request> {
+  return async (request, server) => {
+    const context = { docsUrl, log, requestId: requestIdOf(request) };
+    try {
+      if (!URL.canParse(request.url)) throw hostInvalid();
+      for (const fallback of fallbacks) {
+        const answer = await fallback(request, server);
+        if (answer !== undefined) return answer;
+      }
+      throw notFound(new URL(request.url).pathname);
+    } catch (error) {
+      return errorResponse(error, context);
+    }
+  };
+}
+
+/** One address to listen on. */
+interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+  /** Whether it is the one that management has of its own. */
+  readonly isManagement: boolean;
+}
+
+function listen(place: ListenPlace, reusePort: boolean): Server<undefined> {
   try {
-    return listen({ host: place.host, port: place.port, reusePort });
+    return Bun.serve({
+      hostname: place.host,
+      port: place.port,
+      reusePort,
+      idleTimeout: IDLE_SECONDS,
+      maxRequestBodySize: MAX_BODY_BYTES,
+      fetch: () => new Response(null, { status: 500, headers: { 'Retry-After': '1' } }),
+    });
   } catch (cause) {
     throw new ListenError(place, cause);
   }
 }
 
-/** Where this machine reaches a listener. "Every address" is none that anybody could be sent to. */
+/** An address is not available. The message says which, and which setting chooses another. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+
+  constructor(place: ListenPlace, cause: unknown) {
+    super(describe(place, cause), { cause });
+  }
+}
+
+function describe({ host, port, isManagement }: ListenPlace, cause: unknown): string {
+  const [portFlag, hostFlag] = isManagement
+    ? ['--management-port', '--management-host']
+    : ['--port', '--host'];
+  switch (cause instanceof Error && 'code' in cause ? cause.code : undefined) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another with ${portFlag}.`;
+    case 'EACCES':
+      return `This user may not listen on port ${port} of ${host}. Choose one from 1024 on with ${portFlag}.`;
+    default:
+      // For a name that does not resolve, the system's own message is misleading, such as "file already exists".
+      return `Cannot listen on ${host}: this machine does not have that address. Choose another with ${hostFlag}.`;
+  }
+}
+
+/** Where this machine reaches a listener. A wildcard address cannot be linked to. */
 function addressOf(host: string, port: number): string {
   const reachable = ['0.0.0.0', '::', '[::]'].includes(host) ? 'localhost' : host;
   const name = reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable;

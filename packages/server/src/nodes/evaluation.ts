@@ -5,7 +5,7 @@ import { type EvaluationSettings, evaluationContext } from '../evaluation/v1/con
 import { evaluationRoutes } from '../evaluation/v1/routes.ts';
 import { createDocs } from '../http/docs/docs.ts';
 import { Listeners, type ListenersOptions } from '../http/listeners.ts';
-import { guardMetrics } from '../http/metrics-access.ts';
+import { guardMetrics } from '../http/monitoring.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { RunningNode } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
@@ -45,7 +45,7 @@ export async function startEvaluationNode(
   const drainMs = config.drainSeconds * 1000;
   const stop = () =>
     shutDown(log, [
-      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.answerLast(drainMs)]) },
+      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.drain(drainMs)]) },
       { name: 'close the listeners', run: () => listeners.close() },
       { name: 'stop following the log', run: () => plane.close() },
     ]);

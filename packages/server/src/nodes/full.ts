@@ -2,11 +2,10 @@ import type { Config } from '../config/config.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationContext } from '../evaluation/v1/context.ts';
 import { evaluationRoutes } from '../evaluation/v1/routes.ts';
-import { loadBuiltAssets } from '../http/dashboard/built-assets.ts';
-import { createDashboard } from '../http/dashboard/dashboard.ts';
+import { createDashboard, loadBuiltAssets } from '../http/dashboard/dashboard.ts';
 import { createDocs } from '../http/docs/docs.ts';
 import { Listeners } from '../http/listeners.ts';
-import { guardMetrics } from '../http/metrics-access.ts';
+import { guardMetrics } from '../http/monitoring.ts';
 import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
 import { createLogger } from '../observability/log.ts';
@@ -105,7 +104,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     const drainMs = config.drainSeconds * 1000;
     log.info({ streams: plane.hub.size, drainSeconds: config.drainSeconds }, 'draining');
     await shutDown(log, [
-      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.answerLast(drainMs)]) },
+      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.drain(drainMs)]) },
       management.closeActivity,
       { name: 'close the listeners', run: () => listeners.close() },
       management.closeSchedules,

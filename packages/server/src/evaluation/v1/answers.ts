@@ -1,8 +1,8 @@
 import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
+import { chooseCoding, matchesTag } from '../../http/request.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import {
   ENCODINGS,
-  type Encoding,
   MIN_COMPRESSED_BYTES,
   type Representation,
   readHeaders,
@@ -22,7 +22,7 @@ export function representationAnswer(
 ): Response {
   const headers = withFacts(representation.headers, facts);
   const known = request.headers.get('If-None-Match');
-  if (known !== null && matches(known, representation.etag))
+  if (known !== null && matchesTag(known, representation.etag))
     return new Response(null, { status: 304, headers });
   return new Response(bodyOf(representation.bytes), { headers });
 }
@@ -30,7 +30,7 @@ export function representationAnswer(
 /** Answers with the whole map of an environment, compressed where the caller takes it and it pays. */
 export function wholeMapAnswer(request: Request, environment: LiveEnvironment, facts: AnswerFacts): Response {
   const plain = environment.whole();
-  const encoding = plain.bytes.length < MIN_COMPRESSED_BYTES ? undefined : chooseEncoding(request);
+  const encoding = plain.bytes.length < MIN_COMPRESSED_BYTES ? undefined : chooseCoding(request, ENCODINGS);
   return representationAnswer(
     request,
     encoding === undefined ? plain : environment.wholeCompressed(encoding),
@@ -58,26 +58,6 @@ export function streamAnswer(
       [REQUEST_ID_HEADER]: facts.requestId,
     },
   });
-}
-
-/** Whether an `If-None-Match` header names this entity tag. Comparison is weak, as the standard asks. */
-export function matches(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
-}
-
-/** The best offered coding that an `Accept-Encoding` header takes. */
-function chooseEncoding(request: Request): Encoding | undefined {
-  const header = request.headers.get('Accept-Encoding');
-  if (header === null) return undefined;
-  const qualities = new Map(
-    header.split(',').map((entry) => {
-      const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-      return [name, quality === undefined ? 1 : Number(quality)];
-    }),
-  );
-  return ENCODINGS.find((encoding) => (qualities.get(encoding) ?? qualities.get('*') ?? 0) > 0);
 }
 
 /**

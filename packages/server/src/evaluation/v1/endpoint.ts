@@ -1,6 +1,6 @@
 import type { BunRequest, Server } from 'bun';
 import { errorResponse, hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
-import { requestIdOf } from '../../http/request-id.ts';
+import { requestIdOf } from '../../http/request.ts';
 import type { EvaluationContext } from './context.ts';
 import { allowOrigin, preflight } from './cors.ts';
 import type { EvaluationOperation } from './counters.ts';

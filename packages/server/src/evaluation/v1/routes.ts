@@ -1,8 +1,8 @@
 import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
 import type { Server } from 'bun';
 import { ServiceError, unavailable } from '../../domain/errors.ts';
-import { readBody } from '../../http/body.ts';
-import type { Routes } from '../../http/listener.ts';
+import type { Routes } from '../../http/listeners.ts';
+import { readBody } from '../../http/request.ts';
 import { accept, authenticate, environmentName, findKey, openEnvironment } from './access.ts';
 import {
   type AnswerFacts,

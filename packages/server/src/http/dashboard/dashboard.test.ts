@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { gunzipSync } from 'node:zlib';
 import pino from 'pino';
 import { packAssets } from '../../../../../scripts/dashboard/pack.ts';
-import { readAssetPack } from './asset-pack.ts';
+import { readAssetPack } from './assets.ts';
 import { createDashboard } from './dashboard.ts';
 
 const PAGE = `<!doctype html><title>Halyard</title>${' '.repeat(1000)}`;

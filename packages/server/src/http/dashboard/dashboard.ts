@@ -1,93 +1,129 @@
 import type { Logger } from 'pino';
 import { refuseMethod } from '../errors.ts';
-import type { Fallback } from '../listener.ts';
-import { requestIdOf } from '../request-id.ts';
-import { type AssetPack, chooseForm, type PackedAsset } from './asset-pack.ts';
-import { ASSET_HEADERS, PAGE_HEADERS } from './headers.ts';
-import { isLostPage, isPageAddress } from './page-addresses.ts';
+import type { Fallback } from '../listeners.ts';
+import { chooseCoding, matchesTag, requestIdOf } from '../request.ts';
+import { type AssetPack, type PackedAsset, readAssetPack } from './assets.ts';
 
-/** What the dashboard needs to know of the server it is served by. */
+/** What the dashboard needs of the server that serves it. */
 export interface DashboardOptions {
-  /** Gives the built files; asked when the first page is, and no more once it has given them. `undefined` where there are none. */
+  /** Loads the built files; called until it succeeds. `undefined` where there are none. */
   readonly load: () => Promise<AssetPack | undefined>;
   readonly docsUrl: string;
   readonly log: Logger;
 }
 
+/** The addresses of the dashboard's screens. Each answers the same page, which reads its own address. */
+const SCREENS: readonly RegExp[] = [
+  /^\/$/,
+  /^\/(sign-in|setup|invitation|operators|tokens|audit|account)$/,
+  /^\/projects(\/[^/]+)?$/,
+  /^\/projects\/[^/]+\/(flags|compare|keys|environments|schedules|history|clients)$/,
+  /^\/projects\/[^/]+\/flags\/[^/]+$/,
+];
+
+/** Paths for programs, which get JSON or text whatever they accept. */
+const PROGRAM_PATHS = /^\/(api|v1|ofrep|docs|assets|metrics|healthz|readyz|favicon\.svg)(\/|$)/;
+
 const METHODS = ['GET', 'HEAD'] as const;
 
-/** Built files are named after their content, so a name never means anything else. */
+const ASSET_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  Vary: 'Accept-Encoding',
+} as const;
+
+/** The policy lets the page load and call its own server only, runs nothing inline, and forbids frames. */
+const PAGE_HEADERS = {
+  ...ASSET_HEADERS,
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+} as const;
+
+/** Built files are named after their content, so a name always means the same bytes. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * Makes the handler of the dashboard: the page at the addresses of its screens, its files under `/assets/`, and the
- * icon. Leaves every other path to the next handler. Needs no credentials: what the page shows, it asks of `/api`.
+ * Creates the handler of the dashboard: the page at the addresses of its screens, its files under `/assets/`, and the
+ * icon. Leaves every other path to the next handler. Needs no credentials: the page gets its data from `/api`.
  */
 export function createDashboard(options: DashboardOptions): Fallback {
   let loading: Promise<AssetPack | undefined> | undefined;
   return (request) => {
     const path = new URL(request.url).pathname;
-    const isPage = isPageAddress(path);
-    const isLost = !isPage && isRead(request) && isLostPage(path, request.headers.get('Accept'));
-    if (!isPage && !isLost && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
+    const isScreen = SCREENS.some((pattern) => pattern.test(path));
+    const isLost = !isScreen && isLostPage(request, path);
+    if (!isScreen && !isLost && path !== '/favicon.svg' && !path.startsWith('/assets/')) return undefined;
     loading ??= options.load().catch((error: unknown) => {
-      // Too many open files, perhaps: the next page asks again.
+      // Too many open files, perhaps: the next request tries again.
       loading = undefined;
       throw error;
     });
     return loading.then((pack) => {
-      if (pack === undefined) return isPage ? answerPage(request, options, undefined) : undefined;
-      const page = pack.get('/');
-      // The page itself says that there is nothing, with the way back.
-      if (isLost && page !== undefined) return answerLost(request, page);
-      const asset = isPage ? page : pack.get(path);
-      if (isPage) return answerPage(request, options, asset);
-      return asset === undefined ? undefined : answerAsset(request, options, asset);
+      const asset = pack?.get(isScreen || isLost ? '/' : path);
+      if (asset === undefined && !(isScreen && pack === undefined)) return undefined;
+      if (!isRead(request)) {
+        return refuseMethod(request.method, METHODS, { ...options, requestId: requestIdOf(request) });
+      }
+      if (asset === undefined) return notBuilt();
+      if (isScreen) return answerPage(request, asset);
+      // The page itself says that the address does not exist, with the way back.
+      if (isLost) return answer(request, asset, { ...PAGE_HEADERS, 'Cache-Control': 'no-store' }, 404);
+      const isIcon = asset.type === 'image/svg+xml';
+      return answer(request, asset, {
+        ...ASSET_HEADERS,
+        'Cache-Control': isIcon ? 'public, max-age=86400' : FOREVER,
+      });
     });
   };
 }
 
-function answerPage(request: Request, options: DashboardOptions, page: PackedAsset | undefined): Response {
-  if (!isRead(request)) return refuseWrite(request, options);
-  if (page === undefined) return notBuilt();
-  // The page names the files of its build: it must be asked for again each time.
+function isRead({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Whether a browser requests an address that does not exist. */
+function isLostPage(request: Request, path: string): boolean {
+  return (
+    isRead(request) && !PROGRAM_PATHS.test(path) && /\btext\/html\b/.test(request.headers.get('Accept') ?? '')
+  );
+}
+
+function answerPage(request: Request, page: PackedAsset): Response {
+  // The page names the files of its build, so browsers must revalidate it each time.
   const headers = { ...PAGE_HEADERS, 'Cache-Control': 'no-cache', ETag: page.etag };
-  if (isKnown(request, page.etag)) return new Response(null, { status: 304, headers });
-  return answerForm(request, page, headers);
+  const known = request.headers.get('If-None-Match');
+  if (known !== null && matchesTag(known, page.etag)) return new Response(null, { status: 304, headers });
+  return answer(request, page, headers);
 }
 
-function answerLost(request: Request, page: PackedAsset): Response {
-  return answerForm(request, page, { ...PAGE_HEADERS, 'Cache-Control': 'no-store' }, 404);
-}
-
-function answerAsset(request: Request, options: DashboardOptions, asset: PackedAsset): Response {
-  if (!isRead(request)) return refuseWrite(request, options);
-  const isIcon = asset.type === 'image/svg+xml';
-  const headers = { ...ASSET_HEADERS, 'Cache-Control': isIcon ? 'public, max-age=86400' : FOREVER };
-  return answerForm(request, asset, headers);
-}
-
-function answerForm(
+function answer(
   request: Request,
-  asset: PackedAsset,
-  headers: Record<string, string>,
+  { type, forms }: PackedAsset,
+  headers: Readonly<Record<string, string>>,
   status = 200,
 ): Response {
-  const [coding, bytes] = chooseForm(asset, request.headers.get('Accept-Encoding'));
-  return new Response(bytes, {
+  const coding = chooseCoding(
+    request,
+    [...forms.keys()].filter((one) => one !== 'identity'),
+  );
+  const encoded: Record<string, string> = coding === undefined ? {} : { 'Content-Encoding': coding };
+  return new Response(forms.get(coding ?? 'identity') ?? null, {
     status,
-    headers: {
-      ...headers,
-      'Content-Type': asset.type,
-      ...(coding === 'identity' ? {} : { 'Content-Encoding': coding }),
-    },
+    headers: { ...headers, 'Content-Type': type, ...encoded },
   });
-}
-
-/** Proxies that compress make a tag weak; it names the same page. */
-function isKnown(request: Request, etag: string): boolean {
-  const tags = (request.headers.get('If-None-Match') ?? '').split(',').map((tag) => tag.trim());
-  return tags.some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
 function notBuilt(): Response {
@@ -100,10 +136,24 @@ function notBuilt(): Response {
   );
 }
 
-function isRead(request: Request): boolean {
-  return request.method === 'GET' || request.method === 'HEAD';
+/**
+ * The built dashboard: from inside the executable, or from `packages/dashboard/dist` in a checkout. `undefined` in a
+ * checkout where it has not been built.
+ */
+export async function loadBuiltAssets(): Promise<AssetPack | undefined> {
+  const path = await builtPack();
+  return path === undefined ? undefined : readAssetPack(await Bun.file(path).bytes());
 }
 
-function refuseWrite(request: Request, options: DashboardOptions): Response {
-  return refuseMethod(request.method, METHODS, { ...options, requestId: requestIdOf(request) });
+/** Imported on demand, so that a server without a built dashboard starts all the same. */
+async function builtPack(): Promise<string | undefined> {
+  try {
+    const { default: path } = await import('../../../../dashboard/dist/dashboard.pack', {
+      with: { type: 'file' },
+    });
+    return path;
+  } catch {
+    // Not built: the page says how to build it.
+    return undefined;
+  }
 }

@@ -2,7 +2,7 @@ import { ERROR_CODES, ERROR_STATUS, type ErrorCode, isErrorCode } from '@halyard
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse, refuseMethod } from '../errors.ts';
-import { requestIdOf } from '../request-id.ts';
+import { requestIdOf } from '../request.ts';
 import { renderApiReference } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
 import { readErrorPage, readTitle } from './error-page.ts';

@@ -6,7 +6,7 @@ import type { DeliveryReader } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
-import { requestIdOf } from '../../http/request-id.ts';
+import { requestIdOf } from '../../http/request.ts';
 import {
   mountClients,
   mountDeliveries,

@@ -1,6 +1,6 @@
 import type { Server } from 'bun';
 import type { OpenApiDocument } from '../../http/docs/openapi-document.ts';
-import type { Fallback } from '../../http/listener.ts';
+import type { Fallback } from '../../http/listeners.ts';
 import type { ManagementAppOptions } from './app.ts';
 import type { ManagementApp } from './management-app.ts';
 

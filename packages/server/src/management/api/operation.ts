@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import type { Role } from '../../domain/people.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
-import { readBody } from '../../http/body.ts';
+import { readBody } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
 import { requireRole } from '../permissions.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { guardMetrics } from './metrics-access.ts';
+import { guardMetrics } from './monitoring.ts';
 
 const TOKEN = 'a-token-of-the-scraper';
 

@@ -1,7 +1,9 @@
-/** A content coding that files of the pack are kept in. */
-export type Coding = 'identity' | 'gzip' | 'br';
+const CODINGS = ['br', 'gzip', 'identity'] as const;
 
-/** One file of the dashboard in its forms. */
+/** A content coding that files of the pack are kept in; the best comes first. */
+export type Coding = (typeof CODINGS)[number];
+
+/** One file of the dashboard, in each of its codings. */
 export interface PackedAsset {
   readonly type: string;
   /** A strong entity tag of the uncompressed bytes, with its quotes. */
@@ -22,12 +24,11 @@ interface Head {
 }
 
 const NEWLINE = 10;
-const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity'];
 
 /** Reads what `scripts/dashboard/pack.ts` wrote: a line of JSON, then the bytes it points into. */
 export function readAssetPack(bytes: Uint8Array<ArrayBuffer>): AssetPack {
   const end = bytes.indexOf(NEWLINE);
-  // The file is our own build's: its shape is as written there.
+  // `Head`: our own build wrote the file.
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as Head;
   const body = bytes.subarray(end + 1);
   const assets = new Map<string, PackedAsset>();
@@ -40,21 +41,4 @@ export function readAssetPack(bytes: Uint8Array<ArrayBuffer>): AssetPack {
     assets.set(path, { type, etag, forms: kept });
   }
   return assets;
-}
-
-/** The best form for a caller that sent this `Accept-Encoding`. */
-export function chooseForm(
-  asset: PackedAsset,
-  acceptEncoding: string | null,
-): readonly [Coding, Uint8Array<ArrayBuffer>] {
-  const accepted = new Set<string>();
-  for (const part of (acceptEncoding ?? '').split(',')) {
-    const [coding = '', ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    if (!parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) accepted.add(coding);
-  }
-  for (const [coding, bytes] of asset.forms) if (accepted.has(coding)) return [coding, bytes];
-  return ['identity', asset.forms.get('identity') ?? new Uint8Array()];
 }

@@ -1,0 +1,38 @@
+import type { Freshness } from '../domain/read-side.ts';
+import { isSameSecret } from '../domain/secret.ts';
+
+/** Whether the process works at all. Never asks the database, so that losing it restarts no node. */
+export function healthAnswer(): Response {
+  return statusAnswer(200, { status: 'ok' });
+}
+
+/**
+ * Whether this node should get traffic: its catalog is complete and current, it will see every change, and it is not
+ * shutting down. It turns unready again when any of that ends.
+ */
+export function readinessAnswer(freshness: Freshness): Response {
+  if (freshness.canStream()) return statusAnswer(200, { status: 'ready' });
+  // JSON leaves out members that are undefined.
+  return statusAnswer(503, {
+    status: 'not ready',
+    canRead: freshness.canRead(),
+    reason: freshness.trouble(),
+    staleSeconds: freshness.staleSeconds(),
+  });
+}
+
+function statusAnswer(status: number, body: object): Response {
+  return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } });
+}
+
+/** Answers requests for the metrics; where a token is set, only those that send it as a bearer token. */
+export function guardMetrics(
+  token: string | undefined,
+  scrape: () => Promise<Response>,
+): (request: Request) => Response | Promise<Response> {
+  return (request) => {
+    const sent = request.headers.get('Authorization') ?? '';
+    if (token === undefined || isSameSecret(sent, `Bearer ${token}`)) return scrape();
+    return new Response('The metrics need a token. Send it as a bearer token.\n', { status: 401 });
+  };
+}

@@ -1,0 +1,69 @@
+import { REQUEST_ID_HEADER } from '@halyard/protocol';
+import { ServiceError } from '../domain/errors.ts';
+
+const ACCEPTABLE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+const PROCESS = crypto.randomUUID().slice(0, 8);
+let count = 0;
+
+/** The request's own id if it sent an acceptable one, otherwise a new one that is unique among all nodes. */
+export function requestIdOf(request: Request): string {
+  const sent = request.headers.get(REQUEST_ID_HEADER);
+  return sent !== null && ACCEPTABLE_ID.test(sent) ? sent : `${PROCESS}-${(++count).toString(36)}`;
+}
+
+/** The first of `offered` content codings that the request's `Accept-Encoding` takes. */
+export function chooseCoding<Coding extends string>(
+  request: Request,
+  offered: readonly Coding[],
+): Coding | undefined {
+  const header = request.headers.get('Accept-Encoding');
+  if (header === null) return undefined;
+  const qualities = new Map(
+    header.split(',').map((entry) => {
+      const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+      return [name, quality === undefined ? 1 : Number(quality)];
+    }),
+  );
+  return offered.find((coding) => (qualities.get(coding) ?? qualities.get('*') ?? 0) > 0);
+}
+
+/** Whether an `If-None-Match` header names this entity tag. The comparison is weak: proxies that compress weaken a tag. */
+export function matchesTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/**
+ * Reads a request's body as UTF-8 text, and counts while it arrives. `invalid_argument` for more than `maxBytes`, for
+ * bytes that are not UTF-8, and for a body that breaks off.
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(request, maxBytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalidBody('The body is not valid UTF-8: send JSON in UTF-8.', cause);
+  }
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      if (size > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    // The caller disconnected or was too slow, which is nothing for the error log.
+    throw invalidBody('The body broke off before its end: send all of it.', cause);
+  }
+  if (size > maxBytes) throw invalidBody(`The body is larger than ${maxBytes} bytes: send less at once.`);
+  return Buffer.concat(chunks);
+}
+
+function invalidBody(message: string, cause?: unknown): ServiceError {
+  return new ServiceError('invalid_argument', message, { cause });
+}
