@@ -24,7 +24,7 @@ COPY --from=build /build/dist/halyard /usr/local/bin/halyard
 COPY --from=build --chown=nonroot:nonroot /empty /data
 VOLUME /data
 
-# Bare: whoever runs an image has flags of their own. Five seconds of draining fit into the ten that
+# Bare: an image is run for real flags, not for a demo. Five seconds of draining fit into the ten that
 # `docker stop` gives by default.
 ENV HALYARD_HOST=0.0.0.0 \
     HALYARD_PORT=7070 \

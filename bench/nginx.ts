@@ -70,7 +70,7 @@ http {
 `;
 }
 
-/** Polls, because nginx tells nobody that it listens. */
+/** Polls, because nginx does not report when it listens. */
 async function answers(url: string): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt++) {
     try {

@@ -101,7 +101,7 @@ async function untilAnswered(
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline && child.exitCode === null) {
     try {
-      // No connection is kept: the next process on that port is another one.
+      // No connection is kept: the next start is a new process on that port.
       const response = await fetch(url, {
         headers,
         keepalive: false,
@@ -110,7 +110,7 @@ async function untilAnswered(
       await response.arrayBuffer();
       if (response.ok) return;
     } catch {
-      // Nobody listens yet.
+      // The port is not open yet.
     }
     await Bun.sleep(1);
   }

@@ -29,7 +29,7 @@ export interface CampaignOptions {
   readonly convergenceMs?: number;
   /** How long the fleet may refuse what a fault needs, such as a new key. Default 30,000 ms. */
   readonly preparationMs?: number;
-  /** Told what happens while it happens. */
+  /** Receives a line for each event, as it happens. */
   readonly tell?: (line: string) => void;
 }
 

@@ -74,7 +74,7 @@ export class FleetNode {
     await this.process.kill();
   }
 
-  /** Ends of processes that nobody wanted. */
+  /** Processes that ended unexpectedly. */
   get crashes(): readonly Crash[] {
     return this.#crashes;
   }

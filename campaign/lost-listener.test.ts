@@ -31,7 +31,7 @@ test('a node in a black hole closes its streams, says so everywhere, and comes b
   // Found by the heartbeat: one second between two beats and two seconds for the answer, and a busy machine.
   expect(Math.max(...ends.map((end) => end.at)) - cutAt).toBeLessThan(6_000);
 
-  // The rest of the fleet goes on, and the lost node does not pretend to.
+  // The rest of the fleet keeps working, and the lost node does not pretend to.
   await managementOf(healthy).putState('demo', 'production', 'a', { enabled: true, value: 2 });
   expect(JSON.parse((await healthyStream.nextFrame()).data)).toEqual({ a: { enabled: true, value: 2 } });
   for (const stream of lostStreams) expect(stream.frames).toHaveLength(1);

@@ -26,7 +26,7 @@ export class StreamReader {
     this.#random = world.random.fork();
   }
 
-  /** The revision of the last frame of the open stream; `undefined` while there is none. */
+  /** The revision of the last frame of the open stream; `undefined` without one. */
   get reached(): number | undefined {
     const session = this.#open?.record.session;
     return session && session.revision + session.frames.length - 1;
@@ -50,7 +50,7 @@ export class StreamReader {
     }
   }
 
-  /** Leaves. Nothing is recorded any more. */
+  /** Leaves, and records nothing from then on. */
   close(): void {
     this.#open?.reader.close();
   }

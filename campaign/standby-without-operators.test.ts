@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Management, startNode, startPostgres, until } from '@halyard/testing';
 
-test('a node on a standby serves flags although nobody can sign in yet and nothing can be written there', async () => {
+test('a node on a standby serves flags before the first operator exists, although nothing can be written there', async () => {
   await using primary = await startPostgres();
   const databaseUrl = await primary.createDatabase();
   const writing = await startNode({ databaseUrl });

@@ -1,7 +1,7 @@
 import type { History } from './checker/history.ts';
 import { VIOLATION_KINDS, type Violation } from './checker/violation.ts';
 
-/** How many stories are told; the rest is counted. */
+/** How many violations are described; the rest are counted. */
 const STORIES = 10;
 
 /** A campaign's outcome as text for a person. */

@@ -23,7 +23,7 @@ export class WriteIds {
 
 /**
  * Writes until `signal` aborts: one write after another, each through a random node to a random environment, at most
- * one every `everyMs`. What it was told is recorded; it never asks twice.
+ * one every `everyMs`. It records the answers and never repeats a write.
  */
 export async function runWriter(
   world: World,
@@ -44,10 +44,10 @@ async function writeOnce(world: World, id: number, random: Random): Promise<void
   const place = random.pick(world.places);
   const request = await composeWrite(world, place, id, random);
   const startedAt = now();
-  const told = await send(node, world.fleet.adminToken, { ...request, id });
+  const answer = await send(node, world.fleet.adminToken, { ...request, id });
   world.recorder.write({
     ...{ id, node: node.name, environment: place.name, operations: request.operations, startedAt },
-    ...{ finishedAt: now(), ...told },
+    ...{ finishedAt: now(), ...answer },
     ...(request.expected === undefined ? {} : { expected: request.expected }),
   });
 }

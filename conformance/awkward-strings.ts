@@ -1,4 +1,4 @@
-/** Strings that have broken somebody's router, parser, map or log. None is a flag key that could be created. */
+/** Strings that have broken routers, parsers, maps or logs elsewhere. None of them can be created as a flag key. */
 const FAMOUS = [
   '__proto__',
   '.',

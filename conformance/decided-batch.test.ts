@@ -170,7 +170,7 @@ conformance('10. Decided: batch', (subject) => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  test('S10.13 a body that breaks off harms nobody', async () => {
+  test('S10.13 a body that breaks off harms no other request', async () => {
     const world = await World.make(subject(), FLAGS);
     const head = headOf(world, 'Content-Length: 1000');
     // The socket is left as soon as the time is over, with the body half sent.

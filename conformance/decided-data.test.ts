@@ -173,7 +173,7 @@ conformance('13. Decided: keys, names and values', (subject) => {
     expect(await world.flags()).toEqual({ flag: { enabled: true, rolloutPct: 99.999 } });
   });
 
-  test('S13.7 an environment that is made again goes on counting and starts empty', async () => {
+  test('S13.7 a re-created environment continues its count and starts empty', async () => {
     const world = await World.make(subject());
     const { project, management } = world;
     await management.createEnvironment(project, 'preview');

@@ -23,7 +23,7 @@ conformance('14. Decided: failures and operation', (subject) => {
     await expectError(await world.manage('GET', '/api/nothing'), 'not_found');
   });
 
-  test('S14.7 whoever has been answered reads its own write, in every way', async () => {
+  test('S14.7 a writer reads its own write once it is answered, in every way', async () => {
     const world = await World.make(subject());
     for (let value = 0; value < 25; value++) {
       const revision = await world.put('flag', { enabled: true, value });

@@ -92,7 +92,7 @@ conformance('10. Decided: requests', (subject) => {
     }
   });
 
-  test('S10.16 no answer has CORS headers, whoever asks', async () => {
+  test('S10.16 no answer has CORS headers, whatever the origin', async () => {
     const world = await World.make(subject(), FLAG);
     const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };
     const answers = [

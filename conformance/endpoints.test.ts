@@ -39,7 +39,7 @@ conformance('4. Endpoints', (subject) => {
     await expectError(await world.fetch('/v1/flags/LIMIT?env=production'), 'flag_not_found');
   });
 
-  test('S4.3 a flag that was removed is not there any more', async () => {
+  test('S4.3 a flag that was removed no longer exists', async () => {
     const world = await World.make(subject(), FLAGS);
     await world.management.removeState(world.project, 'production', 'limit');
     await expectError(await world.fetch('/v1/flags/limit?env=production'), 'flag_not_found');

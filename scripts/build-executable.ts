@@ -39,7 +39,7 @@ export async function buildExecutable(outfile: string): Promise<void> {
     });
 }
 
-/** Given by the environment where the build has no repository, as in an image; `undefined` where nobody knows. */
+/** Given by the environment where the build has no repository, as in an image; `undefined` if unknown. */
 function currentCommit(): string | undefined {
   if (process.env.HALYARD_COMMIT) return process.env.HALYARD_COMMIT;
   if (Bun.which('git') === null) return undefined;

@@ -28,7 +28,7 @@ test(
 test('the executable says which commit it was built from', () => {
   const { stdout } = Bun.spawnSync([executable, 'version', '--json'], { env: {} });
   const head = String(Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD']).stdout).trim();
-  // Without a repository nobody knows.
+  // Without a repository the commit is unknown.
   expect(JSON.parse(String(stdout)).commit ?? '').toStartWith(head);
 });
 

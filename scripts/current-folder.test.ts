@@ -22,7 +22,7 @@ function fillUntrusted(folder: string): void {
   writeFileSync(join(folder, '.env'), 'HALYARD_URL=http://from-dotenv.invalid');
 }
 
-/** Runs `halyard doctor` in the folder: it names the server that it was told to ask. */
+/** Runs `halyard doctor` in the folder: it names the server that it would ask. */
 function doctorIn(folder: string, command: readonly string[]): string {
   const PATH = [runtime.path, process.env.PATH].join(delimiter);
   const env = { PATH, HALYARD_PORT: '1' };

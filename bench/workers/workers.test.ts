@@ -26,7 +26,7 @@ test(
 );
 
 test(
-  'the probe asks as often as it was told to',
+  'the probe asks as often as requested',
   async () => {
     await using probe = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
     const result = await probe.ask('run', {
@@ -55,7 +55,7 @@ test(
 );
 
 test(
-  'a command that fails is reported, and the worker goes on',
+  'a command that fails is reported, and the worker continues',
   async () => {
     await using load = await Worker.start<LoadCommands>(machine, 'load-generator.ts', 'load');
     const plan = { url: 'http://127.0.0.1:1', headers: {}, connections: 1, seconds: 1 };

@@ -34,7 +34,7 @@ export function checkGrants(
   }
 }
 
-/** Nobody is refused for a cause that is not there: a temporary failure is never a 401 or a 404. */
+/** A temporary failure is never answered with 401 or 404. */
 export function checkRefusals(history: History, report: Report): void {
   const ended = new Map(history.endedKeys.map((key) => [key.key, key]));
   for (const read of history.reads) {

@@ -13,7 +13,7 @@ test('a history without faults has no violations', () => {
   );
 });
 
-test('an unanswered write that nobody saw is allowed either way', () => {
+test('an unanswered write that no reader saw is allowed either way', () => {
   const steps: Step[] = [
     { kind: 'disconnect', reader: 0 },
     { kind: 'disconnect', reader: 3 },

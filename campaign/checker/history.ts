@@ -13,7 +13,7 @@ export interface History {
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
   readonly losses: readonly Loss[];
-  /** Processes that ended although nobody had ended them. */
+  /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];
   /** What every source said after the last change, when all faults were off and time to converge had passed. */
   readonly finals: readonly Final[];
@@ -48,7 +48,7 @@ export interface Write {
    * answer, both outcomes are allowed, but only one of them everywhere.
    */
   readonly outcome: 'acknowledged' | 'refused' | 'unknown';
-  /** The environment's revision that the writer was told. */
+  /** The environment's revision in the writer's answer. */
   readonly revision?: number;
   /** The write was to happen only directly after this revision (`If-Match` on the counter, which every write sets). */
   readonly expected?: number;

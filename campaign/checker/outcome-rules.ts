@@ -9,7 +9,7 @@ export function checkOutcome(history: History, timelines: Timelines, report: Rep
   for (const last of lastSessions(history)) checkReader(last, history, timelines, report);
 }
 
-/** Whatever breaks around it, a node goes on. */
+/** A node keeps running, whatever breaks around it. */
 export function checkCrashes(history: History, report: Report): void {
   for (const { node, at, story } of history.crashes) {
     report({ kind: 'crashed', at, subject: node, story: `The process of ${node} ended by itself. ${story}` });

@@ -362,7 +362,7 @@ function newestAcknowledged(history: History): readonly Write[] {
   });
 }
 
-/** The history of a fleet that forgot a write: nobody saw it, but its writer was told that it is there. */
+/** The history of a fleet that forgot a write: no reader saw it, although it was acknowledged. */
 function withoutTraceOf(history: History, write: Write): History | undefined {
   const isTrace = (content: string): boolean => counterIn(content) === write.id;
   const before = contentBefore(history, write);

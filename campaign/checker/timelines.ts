@@ -44,13 +44,13 @@ export class Timelines {
       return { kind: 'mix', story: `It is no flag map with a counter: ${content.slice(0, 120)}` };
     }
     const home = this.#homes.get(writeId);
-    if (home === undefined) return { kind: 'phantom', story: `Nobody ever made write ${writeId}.` };
+    if (home === undefined) return { kind: 'phantom', story: `Write ${writeId} was never sent.` };
     if (home !== environment) return { kind: 'foreign', story: `Write ${writeId} was made in ${home}.` };
     return { kind: 'phantom', story: `Write ${writeId} was refused and shows all the same.` };
   }
 }
 
-/** A place in a timeline, or the reason why there is none. */
+/** A place in a timeline, or the reason why it is missing. */
 export type Placed =
   | { readonly revision: number }
   | { readonly kind: Extract<ViolationKind, 'mix' | 'phantom' | 'foreign'>; readonly story: string };

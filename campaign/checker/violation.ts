@@ -2,7 +2,7 @@
 export const VIOLATION_KINDS = {
   mix: 'P1: a map that is no committed revision',
   foreign: 'P1: a map of another environment',
-  phantom: 'P1: a write that nobody made or that was refused',
+  phantom: 'P1: a write that was never sent, or was refused',
   'wrong-revision': 'P1: a revision header that does not fit the map',
   repeat: 'P2: a revision sent twice',
   'went-back': 'P2, P7: an older revision after a newer one',

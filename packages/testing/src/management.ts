@@ -181,7 +181,7 @@ function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: an answer from below the service, told as it is.
+    // Not JSON: an answer from below the service, reported as it is.
     return text;
   }
 }

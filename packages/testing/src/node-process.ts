@@ -35,7 +35,7 @@ export interface NodeProcess {
   readonly exited: Promise<number>;
   /** Ends it with SIGTERM and waits. Gives the exit code. */
   stop(): Promise<number>;
-  /** Ends it with SIGKILL and waits: nothing is flushed, nobody is told. */
+  /** Ends it with SIGKILL and waits: nothing is flushed or announced. */
   kill(): Promise<void>;
   /** Freezes the process (SIGSTOP): its sockets stay open and silent. */
   pause(): void;

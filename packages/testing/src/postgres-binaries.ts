@@ -8,11 +8,11 @@ export interface RunAs {
   readonly gid?: number;
 }
 
-/** The customary ids of "nobody". */
-const NOBODY = 65_534;
+/** The customary id of a user without rights. */
+const UNPRIVILEGED = 65_534;
 
 /** Who PostgreSQL runs as. */
-export const RUN_AS: RunAs = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+export const RUN_AS: RunAs = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
 
 let found: Promise<string> | undefined;
 

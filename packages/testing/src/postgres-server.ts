@@ -88,7 +88,7 @@ export class PostgresServer implements AsyncDisposable {
         this.#hasRun = true;
         return;
       } catch (error) {
-        // Whoever has it may have asked for a free one at the same moment.
+        // Another process may have asked for a free port at the same moment.
         const isTaken = String(error).includes('Address already in use');
         if (!isTaken || this.#hasRun || attempts === 5) throw error;
         this.#port = lastingPort();
@@ -137,7 +137,7 @@ export class PostgresServer implements AsyncDisposable {
     if (child === undefined) return;
     await killTree(child.pid);
     await child.exited;
-    // The id in it may soon be that of somebody else.
+    // The id in it may soon belong to another process.
     rmSync(this.#pidFile, { force: true });
   }
 
@@ -210,7 +210,7 @@ async function launch(server: PostgresServer, fill: () => Promise<void>): Promis
   }
 }
 
-/** The watchdog removes it, and nobody before: only there it finds which process to end. */
+/** Only the watchdog removes it: it needs it to find the process to end. */
 function makeHome(): string {
   const path = mkdtempSync(join(tmpdir(), 'halyard-postgres-'));
   handOver(path);

@@ -30,7 +30,7 @@ test('a released child lives on', async () => {
   await child.exited;
 });
 
-/** A killed child of nobody stays in the process table until it is reaped; a zombie is not alive. */
+/** A killed orphan stays in the process table until it is reaped; a zombie is not alive. */
 function isAlive(pid: number): boolean {
   const state = Bun.spawnSync(['ps', '-o', 'stat=', '-p', String(pid)])
     .stdout.toString()

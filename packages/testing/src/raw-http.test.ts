@@ -8,7 +8,7 @@ afterEach(() => {
   server?.close();
 });
 
-test('two answers on one connection are told apart', async () => {
+test('separates two answers on one connection', async () => {
   using real = Bun.serve({ port: 0, fetch: (request) => new Response(new URL(request.url).pathname) });
   const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const exchange = await sendRaw(real.url.href, get('/a') + get('/b'), { answers: 2 });
@@ -45,7 +45,7 @@ test('a cut answer is no answer', async () => {
   expect(exchange.bytes.toString()).toEndWith('only this');
 });
 
-test('a torn connection is told from a closed one', async () => {
+test('distinguishes a torn connection from a closed one', async () => {
   const url = await serve((socket) => socket.resetAndDestroy());
   expect((await sendRaw(url, 'x')).ended).toBe('reset');
 });

@@ -12,7 +12,7 @@ afterEach(() => {
   server?.close();
 });
 
-test('frames and comments are told apart, with their raw bytes', async () => {
+test('separates frames from comments, and keeps their raw bytes', async () => {
   const reader = await openSse(await serve([HEAD, chunk(':\n\n'), chunk('data: {"a":1}\n\n:beat\n\n')]));
   expect(reader.status).toBe(200);
   expect(reader.headers.get('x-r')).toBe('7');
@@ -31,7 +31,7 @@ test('a frame that comes in pieces, cut inside a character, is one frame', async
   reader.close();
 });
 
-test('a proper end, a cut and a reset are told apart', async () => {
+test('distinguishes a proper end, a cut and a reset', async () => {
   const closed = await openSse(await serve([HEAD, chunk('data: 1\n\n'), '0\r\n\r\n']));
   expect((await closed.untilEnded()).how).toBe('closed');
   const cut = await openSse(await serve([HEAD, chunk('data: 1\n\ndata: ha')], (socket) => socket.end()));
@@ -71,7 +71,7 @@ test('a paused reader takes nothing from the kernel until it is resumed', async 
   );
   reader.pause();
   // The buffers of the kernel fill up, and the rest waits at the sender.
-  await until('the sender cannot write any more', () => {
+  await until('the buffer of the sender is full', () => {
     const before = sent?.writableLength ?? 0;
     return before > 0 && Bun.sleep(50).then(() => sent?.writableLength === before);
   });

@@ -59,8 +59,8 @@ export class TcpProxy {
   }
 
   /**
-   * From now on nothing passes, in either direction, and nobody is told: open connections stay open, new ones are
-   * accepted and hang. What is sent meanwhile is held and delivered by {@link restore}, as TCP would repeat it.
+   * From now on nothing passes in either direction, without a sign: open connections stay open, new ones are accepted
+   * and hang. What is sent is held and delivered by {@link restore}, as TCP would repeat it.
    */
   blackhole(): void {
     this.#mode = 'blackhole';

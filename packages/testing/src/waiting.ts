@@ -22,7 +22,7 @@ export async function until<T>(
       const seen = await look();
       // What is neither absent nor false nor empty is what was waited for.
       if (seen) return seen as Exclude<T, Missing>;
-      // Nobody waits for the result of a look that came too late.
+      // The result of a look that came too late is dropped.
       if (isLate) throw new Error('late');
       await Bun.sleep(10);
     }

@@ -7,7 +7,7 @@ const CLIENTS = 20;
 /** What became of one client that asks again and again on one connection, until an answer says that it ends. */
 interface Outcome {
   readonly answers: number;
-  readonly end: 'told' | 'lost';
+  readonly end: 'announced' | 'lost';
 }
 
 /** Asks again and again, each time at once. Calls `onAnswer` after each answer. */
@@ -25,10 +25,10 @@ function askOn(url: string, key: string, onAnswer: () => void): Promise<Outcome>
     received = '';
     answers++;
     onAnswer();
-    if (/^connection: close$/im.test(head)) socket.end(() => resolve({ answers, end: 'told' }));
+    if (/^connection: close$/im.test(head)) socket.end(() => resolve({ answers, end: 'announced' }));
     else socket.write(request);
   });
-  // A reset closes it too, and is told by what became of the request.
+  // A reset closes it too; the request's outcome shows which one it was.
   socket.on('error', () => {});
   socket.on('close', () => resolve({ answers, end: 'lost' }));
   return promise;
@@ -50,7 +50,7 @@ test('a node that stops answers what was asked on open connections, and ends eac
     await busy.promise;
     const exitCode = node.stop();
     const outcomes = await Promise.all(clients);
-    expect(outcomes.map(({ end }) => end)).toEqual(clients.map(() => 'told'));
+    expect(outcomes.map(({ end }) => end)).toEqual(clients.map(() => 'announced'));
     expect(await exitCode).toBe(0);
   } finally {
     await node.stop();

@@ -19,9 +19,9 @@ export interface FirstStartParts {
 
 /** What a first start found and created. */
 export interface PreparedStart {
-  /** Whether nobody can sign in to the dashboard yet. */
+  /** Whether the first operator is still missing. */
   needsOperator: boolean;
-  /** The one-time link for the first administrator, while there is none. Never created for a log. */
+  /** The one-time link for the first administrator, before there is one. Never created for a log. */
   setupLink?: string;
   /** The demo project of an empty database. Its key is shown once. */
   firstStart?: FirstStart;
@@ -56,6 +56,6 @@ export function warnUnprepared(log: Logger, err: unknown): void {
 
 /** The set-up links of earlier starts under this name end with the next one. */
 function makerName({ config, port }: FirstStartParts): string {
-  // Processes that share a port are told apart by their number, which no later start has.
+  // Processes that share a port differ by their process id, which changes with every start.
   return `node:${hostname()}:${port}${config.reusePort ? `:${process.pid}` : ''}`;
 }

@@ -73,7 +73,7 @@ export class Housekeeping {
     }
   }
 
-  /** An outage is told of by the follower, and on a standby nothing of this can ever be written. */
+  /** The follower reports outages, and a standby can never be written. */
   #noteFailure(err: unknown, message: string): void {
     this.#parts.log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   }

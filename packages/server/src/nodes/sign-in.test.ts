@@ -89,7 +89,7 @@ test('a session is one on every node, and so is its end', async () => {
   expect([after.status, await after.json()]).toMatchObject([401, { error: 'not_signed_in' }]);
 });
 
-test('50 sign-ins at once are bounded on every node, and flags are read meanwhile', async () => {
+test('50 sign-ins at once are bounded on every node, and flags can be read throughout', async () => {
   const node = nodeAt(0);
   const headers = { Authorization: `Bearer ${node.adminToken}` };
   const made = await fetch(`${node.url}/api/projects/shop/keys`, {
