@@ -1,4 +1,10 @@
-import { DEFAULT_ENVIRONMENTS, ERROR_CODES, FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
+import {
+  DEFAULT_ENVIRONMENTS,
+  ERROR_CODES,
+  FLAG_KEY_PATTERN,
+  type Json,
+  NAME_PATTERN,
+} from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { ENVIRONMENT_COLORS } from '../../domain/project.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
@@ -29,10 +35,13 @@ export const ErrorBodySchema = z
   })
   .openapi('Error');
 
+// The type is true because bodies come from `JSON.parse`, which makes nothing else.
 const ValueSchema = z
   .unknown()
   .optional()
-  .openapi({ description: 'Any JSON value, at most 64 KiB, 32 levels deep.' });
+  .openapi({ description: 'Any JSON value, at most 64 KiB, 32 levels deep.' }) as unknown as z.ZodOptional<
+  z.ZodType<Json>
+>;
 const RolloutSchema = z.number().openapi({
   minimum: 0,
   maximum: 100,

@@ -17,7 +17,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 const MEDIA_TYPES = ['application/json', 'application/yaml'] as const;
 
-const DeclarationSchema = z
+/** The document of a project, as export writes it and import reads it. */
+export const DeclarationSchema = z
   .strictObject({
     halyard: z.literal(DECLARATION_VERSION),
     project: NameSchema,
@@ -32,7 +33,8 @@ const DeclarationSchema = z
   })
   .openapi('Declaration');
 
-const ImportResultSchema = z
+/** The answer of an import. */
+export const ImportResultSchema = z
   .object({
     project: NameSchema,
     policy: z.enum(IMPORT_POLICIES),

@@ -19,6 +19,27 @@ const tag = 'Compare and copy';
 const Revision = EnvironmentRecordSchema.shape.revision;
 const PlaceSchema = z.object({ environment: NameSchema, revision: Revision });
 
+/** The answer of a comparison of two environments. */
+export const ComparisonSchema = z.object({
+  from: PlaceSchema,
+  to: PlaceSchema,
+  differences: z.array(
+    z.object({ key: FlagKeySchema, from: FlagStateSchema.optional(), to: FlagStateSchema.optional() }),
+  ),
+});
+
+/** The answer of a copy. */
+export const CopiedSchema = z.object({
+  environment: NameSchema,
+  revision: Revision,
+  fromRevision: Revision,
+  changed: z.array(FlagKeySchema),
+  ...seqMember,
+  differences: z.array(
+    z.object({ key: FlagKeySchema, before: FlagStateSchema.optional(), after: FlagStateSchema.optional() }),
+  ),
+});
+
 /** Mounts the routes that compare environments and copy states between them. */
 export function mountCopy(app: ManagementApp, context: ManagementContext): void {
   mountCompare(app, context);
@@ -48,20 +69,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
         status: 200,
         description: 'The environment as it is now, and what was copied or would be.',
         tagOf: 'The revision of the environment.',
-        schema: z.object({
-          environment: NameSchema,
-          revision: Revision,
-          fromRevision: Revision,
-          changed: z.array(FlagKeySchema),
-          ...seqMember,
-          differences: z.array(
-            z.object({
-              key: FlagKeySchema,
-              before: FlagStateSchema.optional(),
-              after: FlagStateSchema.optional(),
-            }),
-          ),
-        }),
+        schema: CopiedSchema,
       },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
@@ -92,17 +100,7 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
       answer: {
         status: 200,
         description: 'Both revisions, and the flags that differ, by key.',
-        schema: z.object({
-          from: PlaceSchema,
-          to: PlaceSchema,
-          differences: z.array(
-            z.object({
-              key: FlagKeySchema,
-              from: FlagStateSchema.optional(),
-              to: FlagStateSchema.optional(),
-            }),
-          ),
-        }),
+        schema: ComparisonSchema,
       },
       errors: ['project_not_found', 'environment_not_found'],
     },

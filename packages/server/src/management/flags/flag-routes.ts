@@ -170,7 +170,8 @@ function present(text: {
 
 const archiveErrors = ['project_not_found', 'flag_not_found', 'confirmation_required'] as const;
 
-const OutcomesSchema = z.object({
+/** The answer of an archive of several flags. */
+export const ArchivedFlagsSchema = z.object({
   results: z.array(
     z.union([
       z.object({ key: FlagKeySchema, archived: z.literal(true), ...seqMember }),
@@ -213,7 +214,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
         schema: z.strictObject({ keys: z.array(FlagKeySchema).openapi({ minItems: 1, maxItems: MAX_BULK }) }),
       },
       confirms: true,
-      answer: { status: 200, description: 'What became of each.', schema: OutcomesSchema },
+      answer: { status: 200, description: 'What became of each.', schema: ArchivedFlagsSchema },
       errors: ['project_not_found'],
     },
     async ({ params: { project }, body: { keys }, actor, requestId }) => {

@@ -143,6 +143,14 @@ function stateAnswer({ stored, changed, environmentRevision, seq }: Written<Stat
 /** Largest body of a change, in bytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
+/** The answer of a change of several flags. */
+export const ChangeWrittenSchema = z.object({
+  environment: NameSchema,
+  revision: EnvironmentRecordSchema.shape.revision,
+  changed: z.array(FlagKeySchema),
+  ...seqMember,
+});
+
 /** Mounts the route of changes of several flags. */
 export function mountChanges(app: ManagementApp, context: ManagementContext): void {
   mount(
@@ -168,12 +176,7 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
         status: 200,
         description: 'The environment as it is now, and which flags changed.',
         tagOf: 'The revision of the environment.',
-        schema: z.object({
-          environment: NameSchema,
-          revision: EnvironmentRecordSchema.shape.revision,
-          changed: z.array(FlagKeySchema),
-          ...seqMember,
-        }),
+        schema: ChangeWrittenSchema,
       },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required', 'flag_archived'],
     },

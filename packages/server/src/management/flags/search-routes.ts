@@ -6,7 +6,8 @@ import { mount } from '../api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 
-const HitSchema = z
+/** One result of a search. */
+export const SearchHitSchema = z
   .object({
     kind: z.enum(SEARCH_KINDS),
     project: NameSchema,
@@ -33,7 +34,7 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
       answer: {
         status: 200,
         description: 'The best first.',
-        schema: z.object({ results: z.array(HitSchema) }),
+        schema: z.object({ results: z.array(SearchHitSchema) }),
       },
     },
     async ({ query: { q, limit } }) => {

@@ -1,0 +1,89 @@
+/**
+ * The records of the management API as types, derived from the schemas that check and describe them. Type exports
+ * only, for clients in this repository: `import type { FlagRecord } from '…/management/api/types.ts'`.
+ */
+import type { z } from '@hono/zod-openapi';
+import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
+import type { ComparisonSchema, CopiedSchema } from '../flags/copy-routes.ts';
+import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
+import type { ChangeWrittenSchema } from '../flags/flag-state-routes.ts';
+import type { SearchHitSchema } from '../flags/search-routes.ts';
+import type { AuditEntrySchema } from '../history/history-routes.ts';
+import type {
+  InvitationRecordSchema,
+  LinkSchema,
+  OfferedLinkSchema,
+  OperatorRecordSchema,
+  SessionSchema,
+  TokenRecordSchema,
+} from '../people/people-schemas.ts';
+import type {
+  DoneSchema,
+  EnvironmentRecordSchema,
+  ErrorBodySchema,
+  FlagRecordSchema,
+  FlagStateSchema,
+  KeyedStateSchema,
+  KeyRecordSchema,
+  ProjectRecordSchema,
+  StatePatchSchema,
+  StateRecordSchema,
+  StateWrittenSchema,
+} from './schemas.ts';
+
+/** The body of every error answer. */
+export type ErrorBody = z.infer<typeof ErrorBodySchema>;
+/** The answer of a write that leaves no record. */
+export type Done = z.infer<typeof DoneSchema>;
+
+/** A project with its environments. */
+export type ProjectRecord = z.infer<typeof ProjectRecordSchema>;
+/** A project in the list of projects. */
+export type ProjectSummary = Omit<ProjectRecord, 'environments'>;
+/** An environment of a project. */
+export type EnvironmentRecord = z.infer<typeof EnvironmentRecordSchema>;
+/** A project key without the key itself. */
+export type KeyRecord = z.infer<typeof KeyRecordSchema>;
+
+/** A flag with its states by environment. */
+export type FlagRecord = z.infer<typeof FlagRecordSchema>;
+/** A flag's state. */
+export type FlagState = z.infer<typeof FlagStateSchema>;
+/** The body that changes parts of a state. */
+export type StatePatch = z.infer<typeof StatePatchSchema>;
+/** A state with its revision and its author. */
+export type StateRecord = z.infer<typeof StateRecordSchema>;
+/** A state under its key. */
+export type KeyedState = z.infer<typeof KeyedStateSchema>;
+/** The answer of a write of one state. */
+export type StateWritten = z.infer<typeof StateWrittenSchema>;
+/** The answer of a change of several flags. */
+export type ChangeWritten = z.infer<typeof ChangeWrittenSchema>;
+/** One flag's outcome of an archive of several. */
+export type ArchiveResult = z.infer<typeof ArchivedFlagsSchema>['results'][number];
+/** The answer of a comparison of two environments. */
+export type Comparison = z.infer<typeof ComparisonSchema>;
+/** The answer of a copy. */
+export type Copied = z.infer<typeof CopiedSchema>;
+/** One result of a search. */
+export type SearchHit = z.infer<typeof SearchHitSchema>;
+
+/** The document of a project. */
+export type Declaration = z.infer<typeof DeclarationSchema>;
+/** The answer of an import. */
+export type ImportResult = z.infer<typeof ImportResultSchema>;
+/** One entry of the audit log. */
+export type AuditEntry = z.infer<typeof AuditEntrySchema>;
+
+/** A person who signs in. */
+export type OperatorRecord = z.infer<typeof OperatorRecordSchema>;
+/** Whether a person is signed in, and who. */
+export type SessionRecord = z.infer<typeof SessionSchema>;
+/** An invitation without its link. */
+export type InvitationRecord = z.infer<typeof InvitationRecordSchema>;
+/** An invitation with its link, which is shown once. */
+export type OfferedLink = z.infer<typeof OfferedLinkSchema>;
+/** What a one-time link opens. */
+export type InvitationFacts = z.infer<typeof LinkSchema>;
+/** An access token without the token itself. */
+export type TokenRecord = z.infer<typeof TokenRecordSchema>;
