@@ -194,7 +194,7 @@ describe('copy', () => {
     expect(await seen(`copy a ${places}`)).toBe('a is already the same in staging and production.\n');
     const misspelled = await halyard(`copy cc a ${places}`);
     expect(misspelled).toMatchObject({ exitCode: 3, out: '' });
-    expect(misspelled.err).toContain('There is no flag "cc" here');
+    expect(misspelled.err).toContain('The flag "cc" does not exist here');
   });
 });
 

@@ -5,7 +5,7 @@ export interface ManagementContext {
   readonly store: Store;
   /** Resolves once this node has applied the change-log row `seq`, so that the writer reads its own write. */
   waitForApplied(seq: number): Promise<void>;
-  /** Throws `internal_error` while this node cannot follow the log: a write nobody could see is not taken. */
+  /** Throws `internal_error` while this node cannot follow the log: such a write would not be visible here. */
   assertWritable(): void;
   /** Epoch milliseconds. */
   now(): number;
@@ -14,6 +14,6 @@ export interface ManagementContext {
   newId(): string;
   /** Waits, in milliseconds; by the real clock where it is absent. */
   pause?(ms: number): Promise<void>;
-  /** Told when a change has been scheduled, for whoever runs them on this node. Time in epoch milliseconds. */
+  /** Called when a change has been scheduled, for the runner on this node. Time in epoch milliseconds. */
   scheduled?(dueAt: number): void;
 }

@@ -5,7 +5,7 @@ import type { StoreReader, StoreTransaction } from '../domain/store.ts';
 import { quote } from '../domain/strict-members.ts';
 import { requireChangeOf } from './permissions.ts';
 
-/** Where an operation on one environment takes place. */
+/** The environment that an operation is about, by name. */
 export interface EnvironmentPlace {
   readonly project: string;
   readonly environment: string;
@@ -17,7 +17,7 @@ export async function findProject(reader: StoreReader, name: string): Promise<Pr
   if (project !== undefined) return project;
   throw new ServiceError(
     'project_not_found',
-    `There is no project ${quote(name)}: check the name, or create it.`,
+    `The project ${quote(name)} does not exist: check the name, or create it.`,
   );
 }
 
@@ -30,8 +30,8 @@ export async function findEnvironment(reader: StoreReader, place: EnvironmentPla
 }
 
 /**
- * As {@link findEnvironment}, for somebody who may change what is in it (`forbidden`, `confirmation_required`); from
- * here until commit nobody else can.
+ * As {@link findEnvironment}, checks that the actor may change its states (`forbidden`, `confirmation_required`), and
+ * locks it until the commit.
  */
 export async function lockPlace(
   transaction: StoreTransaction,
@@ -46,7 +46,7 @@ export async function lockPlace(
 }
 
 /**
- * Locks environments in the order that keeps two operations from waiting for each other. Gives those still there.
+ * Locks environments in the order that keeps two operations from waiting for each other. Returns those that still exist.
  * Whether the actor may change one is asked with {@link requireChangeOf} before it is changed.
  */
 export async function lockAll(
@@ -67,8 +67,8 @@ export function byName(environments: readonly Environment[]): readonly Environme
 }
 
 /**
- * Locks a project and all its environments, for whoever changes flags as such; gives the environments. The project
- * as well, since one without environments has nothing else that two writers could meet at.
+ * Locks a project and all its environments, for changes of flags as such, and returns the environments. A project
+ * without environments has only its own lock to keep two writers apart.
  */
 export async function lockProject(
   transaction: StoreTransaction,
@@ -85,15 +85,15 @@ export async function findFlag(reader: StoreReader, projectId: string, key: stri
   throw flagNotFound(key);
 }
 
-/** There is no such flag where it was looked for. */
+/** The flag does not exist in this project or environment. */
 export function flagNotFound(key: string): ServiceError {
   return new ServiceError(
     'flag_not_found',
-    `There is no flag ${quote(key)} here: check the key, or create it.`,
+    `The flag ${quote(key)} does not exist here: check the key, or create it.`,
   );
 }
 
-/** The flag is archived, so that nobody can give it a state. */
+/** The flag is archived, so its states cannot change. */
 export function flagArchived(key: string): ServiceError {
   return new ServiceError(
     'flag_archived',
@@ -101,7 +101,7 @@ export function flagArchived(key: string): ServiceError {
   );
 }
 
-/** There is no such environment in the project. */
+/** The environment does not exist in the project. */
 export function environmentNotFound(name: string): ServiceError {
   return new ServiceError(
     'environment_not_found',

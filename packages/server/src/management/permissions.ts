@@ -4,18 +4,18 @@ import { ROLES, type Role } from '../domain/people.ts';
 import type { Environment } from '../domain/project.ts';
 import { quote } from '../domain/strict-members.ts';
 
-/** Refuses with `forbidden` who has a lesser role than `least`. */
+/** Refuses an actor whose role is lower than `least` with `forbidden`. */
 export function requireRole({ permissions }: Actor, least: Role): void {
   if (ROLES.indexOf(permissions.role) >= ROLES.indexOf(least)) return;
   throw new ServiceError(
     'forbidden',
-    `This needs the role "${least}", and yours is "${permissions.role}": ask an administrator.`,
+    `This requires the role "${least}", and yours is "${permissions.role}": ask an administrator.`,
   );
 }
 
 /**
- * Refuses who may not change the states of this environment: `forbidden` for want of the permission,
- * `confirmation_required` where it is protected and a person has not confirmed this very request.
+ * Refuses an actor who may not change the states of this environment: `forbidden` without the permission,
+ * `confirmation_required` when it is protected and an operator has not confirmed this request.
  */
 export function requireChangeOf(actor: Actor, environment: Environment): void {
   requireRole(actor, 'editor');

@@ -25,7 +25,7 @@ export function checkFlagKey(key: string): void {
   );
 }
 
-/** Refuses a name of a key or token that is blank or too long. Gives it without white space around it. */
+/** Refuses a name of a key or token that is blank or too long. Returns it trimmed. */
 export function checkLabel(name: string): string {
   const label = name.trim();
   if (label !== '' && label.length <= MAX_TEXT.label && !hasControl(label)) return label;
@@ -49,11 +49,11 @@ export function checkTags(tags: readonly string[]): void {
   for (const tag of tags) {
     if (tag.trim() !== tag || tag === '' || tag.length > MAX_TEXT.tag || hasControl(tag)) {
       throw invalid(
-        `"tags" has ${quote(tag)}: a tag is 1 to ${MAX_TEXT.tag} characters without blanks around.`,
+        `"tags" has ${quote(tag)}: a tag is 1 to ${MAX_TEXT.tag} characters without surrounding blanks.`,
       );
     }
   }
-  if (new Set(tags).size < tags.length) throw invalid('"tags" has one tag twice: give each once.');
+  if (new Set(tags).size < tags.length) throw invalid('"tags" contains a tag twice: list each once.');
 }
 
 /** Refuses an owner that is too long or not on one line. */
@@ -65,9 +65,7 @@ export function checkOwner(owner: string): void {
 /** Refuses an expiry that is not in the future. */
 export function checkExpiry(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;
-  throw invalid(
-    '"expiresAt" is not in the future: give a later time, or leave it out for one that never expires.',
-  );
+  throw invalid('"expiresAt" is not in the future: send a later time, or leave it out to never expire.');
 }
 
 /** Control characters have no place in a name: they break terminals and log lines. */
@@ -75,7 +73,7 @@ function hasControl(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
 
-/** Words of our own before somebody's note, as long as notes may be; a character at the end is not cut in two. */
+/** Prefixes a person's note, cut to the longest note allowed; a surrogate pair at the end is not split. */
 export function prefixNote(own: string, note: string | undefined): string {
   if (note === undefined) return own;
   return `${own}: ${note}`.slice(0, MAX_TEXT.note).replace(/[\uD800-\uDBFF]$/, '');

@@ -4,11 +4,11 @@ import type { ManagementContext } from './context.ts';
 
 /** A record as a write leaves it. */
 export type Written<T extends object> = T & {
-  /** Where the change stands in the log; absent where there was nothing to change. */
+  /** The number of the change in the log; absent when nothing changed. */
   readonly seq?: number;
 };
 
-/** Runs one management operation as one transaction and gives its result once this node has applied it. */
+/** Runs one management operation as one transaction and returns its result once this node has applied it. */
 export async function write<T>(
   context: ManagementContext,
   actor: Actor,
@@ -17,7 +17,7 @@ export async function write<T>(
   return (await applyWrite(context, actor, work)).result;
 }
 
-/** As {@link write}, for a result that says which change made it. */
+/** As {@link write}, with the number of the change in the result. */
 export async function writeRecord<T extends object>(
   context: ManagementContext,
   actor: Actor,
@@ -27,7 +27,7 @@ export async function writeRecord<T extends object>(
   return seq === undefined ? result : { ...result, seq };
 }
 
-/** As {@link write}, for a command that leaves no record: gives which change it was. */
+/** As {@link write}, for a command that leaves no record: returns the number of the change. */
 export function writeDone(
   context: ManagementContext,
   actor: Actor,

@@ -15,7 +15,7 @@ export function created(body: Writable, headers: Readonly<Record<string, string>
   return jsonResponse(201, body, headers);
 }
 
-/** Answers 200 with where the change stands in the log: what a write has to say that leaves no record. */
+/** Answers 200 with the position of the change in the log, for a write that leaves no record. */
 export function done({ seq }: Written<object>, headers: Readonly<Record<string, string>> = {}): Response {
   return ok({ seq }, headers);
 }

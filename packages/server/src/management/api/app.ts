@@ -99,7 +99,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   return app;
 }
 
-/** Whatever the answer is: it has the request's id, is not stored, and is nothing a browser would run or frame. */
+/** Adds the request's id to every answer, and keeps browsers from storing, running or framing it. */
 const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
   c.set('requestId', requestIdOf(c.req.raw));
   await next();

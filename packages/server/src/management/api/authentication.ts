@@ -21,7 +21,7 @@ export interface AuthenticationOptions {
 /** Seconds a request may be silent once it is authenticated: longer than one statement may take, which is 60. */
 const WORK_SECONDS = 120;
 
-/** Who was let in, and how to ask again. */
+/** The authenticated actor, and how to check again that its credentials are still valid. */
 interface Admission {
   readonly actor: Actor;
   readonly session?: ActiveSession;
@@ -29,12 +29,12 @@ interface Admission {
 }
 
 /**
- * Lets through who presents a valid access token or, without any `Authorization`, a valid session, and notes who it
+ * Requires a valid access token or, without any `Authorization`, a valid session, and notes whose it
  * is. All causes of refusal of either give one identical answer; the secret itself goes nowhere.
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
   const { context, adminToken, log } = options;
-  // An outage is told of by the follower, and on a standby no use can ever be noted.
+  // The follower reports an outage, and on a standby no use can ever be noted.
   const noteFailure = (err: unknown, message: string) =>
     log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   const uses = new TokenUses(context, (error) =>
@@ -71,7 +71,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const { actor, session, stillValid } = await (id === undefined
       ? admitToken(header ?? '', caller)
       : admitSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
-    // The listener gives strangers 10 seconds. Whoever is known may wait for a lock, or import a whole project.
+    // The listener allows 10 seconds without credentials. An authenticated request may wait for a lock or a large import.
     c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
     c.set('stillValid', stillValid);
     if (session !== undefined) c.set('session', session);
@@ -90,7 +90,7 @@ function invalidToken(): ServiceError {
 function notSignedIn(): ServiceError {
   return new ServiceError(
     'not_signed_in',
-    'The session has ended or there was none: sign in, or send an access token.',
+    'You are not signed in, or your session has ended: sign in, or send an access token.',
   );
 }
 
@@ -115,7 +115,7 @@ function decodeNote(header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // No UTF-8, so it is Latin-1, which the header says as it is.
+    // Not UTF-8, so the header is Latin-1 already.
     return header;
   }
 }
@@ -134,7 +134,7 @@ const SAFE_TYPES = ['application/json', 'application/yaml'];
 /**
  * Refuses what another site's page makes a browser send: everything that changes something without an access token
  * must come from a page of this very server and hold JSON. A browser adds cookies by itself, but never `Authorization`,
- * and says where a page is from; a program that sends neither cookie nor origin has nothing that could be abused.
+ * and states the page's origin; a program that sends neither cookie nor origin carries nothing to abuse.
  */
 export function guardAgainstOtherPages(options: OwnPageOptions): MiddlewareHandler<ManagementEnv> {
   return async (c, next) => {
@@ -175,7 +175,7 @@ function requireSafeType({ headers, body }: Request): void {
   throw invalid('The body must say that it is JSON: send "Content-Type: application/json".');
 }
 
-/** Notes where each request comes from. A proxy before this node is believed only when `trustProxy` says so. */
+/** Notes the address of each caller. `X-Forwarded-For` counts only with `trustProxy`. */
 export function noteCaller({
   trustProxy,
 }: {
@@ -193,7 +193,7 @@ function addressOf(c: Context<ManagementEnv>, trustProxy: boolean): string | und
   return forwarded ?? c.env?.server?.requestIP(c.req.raw)?.address;
 }
 
-/** The address that the nearest proxy saw: what stands before it in the header is only what callers say. */
+/** The address that the nearest proxy saw. Callers can write anything before it in the header. */
 function lastForwarded(header: string | undefined): string | undefined {
   const last = header?.split(',').at(-1)?.trim();
   return last === undefined || isIP(last) === 0 ? undefined : last;

@@ -34,9 +34,8 @@ export function accept<T>(schema: z.ZodType<T>, data: unknown, what: 'body' | 'q
 const ELEMENTS_AT_ONCE = 1000;
 
 /**
- * Data of which no list is long, and which together hold every element of the lists in `data`. The schema notes
- * everything that is wrong with what it is given: of 1 MB of wrong elements that takes 0.5 GB and seconds, and only the
- * first is told.
+ * Parts of `data` with short lists, which together hold every element of its lists. The schema collects every problem:
+ * 1 MB of wrong elements would take 0.5 GB and seconds, and only the first problem is reported.
  */
 function* partsOf(data: unknown): Generator<{ readonly part: unknown; readonly offset: number }> {
   const long = Object.entries(data ?? {}).filter(
@@ -70,7 +69,7 @@ function sentenceOf(
 ): string {
   const path = [...parents, ...issue.path];
   if (issue.code === 'invalid_union') {
-    // What matched furthest is what people mean; of equals the first.
+    // Report the alternative that matched furthest; the first of equals.
     const inner = issue.errors.map(([first]) => first).reduce(deeper, undefined);
     if (inner !== undefined) return sentenceOf(inner, path, what);
   }

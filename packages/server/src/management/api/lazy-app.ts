@@ -32,7 +32,7 @@ export class LazyManagementApp {
 
   /**
    * Begins each request in a turn of the event loop of its own. The loop serves new connections first: without this,
-   * requests on fresh connections kept everybody on kept ones waiting for as long as they came
+   * requests on fresh connections starved the others for as long as they came
    * (fairness.test.ts: 2 to 31 reads during 300 writes; with all requests of a turn begun at once 37, in turns 292).
    */
   async #answerInTurn(request: Request, server: Server<undefined>): Promise<Response> {

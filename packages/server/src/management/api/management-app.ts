@@ -8,13 +8,13 @@ import type { ActiveSession } from '../people/sessions.ts';
 export interface ManagementEnv {
   Variables: {
     requestId: string;
-    /** Where the request comes from. */
+    /** The address of the caller. */
     caller: Caller;
-    /** Who asks; known once the token is verified. */
+    /** The author of the request; known after authentication. */
     actor: Actor;
-    /** How the actor was let in, where that was a session and no access token. */
+    /** The actor's session; absent for an access token. */
     session: ActiveSession | undefined;
-    /** Whether what the request was let in with is still good; asked again and again while a stream is open. */
+    /** Whether the credentials are still valid; checked repeatedly while a stream is open. */
     stillValid: () => Promise<boolean>;
   };
   Bindings: {

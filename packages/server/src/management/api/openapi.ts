@@ -16,8 +16,8 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   registry.registerComponent('securitySchemes', SECURITY.session, {
     ...{ type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
     description:
-      `The session of somebody who signed in; over HTTPS the cookie is named \`__Host-${SESSION_COOKIE}\`. ` +
-      'Whatever changes something must come from a page of this server, with a body that says it is JSON.',
+      `The session of a signed-in operator; over HTTPS the cookie is named \`__Host-${SESSION_COOKIE}\`. ` +
+      'Requests that change something must come from a page of this server, with a JSON content type.',
   });
   registry.registerComponent('securitySchemes', SECURITY.serviceKey, SERVICE_KEY_SCHEME);
   registry.registerPath({
@@ -47,7 +47,7 @@ export function openApiDocument(app: ManagementApp, version: string): OpenApiDoc
     info: {
       title: 'Halyard',
       version,
-      description: 'Reading feature flags (`/v1`) and managing them (`/api`).',
+      description: 'Read feature flags (`/v1`) and manage them (`/api`).',
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: '/' }],
@@ -84,7 +84,7 @@ const headers = z.object({
   [REVISION_HEADER]: z.string().openapi({ description: 'The revision of the environment.' }),
   ETag: z.string(),
 });
-const notModified = { 304: { description: 'The caller has it already (`If-None-Match`).' } };
+const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
 
 /** Describes the evaluation interface, which is served elsewhere. (Spec: Endpoints) */
 export function describeEvaluation(app: ManagementApp): void {
@@ -97,7 +97,7 @@ const OPERATIONS: readonly RouteConfig[] = [
     method: 'get',
     path: '/v1/flags',
     operationId: 'readFlags',
-    summary: 'Every flag of an environment',
+    summary: 'Read all flags of an environment',
     request: { query: z.object({ env }) },
     responses: {
       200: { description: 'The flag map.', headers, content: json(FlagsSchema) },
@@ -110,7 +110,7 @@ const OPERATIONS: readonly RouteConfig[] = [
     method: 'get',
     path: '/v1/flags/{key}',
     operationId: 'readFlag',
-    summary: 'One flag',
+    summary: 'Read one flag',
     request: { params: z.object({ key: z.string() }), query: z.object({ env }) },
     responses: {
       200: { description: 'The flag.', headers, content: json(FlagSchema) },
@@ -123,7 +123,7 @@ const OPERATIONS: readonly RouteConfig[] = [
     method: 'post',
     path: '/v1/flags/batch',
     operationId: 'readSomeFlags',
-    summary: 'Chosen flags; keys that do not exist are left out',
+    summary: 'Read several flags; keys that do not exist are omitted',
     request: {
       body: {
         required: true,
@@ -137,11 +137,11 @@ const OPERATIONS: readonly RouteConfig[] = [
     method: 'get',
     path: '/v1/stream',
     operationId: 'streamFlags',
-    summary: 'The flag map, now and after each change, as server-sent events',
+    summary: 'Stream the flag map, now and after each change, as server-sent events',
     request: { query: z.object({ env }) },
     responses: {
       200: {
-        description: 'Frames `data: <flag map>` without a name, the first one at once.',
+        description: 'Unnamed events `data: <flag map>`, the first one immediately.',
         content: { 'text/event-stream': { schema: z.string() } },
       },
       ...errors,

@@ -63,16 +63,16 @@ export interface Call<Path extends string, Body, Query> {
   readonly params: Params<Path>;
   readonly query: Query;
   readonly body: Body;
-  /** The raw body; empty where there is none. */
+  /** The raw body; empty without one. */
   readonly text: string;
   readonly actor: Actor;
   /** The actor's session; absent for access tokens. */
   readonly session: ActiveSession | undefined;
   readonly request: Request;
   readonly requestId: string;
-  /** Whether what the request was let in with is still good; for answers that go on for long. */
+  /** Whether the credentials are still valid; for long answers. */
   readonly stillValid: () => Promise<boolean>;
-  /** Lifts the listener's limit on silence for an answer that goes on for long. */
+  /** Lifts the listener's idle timeout for a long answer. */
   readonly keepOpen: () => void;
 }
 
@@ -132,7 +132,7 @@ function readQuery(request: Request): Record<string, string> {
   return Object.fromEntries(parameters);
 }
 
-/** An operation that nobody need be signed in for. */
+/** An operation that requires no authentication. */
 export type PublicOperation<Path extends string, Body> = Omit<
   Operation<Path, Body, undefined>,
   'role' | 'query'
@@ -184,12 +184,12 @@ export type DescribedOperation<Path extends string, Body, Query> = Omit<
 };
 
 const HEADERS = {
-  'If-Match': 'Do it only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
-  'If-None-Match': '`*`: do it only if nothing is there yet.',
+  'If-Match': 'Only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
+  'If-None-Match': '`*`: only if it does not exist yet.',
   'X-Confirm-Environment':
-    'The names of the protected environments that this very request is meant to change, with commas between; only ' +
-    'asked of people who signed in.',
-  'X-Change-Note': 'Why; kept in the audit log.',
+    'The protected environments that this request may change, separated by commas. Required of signed-in operators, ' +
+    'not of access tokens.',
+  'X-Change-Note': 'The reason for the change; kept in the audit log.',
 } as const;
 
 /** The OpenAPI description of a management operation. */
@@ -208,7 +208,7 @@ export function describeOperation<Path extends string, Body, Query>(
     security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
     request: {
       ...(path.includes('{') ? { params: paramsOf(path) } : {}),
-      // `ZodObject`: every query of ours is one; the type only says what it gives.
+      // `ZodObject`: every query of ours is one; the type only describes its result.
       ...(query === undefined ? {} : { query: query as unknown as z.ZodObject }),
       headers: headersOf(operation),
       ...(body === undefined
@@ -251,7 +251,7 @@ function errorsOf<Path extends string, Body, Query>(
   return [
     ...(takesArguments ? (['invalid_argument'] as const) : []),
     ...(operation.role === 'anyone' ? [] : (['invalid_access_token', 'not_signed_in'] as const)),
-    // Everybody who gets in at all is a viewer, but may come from another site's page.
+    // Every authenticated caller is at least a viewer, but the request may come from another site's page.
     ...(operation.method === 'get' && (operation.role === 'viewer' || operation.role === 'anyone')
       ? []
       : (['forbidden'] as const)),
@@ -277,8 +277,8 @@ function headersOf<Path extends string, Body, Query>(
 }
 
 function roleNeeded(role: Role | 'anyone'): string {
-  if (role === 'anyone') return 'Nobody need be signed in for it.';
-  return `Needs the role \`${role}\`${role === 'admin' ? '' : ' or a greater one'}.`;
+  if (role === 'anyone') return 'No authentication required.';
+  return `Requires the role \`${role}\`${role === 'admin' ? '' : ' or higher'}.`;
 }
 
 function paramsOf(path: string): z.ZodObject {

@@ -106,7 +106,7 @@ test('what only administrators do is theirs', () => {
 
 test('the description says which role it takes, and that others are refused', () => {
   for (const { id, role, description, refusals } of operations) {
-    const says = role === 'anyone' ? 'Nobody need be signed in' : `\`${role}\``;
+    const says = role === 'anyone' ? 'No authentication required' : `\`${role}\``;
     expect([id, description]).toEqual([id, expect.stringContaining(says)]);
     if (role === 'editor' || role === 'admin') expect(refusals).toContain('forbidden');
   }

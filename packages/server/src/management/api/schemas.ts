@@ -77,7 +77,7 @@ export const flagDetailMembers = {
   ...flagTextMembers,
   owner: z
     .string()
-    .openapi({ maxLength: MAX_TEXT.label, description: 'Who looks after it; empty for nobody.' })
+    .openapi({ maxLength: MAX_TEXT.label, description: 'The person or team responsible; empty for none.' })
     .optional(),
 } as const;
 
@@ -86,7 +86,7 @@ export const dryRunQuery = z.strictObject({
   dryRun: z
     .enum(['true', 'false'])
     .default('false')
-    .openapi({ description: '`true`: say what would be done, and do nothing.' }),
+    .openapi({ description: '`true`: return what would change, without changing it.' }),
 });
 
 /** What every answer of a write has beside the record. */
@@ -95,13 +95,16 @@ export const seqMember = {
     .number()
     .int()
     .optional()
-    .openapi({ description: 'Where the change stands in the log; absent where nothing was to be changed.' }),
+    .openapi({ description: 'The number of the change in the change log; absent when nothing changed.' }),
 } as const;
 
 /** What a write answers that leaves no record. */
 export const DoneSchema = z.object(seqMember).openapi('Done');
 
-const Revision = z.number().int().openapi({ description: 'Counts committed changes of the environment.' });
+const Revision = z
+  .number()
+  .int()
+  .openapi({ description: 'The number of committed changes of the environment.' });
 
 /** An environment as it is answered. */
 export const EnvironmentRecordSchema = z
@@ -110,9 +113,9 @@ export const EnvironmentRecordSchema = z
     revision: Revision,
     protected: z
       .boolean()
-      .openapi({ description: 'Whether changing its states needs a permission and a confirmation.' }),
+      .openapi({ description: 'Whether changes to its states require a permission and a confirmation.' }),
     color: z.enum(ENVIRONMENT_COLORS),
-    position: z.number().int().openapi({ description: 'Where it stands among the others, from 0.' }),
+    position: z.number().int().openapi({ description: 'Its place among the environments, from 0.' }),
     createdAt: TimeSchema,
   })
   .openapi('Environment');
@@ -124,11 +127,11 @@ export const ProjectRecordSchema = z
 
 const Author = z.string().optional().openapi({
   description:
-    'Who wrote it: `operator:<e-mail>`, `token:<name>` or `system`. Absent on states that are older than this member.',
+    'The author: `operator:<e-mail>`, `token:<name>` or `system`. Absent on states older than this member.',
   example: 'operator:ada@example.com',
 });
 
-/** A flag's state with where it stands. */
+/** A flag's state with its revision and author. */
 export const StateRecordSchema = z
   .object({ state: FlagStateSchema, revision: Revision, updatedAt: TimeSchema, updatedBy: Author })
   .openapi('StateRecord');
@@ -138,7 +141,7 @@ export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema })
 
 /** What a write of one state answers. */
 export const StateWrittenSchema = KeyedStateSchema.extend({
-  changed: z.boolean().openapi({ description: 'Whether the state is another than before.' }),
+  changed: z.boolean().openapi({ description: 'Whether the state changed.' }),
   environmentRevision: Revision,
   ...seqMember,
 }).openapi('StateWritten');
@@ -165,7 +168,7 @@ export const lifetimeMembers = {
   revokedAt: TimeSchema.optional(),
   lastUsedAt: TimeSchema.optional(),
   damaged: z.literal(true).optional().openapi({
-    description: 'The stored record cannot be read in full, so it opens nothing: revoke it.',
+    description: 'The stored record is damaged and grants no access: revoke it.',
   }),
 } as const;
 

@@ -14,7 +14,7 @@ export const DECLARATION_VERSION = 1;
 /** A project's flags as a document says them; what export writes and import reads. */
 export interface Declaration {
   readonly project: string;
-  /** The environments it speaks of, in their order on a screen; of others it says nothing. */
+  /** The environments it covers, in display order. Others are left alone. */
   readonly environments: readonly string[];
   readonly flags: ReadonlyMap<string, DeclaredFlag>;
 }
@@ -23,7 +23,7 @@ export interface Declaration {
 export interface DeclaredFlag {
   readonly description: string;
   readonly tags: readonly string[];
-  /** Absent: the document says nothing of it. */
+  /** Absent: the owner is left alone. */
   readonly owner?: string;
   /** By environment name; where it is absent the flag does not exist. */
   readonly states: ReadonlyMap<string, StateText>;

@@ -213,7 +213,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     [flag(null), '"flags.a" is not an object'],
     [flag({ state: 1 }), '"flags.a" has an unknown member "state"'],
     [flag({ description: 1 }), '"flags.a.description" must be a text'],
-    [flag({ tags: ['x', 'x'] }), 'flags.a: "tags" has one tag twice'],
+    [flag({ tags: ['x', 'x'] }), 'flags.a: "tags" contains a tag twice'],
     [flag({ environments: { moon: { enabled: true } } }), '"flags.a.environments" has "moon"'],
     [flag({ environments: { production: { enabled: 1 } } }), '"flags.a.environments.production.enabled"'],
     [flag({ environments: { production: { enabled: true, pct: 1 } } }), 'unknown member "pct"'],

@@ -53,7 +53,7 @@ export const ImportResultSchema = z
         after: FlagStateSchema.optional(),
       }),
     ),
-    kept: z.number().int().openapi({ description: 'Differing states that create-only left alone.' }),
+    kept: z.number().int().openapi({ description: 'Differing states that `create-only` did not change.' }),
     ...seqMember,
   })
   .openapi('ImportResult');
@@ -65,7 +65,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'get', path: '/api/projects/{project}/export', id: 'exportProject', tag },
       role: 'viewer',
-      summary: 'The flags of a project as a document: equal projects give equal bytes',
+      summary: 'Export the flags of a project as a document; equal projects have equal documents',
       query: z.strictObject({ format: z.enum(['json', 'yaml']).default('json') }),
       answer: {
         status: 200,
@@ -85,13 +85,13 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'post', path: '/api/import', id: 'importProject', tag },
       role: 'admin',
-      summary: 'Bring a project to what a document says; each environment touched is one change',
+      summary: 'Import a document into a project; one change per environment',
       query: z.strictObject({
         policy: z.enum(IMPORT_POLICIES).default('create-only'),
         dryRun: z.enum(['true', 'false']).default('false'),
       }),
       body: { schema: DeclarationSchema, reads: 'text', mediaTypes: MEDIA_TYPES, maxBytes: MAX_BYTES },
-      answer: { status: 200, description: 'What was done, or would be.', schema: ImportResultSchema },
+      answer: { status: 200, description: 'What changed, or would change.', schema: ImportResultSchema },
       errors: ['flag_archived', 'confirmation_required'],
     },
     async ({ query: { policy, dryRun }, text, actor, request }) => {

@@ -9,7 +9,7 @@ import { requireChangeOf } from '../permissions.ts';
 import { type Written, writeRecord } from '../write.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 
-/** What an import does with what is already there. */
+/** What an import does with existing data. */
 export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
 
 /** `create-only` adds what is missing; `enforce` makes each listed environment equal to the document. */
@@ -37,9 +37,9 @@ export interface ImportResult {
   readonly projectCreated: boolean;
   readonly environmentsCreated: readonly string[];
   readonly flagsCreated: readonly string[];
-  /** Flags whose description, tags or owner are now others. */
+  /** Flags whose description, tags or owner are now different. */
   readonly flagsUpdated: readonly string[];
-  /** Flags that lost their last state to the document's silence, and so are gone altogether. */
+  /** Flags deleted because the document names neither them nor any state of them. */
   readonly flagsDeleted: readonly string[];
   /** By environment, then by key. */
   readonly changes: readonly ImportStep[];
@@ -132,7 +132,7 @@ class Import {
     return project;
   }
 
-  /** Makes the missing environments. Gives the listed ones, and locks all of the project, as whoever deletes flags does. */
+  /** Creates the missing environments, locks all of the project, as deleting flags requires, and returns the listed ones. */
   async #prepareEnvironments({ id: projectId }: Project): Promise<readonly Environment[]> {
     const known = new Set((await this.#transaction.environments(projectId)).map(({ name }) => name));
     for (const name of this.#declaration.environments) {
@@ -183,7 +183,7 @@ class Import {
     const taken = steps.filter((step) => this.#policy === 'enforce' || step.action === 'create');
     this.#kept += steps.length - taken.length;
     const isNew = this.#environmentsCreated.includes(environment.name);
-    // Nobody reads an environment that this import makes, and a preview is rolled back.
+    // A new environment has no readers yet, and a preview is rolled back.
     if (taken.length > 0 && !isNew && this.#mode === 'apply') requireChangeOf(this.#actor, environment);
     this.#changes.push(...taken.sort((a, b) => (a.key < b.key ? -1 : 1)));
     await this.#transaction.changeStates(environment, taken.map(operationOf));
@@ -198,7 +198,7 @@ class Import {
     return { environment: environment.name, key, action: 'update', before, after };
   }
 
-  /** Flags that this import took the last state from, and that the document does not name, have nothing left to be. */
+  /** Deletes flags that lost their last state to this import and that the document does not name. */
   async #deleteLeftOver({ id: projectId }: Project): Promise<readonly string[]> {
     const gone = new Set(
       this.#changes.flatMap(({ key, action }) =>

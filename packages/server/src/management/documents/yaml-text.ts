@@ -71,7 +71,7 @@ class NotYaml extends Error {
 }
 
 /**
- * Parses one document, and stops at the first thing that is wrong. The library's own `parseDocument` goes on and notes
+ * Parses one document, and stops at the first thing that is wrong. The library's own `parseDocument` continues and notes
  * every error with a copy of its line: 100 kB of quotes took 8 s and 1.3 GB.
  */
 async function parse(text: string): Promise<Document> {
@@ -178,7 +178,7 @@ function quotedText(node: unknown, source: string): string | undefined {
   try {
     return JSON.parse(text) === node.value ? text : undefined;
   } catch {
-    // YAML has more escapes, and lets a text go on in the next line.
+    // YAML has more escapes than JSON, and multi-line texts.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'get', path, id: 'listEnvironments', tag },
       role: 'viewer',
-      summary: 'The environments of a project',
+      summary: 'List the environments of a project',
       answer: {
         status: 200,
         description: 'The environments, by position and then by name.',
@@ -42,7 +42,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'post', path, id: 'createEnvironment', tag },
       role: 'admin',
-      summary: 'Make an environment, empty',
+      summary: 'Create an empty environment',
       body: { schema: z.strictObject({ name: NameSchema, ...appearanceMembers }) },
       answer: {
         status: 201,
@@ -61,7 +61,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'patch', path: `${path}/{environment}`, id: 'updateEnvironment', tag },
       role: 'admin',
-      summary: 'Change whether an environment is protected, and how screens show it',
+      summary: 'Change the protection, color or position of an environment',
       body: {
         schema: z.strictObject({
           ...appearanceMembers,
@@ -85,8 +85,12 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'delete', path: `${path}/{environment}`, id: 'deleteEnvironment', tag },
       role: 'admin',
-      summary: 'Remove an environment with the states in it',
-      answer: { status: 200, schema: DoneSchema, description: 'It is gone; its streams are closed.' },
+      summary: 'Delete an environment and its states',
+      answer: {
+        status: 200,
+        schema: DoneSchema,
+        description: 'The environment is deleted and its streams are closed.',
+      },
       errors: ['project_not_found', 'environment_not_found', 'confirmation_required'],
     },
     async ({ params, actor }) => done(await deleteEnvironment(context, actor, params)),

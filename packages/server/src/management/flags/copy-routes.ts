@@ -60,14 +60,14 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
             .default(false)
             .openapi({ description: 'Also remove the states that the other environment lacks.' }),
           fromRevision: Revision.optional().openapi({
-            description: 'The revision of `from` that was seen: at any other nothing is copied.',
+            description: 'The expected revision of `from`; at any other revision nothing is copied.',
           }),
         }),
       },
       conditions: ['If-Match'],
       answer: {
         status: 200,
-        description: 'The environment as it is now, and what was copied or would be.',
+        description: 'The environment now, and the states that were or would be copied.',
         tagOf: 'The revision of the environment.',
         schema: CopiedSchema,
       },
@@ -95,7 +95,7 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
     {
       ...{ method: 'get', path: '/api/projects/{project}/compare', id: 'compareEnvironments', tag },
       role: 'viewer',
-      summary: 'Which states are different in two environments',
+      summary: 'Compare the states of two environments',
       query: z.strictObject({ from: NameSchema, to: NameSchema }),
       answer: {
         status: 200,

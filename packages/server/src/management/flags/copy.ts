@@ -19,7 +19,7 @@ export interface CopyInput extends EnvironmentPlace {
   readonly extras: 'keep' | 'delete';
   /** Checked against the target's revision. */
   readonly expected: ExpectedRevision;
-  /** Checked against the revision of `from`, so that nothing is copied that was not seen. Absent: as it is. */
+  /** Checked against the revision of `from`, so that only reviewed states are copied. Absent: not checked. */
   readonly fromRevision?: number;
   /** `preview` only says what would be done. */
   readonly mode: 'apply' | 'preview';
@@ -44,7 +44,7 @@ export interface Copied {
 }
 
 /**
- * Makes the states of one environment those of another, as one change: one revision, one frame. `invalid_argument`,
+ * Copies the states of one environment to another, as one change: one revision, one frame. `invalid_argument`,
  * `project_not_found`, `environment_not_found`, `revision_conflict`, `forbidden`, `confirmation_required`.
  */
 export function copyStates(
@@ -70,7 +70,7 @@ export function copyStates(
   });
 }
 
-/** Both are held: what is read of the one is what the other becomes. One deleted meanwhile would read as empty. */
+/** Locks both, so that the source cannot change or be deleted during the copy; a deleted one would read as empty. */
 async function lockBoth(transaction: StoreTransaction, actor: Actor, places: ComparedPlaces) {
   const { from, to } = await findBoth(transaction, places);
   const locked = await lockAll(transaction, [from, to]);
@@ -109,7 +109,7 @@ export interface ComparedPlaces {
   readonly to: string;
 }
 
-/** A flag whose state is another in two environments; absent where it has none. */
+/** A flag whose state differs in two environments; a member is absent where the flag has no state. */
 export interface StateDifference {
   readonly key: string;
   readonly from?: StateText;

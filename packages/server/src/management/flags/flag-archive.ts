@@ -27,7 +27,7 @@ interface FlagInProject {
 }
 
 /**
- * Takes a flag out of use: its states are removed, one change in each environment that has one, and kept aside.
+ * Takes a flag out of use: its states are removed, one change in each environment that has one, and kept.
  * Archiving it again changes nothing. `flag_not_found`, `forbidden`, `confirmation_required`.
  */
 export function archiveFlag(
@@ -37,7 +37,7 @@ export function archiveFlag(
 ): Promise<Written<FlagWithStates>> {
   return writeRecord(context, actor, async (transaction) => {
     const found = await lockFlag(transaction, place);
-    if (found.flag.archivedAt === undefined) await putAside(context, actor, transaction, found);
+    if (found.flag.archivedAt === undefined) await archiveLocked(context, actor, transaction, found);
     return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
   });
 }
@@ -53,7 +53,7 @@ export function restoreFlag(
 ): Promise<Written<FlagWithStates>> {
   return writeRecord(context, actor, async (transaction) => {
     const found = await lockFlag(transaction, place);
-    if (found.flag.archivedAt !== undefined) await putBack(actor, transaction, found);
+    if (found.flag.archivedAt !== undefined) await restoreLocked(actor, transaction, found);
     return withStates(transaction, await findFlag(transaction, found.flag.projectId, place.key));
   });
 }
@@ -91,8 +91,8 @@ export async function archiveFlags(
   return outcomes;
 }
 
-/** Moves the states of a flag in use aside and marks it as archived. */
-export async function putAside(
+/** Archives a flag whose project is locked: removes its states and keeps them with the flag. */
+export async function archiveLocked(
   context: ManagementContext,
   actor: Actor,
   transaction: StoreTransaction,
@@ -106,15 +106,15 @@ export async function putAside(
     const stored = await transaction.state(environment.id, flag.key);
     if (stored === undefined) continue;
     requireChangeOf(actor, environment);
-    // A damaged record counts as absent: it is removed, and nothing is kept of it.
+    // A damaged record counts as absent: it is removed and not kept.
     if (stateParts(stored.state) !== undefined) states.set(environment.id, stored.state);
     await transaction.changeStates(environment, [[flag.key, null]]);
   }
   await transaction.archiveFlag(flag, { at: context.now(), states });
 }
 
-/** Marks an archived flag as in use and puts its states back where there is still a place for them. */
-export async function putBack(
+/** Restores an archived flag whose project is locked, with its states where their environments still exist. */
+export async function restoreLocked(
   actor: Actor,
   transaction: StoreTransaction,
   { flag, environments }: FlagInProject,

@@ -41,15 +41,15 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'get', path, id: 'listFlags', tag },
       role: 'viewer',
-      summary: 'The flags of a project with their states in every environment',
+      summary: 'List the flags of a project with their states in every environment',
       query: z.strictObject({
         archived: z
           .enum(ARCHIVED_CHOICES)
           .default('false')
           .openapi({ description: 'Flags in use (`false`), archived ones (`true`), or all.' }),
         q: z.string().optional().openapi({ description: 'Found in key, description, tags or owner.' }),
-        tag: z.string().optional().openapi({ description: 'A whole tag.' }),
-        owner: z.string().optional().openapi({ description: 'The whole owner.' }),
+        tag: z.string().optional().openapi({ description: 'An exact tag.' }),
+        owner: z.string().optional().openapi({ description: 'An exact owner.' }),
       }),
       answer: {
         status: 200,
@@ -73,7 +73,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'post', path, id: 'createFlag', tag },
       role: 'editor',
-      summary: 'Make a flag, perhaps with its first states',
+      summary: 'Create a flag, optionally with its first states',
       body: {
         schema: z.strictObject({
           key: FlagKeySchema,
@@ -94,7 +94,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'get', path: `${path}/{key}`, id: 'getFlag', tag },
       role: 'viewer',
-      summary: 'One flag with its states in every environment',
+      summary: 'Read one flag with its states in every environment',
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
       errors: ['project_not_found', 'flag_not_found'],
     },
@@ -105,7 +105,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'patch', path: `${path}/{key}`, id: 'updateFlag', tag },
       role: 'editor',
-      summary: 'Replace the description, the tags or the owner of a flag',
+      summary: 'Change the description, tags or owner of a flag',
       body: { schema: z.strictObject(flagDetailMembers) },
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'flag_not_found'],
@@ -118,13 +118,13 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
     {
       ...{ method: 'delete', path: `${path}/{key}`, id: 'deleteFlag', tag },
       role: 'admin',
-      summary: 'Remove an archived flag for good; with `archive=true` also one that is in use',
+      summary: 'Delete an archived flag; with `archive=true` also a flag in use',
       query: z.strictObject({
         archive: z.enum(['true', 'false']).default('false').openapi({
-          description: '`true`: also a flag in use, whose states are removed in the same change.',
+          description: '`true`: also delete a flag in use, with its states.',
         }),
       }),
-      answer: { status: 200, schema: DoneSchema, description: 'It is gone.' },
+      answer: { status: 200, schema: DoneSchema, description: 'The flag is deleted.' },
       errors: ['project_not_found', 'flag_not_found', 'flag_not_archived', 'confirmation_required'],
     },
     async ({ params, query, actor }) =>
@@ -132,7 +132,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
   );
 }
 
-/** A state as it is answered: where it stands, who wrote it, and its own text. */
+/** A state as it is answered, with its revision, author and own text. */
 export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredState) {
   const who = updatedBy === '' ? {} : { updatedBy };
   return { state: new RawJson(state), revision, updatedAt: isoTime(updatedAt), ...who };
@@ -191,7 +191,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
     app,
     {
       ...{ method: 'post', path: `${path}/{key}/archive`, id: 'archiveFlag', tag, role: 'editor' },
-      summary: 'Take a flag out of use: its states are kept aside, and nobody is served it',
+      summary: 'Archive a flag: it is no longer served, and its states are kept',
       ...{ answer, errors: archiveErrors },
     },
     async ({ params, actor }) => ok(flagRecord(await archiveFlag(context, actor, params))),
@@ -200,7 +200,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
     app,
     {
       ...{ method: 'post', path: `${path}/{key}/restore`, id: 'restoreFlag', tag, role: 'editor' },
-      summary: 'Take an archived flag into use again, with the states it had',
+      summary: 'Restore an archived flag with its states',
       ...{ answer, errors: archiveErrors },
     },
     async ({ params, actor }) => ok(flagRecord(await restoreFlag(context, actor, params))),
@@ -209,12 +209,12 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
     app,
     {
       ...{ method: 'post', path: `${path}/archive`, id: 'archiveFlags', tag, role: 'editor' },
-      summary: 'Archive several flags, each on its own',
+      summary: 'Archive several flags, each as its own change',
       body: {
         schema: z.strictObject({ keys: z.array(FlagKeySchema).openapi({ minItems: 1, maxItems: MAX_BULK }) }),
       },
       confirms: true,
-      answer: { status: 200, description: 'What became of each.', schema: ArchivedFlagsSchema },
+      answer: { status: 200, description: 'The result for each flag.', schema: ArchivedFlagsSchema },
       errors: ['project_not_found'],
     },
     async ({ params: { project }, body: { keys }, actor, requestId }) => {

@@ -51,7 +51,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
     {
       ...{ method: 'put', path: one, id: 'putFlagState', tag, answer, conditions, errors: refusals },
       role: 'editor',
-      summary: 'Replace a whole state; flag and state are made where missing',
+      summary: 'Replace a state; the flag and the state are created if missing',
       body: { schema: FlagStateSchema },
     },
     async ({ params, text, actor, request }) => {
@@ -64,7 +64,7 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
     {
       ...{ method: 'patch', path: one, id: 'patchFlagState', tag, answer, conditions, errors: refusals },
       role: 'editor',
-      summary: 'Change parts of a state, beginning with a disabled one where there is none',
+      summary: 'Change members of a state; a missing state starts as disabled',
       body: { schema: StatePatchSchema },
     },
     async ({ params, body: { enabled, rolloutPct, unset }, text, actor, request }) => {
@@ -84,9 +84,9 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
     {
       ...{ method: 'delete', path: one, id: 'deleteFlagState', tag, errors: [...guarded, 'flag_not_found'] },
       role: 'editor',
-      summary: 'Remove the state from this environment; the flag stays',
+      summary: 'Delete the state in this environment; the flag stays',
       conditions: ['If-Match'],
-      answer: { status: 200, schema: DoneSchema, description: 'It is gone.' },
+      answer: { status: 200, schema: DoneSchema, description: 'The state is deleted.' },
     },
     async ({ params, actor, request }) =>
       done(await deleteState(context, actor, { ...params, expected: expectedRevision(request.headers) })),
@@ -99,7 +99,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
     {
       ...{ method: 'get', path, id: 'listFlagStates', tag, errors: places },
       role: 'viewer',
-      summary: 'Every state of an environment',
+      summary: 'List the states of an environment',
       answer: {
         status: 200,
         description: 'The states, by key.',
@@ -122,7 +122,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
     {
       ...{ method: 'get', path: one, id: 'getFlagState', tag, errors: [...places, 'flag_not_found'] },
       role: 'viewer',
-      summary: 'One state of an environment',
+      summary: 'Read one state of an environment',
       answer: { status: 200, description: 'The state.', schema: KeyedStateSchema, tagOf },
     },
     async ({ params }) => {
@@ -161,20 +161,23 @@ export function mountChanges(app: ManagementApp, context: ManagementContext): vo
       id: 'changeFlagStates',
       tag: 'Flag states',
       role: 'editor',
-      summary: 'Write several states as one change: one revision, one frame, all or nothing',
+      summary: 'Change several states at once: one revision, one frame, all or nothing',
       body: {
         maxBytes: MAX_BYTES,
         schema: z.strictObject({
           changes: z.array(
             z.strictObject({ key: FlagKeySchema, state: z.union([FlagStateSchema, z.null()]) }),
           ),
-          note: z.string().optional().openapi({ description: 'Why; takes the place of X-Change-Note.' }),
+          note: z
+            .string()
+            .optional()
+            .openapi({ description: 'The reason for the change; overrides X-Change-Note.' }),
         }),
       },
       conditions: ['If-Match'],
       answer: {
         status: 200,
-        description: 'The environment as it is now, and which flags changed.',
+        description: 'The environment now, and the flags that changed.',
         tagOf: 'The revision of the environment.',
         schema: ChangeWrittenSchema,
       },
@@ -202,7 +205,7 @@ function readOperations(text: string, keys: readonly string[]): readonly StateOp
   });
 }
 
-/** Mounts the route of the stream: the frames of `/v1/stream`, for whoever manages the project. */
+/** Mounts the route of the stream: the frames of `/v1/stream`, for the management plane. */
 export function mountStream(app: ManagementApp, openStream: OpenStream): void {
   mount(
     app,
@@ -212,17 +215,17 @@ export function mountStream(app: ManagementApp, openStream: OpenStream): void {
       id: 'streamEnvironment',
       tag: 'Flag states',
       role: 'viewer',
-      summary: 'The flag map of an environment, now and after each change, as server-sent events',
+      summary: 'Stream the flag map of an environment, now and after each change, as server-sent events',
       answer: {
         status: 200,
-        description: 'Frames `data: <flag map>`, the first one at once.',
+        description: 'Events `data: <flag map>`, the first one immediately.',
         schema: z.string(),
         mediaTypes: ['text/event-stream'],
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
     ({ params, request, stillValid, keepOpen }) => {
-      // Nobody would read, and so nobody would ever close, a stream opened for HEAD.
+      // A stream opened for HEAD would have no reader, and would never be closed.
       if (request.method === 'HEAD')
         return new Response(null, { headers: { 'Content-Type': 'text/event-stream' } });
       const answer = openStream(params.project, params.environment, { request, stillValid });

@@ -24,7 +24,7 @@ export interface EnvironmentStates {
 /** What a write of one state did. */
 export interface StateWritten {
   readonly stored: StoredState;
-  /** Whether the state is another than before; a write of the same is no change. */
+  /** Whether the state changed; writing the same state is not a change. */
   readonly changed: boolean;
   readonly environmentRevision: number;
 }
@@ -53,7 +53,7 @@ export function getState(context: ManagementContext, place: StatePlace): Promise
 }
 
 /**
- * Replaces a whole state, making flag and state where missing. `invalid_argument`, `revision_conflict`,
+ * Replaces a whole state, creating the flag and the state if missing. `invalid_argument`, `revision_conflict`,
  * `flag_archived`.
  */
 export function putState(
@@ -64,7 +64,7 @@ export function putState(
   return writeState(context, actor, { ...input, next: () => input.state });
 }
 
-/** Changes parts of a state, beginning with a disabled one where there is none. Errors as {@link putState}. */
+/** Changes members of a state; a missing state starts as disabled. Errors as {@link putState}. */
 export function patchState(
   context: ManagementContext,
   actor: Actor,
@@ -75,11 +75,11 @@ export function patchState(
   return writeState(context, actor, { ...input, next: (current) => applyPatch(current, patch) });
 }
 
-/** Refuses a patch that both gives and removes something. `invalid_argument`. */
+/** Refuses a patch that both sets and unsets a member. `invalid_argument`. */
 export function checkPatch(patch: StatePatch): void {
   const given = { value: patch.valueText, rolloutPct: patch.rolloutPct };
   for (const member of patch.unset ?? []) {
-    if (given[member] !== undefined) throw invalid(`"${member}" is both given and in "unset": choose one.`);
+    if (given[member] !== undefined) throw invalid(`"${member}" is both set and in "unset": choose one.`);
   }
 }
 
@@ -99,7 +99,7 @@ export function deleteState(
 }
 
 /**
- * Makes the flags of states about to be written, where the project has none of that key. `invalid_argument`,
+ * Creates the missing flags of states that are about to be written. `invalid_argument`,
  * `flag_archived`.
  */
 export async function ensureFlags(
@@ -159,12 +159,12 @@ function writeState(
     await ensureFlags(context, transaction, { projectId: environment.projectId, keys: [key] });
     const { revision, changed } = await transaction.changeStates(environment, [[key, state]]);
     const stored = await transaction.state(environment.id, key);
-    if (stored === undefined) throw new Error('a state that was just written is not there');
+    if (stored === undefined) throw new Error('a state that was just written does not exist');
     return { stored, changed: changed.length > 0, environmentRevision: revision };
   });
 }
 
-/** A state with parts of it changed, beginning with a disabled one where there is none. `invalid_argument`. */
+/** A state with members changed; a missing state starts as disabled. `invalid_argument`. */
 export function applyPatch(current: StateText | undefined, patch: StatePatch): StateText {
   const { unset = [], ...given } = patch;
   const before = (current === undefined ? undefined : stateParts(current)) ?? { enabled: false };
@@ -187,12 +187,12 @@ export interface Change extends EnvironmentPlace {
 export interface ChangeWritten {
   readonly environment: string;
   readonly revision: number;
-  /** Keys whose state is now another. */
+  /** Keys whose state changed. */
   readonly changed: readonly string[];
 }
 
 /**
- * Writes several states as one change: one revision, one frame, all or nothing. Flags are made where missing.
+ * Writes several states as one change: one revision, one frame, all or nothing. Missing flags are created.
  * `invalid_argument`, `project_not_found`, `environment_not_found`, `revision_conflict`, `flag_archived`.
  */
 export function applyChange(

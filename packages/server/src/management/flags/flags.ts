@@ -31,8 +31,8 @@ export interface FlagPlace {
 }
 
 /**
- * The flags of a project with their states everywhere, by key; those that the filter lets through. Without a word
- * about it, archived ones are left out. `project_not_found`.
+ * The flags of a project with their states everywhere, by key; those that the filter lets through. Archived
+ * flags are left out by default. `project_not_found`.
  */
 export function listFlags(
   context: ManagementContext,
@@ -61,7 +61,7 @@ export function getFlag(context: ManagementContext, place: FlagPlace): Promise<F
 }
 
 /**
- * Makes a flag, in each of the given environments as one change. `invalid_argument`, `project_not_found`,
+ * Creates a flag, as one change in each of the given environments. `invalid_argument`, `project_not_found`,
  * `environment_not_found`, `already_exists`.
  */
 export function createFlag(
@@ -123,7 +123,7 @@ export function deleteFlag(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
     const project = await findProject(transaction, place.project);
-    // Whoever restores it or writes a state of it meanwhile waits here, and then finds it gone.
+    // Concurrent restores and state writes wait for this lock, and then find the flag deleted.
     const environments = await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, place.key);
     if (flag.archivedAt === undefined && !place.inUse) {
@@ -166,8 +166,8 @@ function alreadyExists({ key, archivedAt }: Flag): ServiceError {
   const advice =
     archivedAt === undefined
       ? 'change it, or choose another key'
-      : 'it is archived, so restore it or delete it';
-  return new ServiceError('already_exists', `There is already a flag "${key}": ${advice}.`);
+      : 'it is archived, so restore it, or delete it first';
+  return new ServiceError('already_exists', `The flag "${key}" already exists: ${advice}.`);
 }
 
 /** Whether archived flags are meant. */

@@ -9,7 +9,7 @@ export function expectedRevision(headers: Headers): ExpectedRevision {
   const match = headers.get('If-Match');
   const noneMatch = headers.get('If-None-Match');
   if (noneMatch !== null && noneMatch.trim() !== '*') {
-    throw invalid('On a write the header If-None-Match can only be *: it asks that nothing is there yet.');
+    throw invalid('On a write, If-None-Match can only be *, which means: only if it does not exist yet.');
   }
   return {
     ...(match === null ? {} : { present: readTags(match) }),
@@ -33,24 +33,24 @@ function readTags(header: string): readonly number[] | 'any' {
   });
 }
 
-/** What the writer believes to be there; checked under the lock. Nothing given, nothing checked. */
+/** The revision that the writer expects; checked under the lock. Without members nothing is checked. */
 export interface ExpectedRevision {
   /** One of these revisions, or `any` for whatever it is as long as it exists. (If-Match) */
   readonly present?: readonly number[] | 'any';
-  /** Nothing is there yet. (If-None-Match: *) */
+  /** It must not exist yet. (If-None-Match: *) */
   readonly absent?: true;
 }
 
-/** Refuses with `revision_conflict` when somebody else was faster; `current` is `undefined` where nothing is. */
+/** Refuses with `revision_conflict` what another writer changed first; `current` is `undefined` when it does not exist. */
 export function checkRevision(expected: ExpectedRevision, current: number | undefined): void {
   if (expected.absent === true && current !== undefined) {
-    throw conflict(`it exists already, at revision ${current}: read it and decide again.`);
+    throw conflict(`it already exists, at revision ${current}: read it, then retry.`);
   }
   const { present } = expected;
   if (present === undefined || (present === 'any' && current !== undefined)) return;
-  if (current === undefined) throw conflict('it does not exist (any more): read again and decide again.');
+  if (current === undefined) throw conflict('it does not exist: read again, then retry.');
   if (present !== 'any' && present.includes(current)) return;
-  throw conflict(`it is at revision ${current} by now: read it and decide again.`);
+  throw conflict(`it is now at revision ${current}: read it, then retry.`);
 }
 
 function conflict(what: string): ServiceError {

@@ -26,14 +26,17 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
     app,
     {
       ...{ method: 'get', path: '/api/search', id: 'search', tag: 'About', role: 'viewer' },
-      summary: 'Projects, environments, flags and project keys, found by a few letters',
+      summary: 'Search projects, environments, flags and project keys',
       query: z.strictObject({
-        q: z.string().max(200).openapi({ description: 'Found in names, keys, descriptions, tags, owners.' }),
+        q: z
+          .string()
+          .max(200)
+          .openapi({ description: 'Searched in names, keys, descriptions, tags and owners.' }),
         limit: z.coerce.number().int().min(1).max(100).default(20),
       }),
       answer: {
         status: 200,
-        description: 'The best first.',
+        description: 'The results, best first.',
         schema: z.object({ results: z.array(SearchHitSchema) }),
       },
     },
@@ -49,7 +52,7 @@ function hitRecord({ kind, project, name, id, description, archivedAt }: SearchH
   return { kind, project, ...what[kind], description, archivedAt: isoTimeOr(archivedAt) };
 }
 
-/** Projects, environments, flags and keys that the text is found in, the best first; nothing for a blank text. */
+/** Projects, environments, flags and keys that contain the text, best first; empty for a blank text. */
 export async function search(
   context: ManagementContext,
   { text, limit }: { readonly text: string; readonly limit: number },

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
 import type { AuditedOperation, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { putAside, putBack } from '../flags/flag-archive.ts';
+import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { ensureFlags } from '../flags/flag-states.ts';
 import { byName, lockProject } from '../lookup.ts';
 import { requireChangeOf, requireRole } from '../permissions.ts';
@@ -152,9 +152,9 @@ export async function applyRevert(
   { plan, environments }: { readonly plan: RevertPlan; readonly environments: readonly Environment[] },
 ): Promise<void> {
   for (const { flag, states } of plan.recreate) await transaction.recreateFlag(flag, states);
-  for (const flag of plan.restore) await putBack(actor, transaction, { flag, environments });
+  for (const flag of plan.restore) await restoreLocked(actor, transaction, { flag, environments });
   await writeStates(context, actor, transaction, plan);
-  for (const flag of plan.archive) await putAside(context, actor, transaction, { flag, environments });
+  for (const flag of plan.archive) await archiveLocked(context, actor, transaction, { flag, environments });
   for (const flag of plan.texts) await transaction.putFlag(flag);
   for (const flag of plan.remove) {
     requireRole(actor, 'admin');

@@ -25,7 +25,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     {
       ...{ method: 'get', path, id: 'listProjectKeys', tag, errors: ['project_not_found'] },
       role: 'viewer',
-      summary: 'The keys of a project, also revoked and expired ones',
+      summary: 'List the keys of a project, including revoked and expired ones',
       answer: {
         status: 200,
         description: 'The keys, never their values.',
@@ -39,7 +39,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     {
       ...{ method: 'post', path, id: 'createProjectKey', tag },
       role: 'admin',
-      summary: 'Make a project key; its value is shown this once',
+      summary: 'Create a project key; its value is shown only once',
       body: {
         schema: z.strictObject({
           name: z.string(),
@@ -68,7 +68,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     {
       ...{ method: 'get', path: '/api/keys/{id}', id: 'getProjectKey', tag, errors: ['key_not_found'] },
       role: 'viewer',
-      summary: 'One project key',
+      summary: 'Read one project key',
       answer: { status: 200, description: 'The key, never its value.', schema: KeyRecordSchema },
     },
     async ({ params }) => ok(record(await getProjectKey(context, params.id))),
@@ -78,7 +78,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     {
       ...{ method: 'delete', path: '/api/keys/{id}', id: 'revokeProjectKey', tag, errors: ['key_not_found'] },
       role: 'admin',
-      summary: 'Revoke a project key for good; its streams are closed',
+      summary: 'Revoke a project key permanently and close its streams',
       answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },
     },
     async ({ params, actor }) => ok(record(await revokeProjectKey(context, actor, params.id))),

@@ -36,7 +36,7 @@ export async function getProjectKey(context: ManagementContext, id: string): Pro
 }
 
 /**
- * Makes a key. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`.
+ * Creates a key. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`.
  * (Spec: Project key)
  */
 export async function createProjectKey(
@@ -75,7 +75,7 @@ export async function createProjectKey(
   return { record, key };
 }
 
-/** Revokes a key for good and gives its record; revoking again changes nothing. `key_not_found`. */
+/** Revokes a key permanently and returns its record; revoking again has no effect. `key_not_found`. */
 export function revokeProjectKey(
   context: ManagementContext,
   actor: Actor,
@@ -90,7 +90,7 @@ export function revokeProjectKey(
 /** Whether a key opens anything at `now`, epoch milliseconds. */
 export function projectKeyStatus(key: ProjectKey, now: number): 'active' | 'expired' | 'revoked' {
   if (key.revokedAt !== undefined) return 'revoked';
-  // Written so that a damaged time, which is after nothing, counts as over.
+  // A damaged time compares as false, and so counts as expired.
   return key.expiresAt === undefined || key.expiresAt > now ? 'active' : 'expired';
 }
 
@@ -98,6 +98,6 @@ function found(key: ProjectKey | undefined, id: string): ProjectKey {
   if (key !== undefined) return key;
   throw new ServiceError(
     'key_not_found',
-    `There is no project key with the id ${quote(id)}: list the project's keys.`,
+    `The project key with the id ${quote(id)} does not exist: list the project's keys.`,
   );
 }

@@ -25,7 +25,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     {
       ...{ method: 'get', path: '/api/projects', id: 'listProjects', tag },
       role: 'viewer',
-      summary: 'Every project',
+      summary: 'List all projects',
       answer: {
         status: 200,
         description: 'The projects, by name.',
@@ -39,7 +39,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     {
       ...{ method: 'post', path: '/api/projects', id: 'createProject', tag },
       role: 'admin',
-      summary: 'Make a project with the environments development, staging and production',
+      summary: 'Create a project with the environments development, staging and production',
       body: { schema: z.strictObject({ name: NameSchema }) },
       answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
       errors: ['already_exists'],
@@ -51,7 +51,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     {
       ...{ method: 'get', path: '/api/projects/{project}', id: 'getProject', tag },
       role: 'viewer',
-      summary: 'One project with its environments',
+      summary: 'Read one project with its environments',
       answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema },
       errors: ['project_not_found'],
     },
@@ -62,8 +62,8 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
     {
       ...{ method: 'delete', path: '/api/projects/{project}', id: 'deleteProject', tag },
       role: 'admin',
-      summary: 'Remove a project with its environments, flags and keys',
-      answer: { status: 200, schema: DoneSchema, description: 'It is gone.' },
+      summary: 'Delete a project with its environments, flags and keys',
+      answer: { status: 200, schema: DoneSchema, description: 'The project is deleted.' },
       errors: ['project_not_found', 'confirmation_required'],
     },
     async ({ params, actor }) => done(await deleteProject(context, actor, params.project)),

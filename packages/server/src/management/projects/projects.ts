@@ -26,7 +26,7 @@ export function getProject(context: ManagementContext, name: string): Promise<Pr
   });
 }
 
-/** Makes a project with the default environments. `invalid_argument`, `already_exists`. (Spec: Environment) */
+/** Creates a project with the default environments. `invalid_argument`, `already_exists`. (Spec: Environment) */
 export function createProject(
   context: ManagementContext,
   actor: Actor,
