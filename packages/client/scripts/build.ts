@@ -58,17 +58,12 @@ function shortName(index: number): string {
  * ones: a hundred bytes less of the compressed core. None of them may be a word of a message or of the public API.
  */
 const INTERNAL_MEMBERS = [
-  'isLive',
   'setTimer',
   'isCurrent',
   'platform',
-  'report',
-  'offer',
-  'confirm',
-  'lapse',
-  'begin',
   'ears',
   'isSighting',
+  'report',
   'firstMs',
   'onRetry',
   'onUpdate',
@@ -76,6 +71,8 @@ const INTERNAL_MEMBERS = [
   'onFrame',
   'onData',
   'onComment',
+  'onPending',
+  'isOn',
   'wallClock',
   'askedAt',
   'judge',

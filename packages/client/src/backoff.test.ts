@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { type Backoff, createBackoff, parseRetryAfter } from './backoff.ts';
+import { FlagsError } from './errors.ts';
 
 function delays(backoff: Backoff, count: number, isRefusal = false): number[] {
-  return Array.from({ length: count }, () => backoff.next({}, isRefusal));
+  return Array.from({ length: count }, () =>
+    backoff.next(new FlagsError(isRefusal ? 'environment_not_found' : 'network_error', '')),
+  );
 }
 
 describe('createBackoff', () => {
@@ -49,8 +52,10 @@ describe('createBackoff', () => {
 
   test('waits at least as long as the server asked for, with jitter on top', () => {
     const backoff = createBackoff(() => 0.5);
-    expect(backoff.next({ retryInMs: 7000 }, false)).toBe(7500);
-    expect(backoff.next({ retryInMs: 90_000 }, true)).toBe(90_000 + 90_000);
+    expect(backoff.next(new FlagsError('rate_limited', '', { retryInMs: 7000 }))).toBe(7500);
+    expect(backoff.next(new FlagsError('invalid_api_key', '', { status: 401, retryInMs: 90_000 }))).toBe(
+      90_000 + 90_000,
+    );
   });
 
   test('takes the first delay a server sets', () => {

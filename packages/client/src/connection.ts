@@ -1,11 +1,21 @@
 import type { FlagMap } from '@halyard/protocol';
-import { FlagsError } from './errors.ts';
-import { NO_FLAGS, type ParsedFlags, reconcile } from './flags.ts';
-import { follow } from './follow.ts';
+import { createBackoff } from './backoff.ts';
+import { FlagsError, isRefusal } from './errors.ts';
+import { NO_FLAGS, type ParsedFlags, readFlags, reconcile } from './flags.ts';
 import { toSafeError } from './request.ts';
 import { loadFlags } from './rest.ts';
-import { createRevisionGate, type Offer, type Verdict } from './revision-gate.ts';
+import { createRevisionGate, type Offer } from './revision-gate.ts';
+import { followStream } from './stream.ts';
 import type { Target } from './target.ts';
+
+/** Says that a stream was left on purpose: its node is behind, or another tab takes it. */
+const LEFT = null;
+
+/** Follows the stream; a page shares it with its other tabs. If that part cannot be loaded, each has its own. */
+const followFromHere: typeof followStream = async (...stream) => {
+  const tabs = 'document' in globalThis && (await import('./tabs.ts').catch(() => {}));
+  await (tabs ? tabs.followInPage(followStream, ...stream) : followStream(...stream));
+};
 
 /**
  * Where a client stands. `connecting`: no map yet, the first load is under way. `ready`: the map is current. `stale`:
@@ -29,48 +39,43 @@ export interface Connection {
   status: ClientStatus;
   /** The last failure, until something succeeds. */
   error: FlagsError | undefined;
-  /** Whether a stream is open that has delivered. */
-  isLive: boolean;
-  /** The revision of the map at hand, if the server numbers its maps. */
-  revision(): number | undefined;
-  /** Begins to follow the environment; a manual one only loads when it is asked to. Further calls do nothing. */
-  start(): void;
-  /** Loads all flags once; gives the error, if any. Never rejects; reports failures, unless they only repeat `known`. */
-  load(known?: FlagsError): Promise<FlagsError | undefined>;
-  /** Loads because the application asks; calls at the same time share a load. One that succeeds ends the back-off. */
-  refresh(): Promise<FlagsError | undefined>;
   /** Whether the last load, or the stream, left the newest flags. */
   isCurrent: boolean;
-  /** Offers a map, which is taken unless the one at hand is newer, and reports what is wrong with it. */
-  offer(parsed: ParsedFlags, offer: Offer, etag?: string | null): Verdict;
-  /** The map is current, and stays so until `lapse`. */
-  confirm(): void;
-  /** Nothing vouches for the map any more: unless confirmed, it is stale in `ms`. Counts from the first call. */
-  lapse(ms: number): void;
-  /** The first load failed, unless there has been one. */
-  fail(): void;
-  /** Tells every client of a failure. */
-  report(error: FlagsError): void;
-  /** Makes a controller for one request, which `close` aborts. */
-  begin(): AbortController;
-  /** Ends a request. */
-  end(controller: AbortController): void;
+  /** The revision of the map at hand, if the server numbers its maps. */
+  revision(): number | undefined;
+  /** Begins to follow the environment; in the mode `manual` it does nothing. Further calls do nothing. */
+  start(): void;
+  /**
+   * Loads because the application asks; calls at the same time share a load. Returns the error, if any. A load that
+   * succeeds ends the back-off.
+   */
+  refresh(): Promise<FlagsError | undefined>;
   /** Ends everything: requests, timers, loops. */
   close(): void;
 }
 
-/** Makes a connection; it does nothing yet. */
+/**
+ * Creates a connection; it does nothing yet. Once started it keeps its map new for ever: a stream, and REST while there
+ * is no stream; or REST alone in the mode `poll`.
+ *
+ * A stream is *live* once the map at hand is at least as new as the stream's beginning. That takes a first frame, or,
+ * from a server that sends none, an answer of REST asked for after the stream was opened.
+ */
 export function createConnection(target: Target): Connection {
-  const { platform, mode, staleAfterMs, pollIntervalMs } = target;
-  const gate = createRevisionGate(platform.now);
+  const { mode, staleAfterMs, pollIntervalMs } = target;
+  const { now, setTimer, random } = target.platform;
+  const gate = createRevisionGate(now);
   const ears = new Set<Ear>();
   const requests = new Set<AbortController>();
   const rejected = new Set<string>();
+  const isManual = mode === 'manual';
+  const isPolling = mode === 'poll';
   let etag: string | null | undefined;
-  let cancelLapse: (() => void) | undefined;
   let stop: (() => void) | undefined;
   let refreshing: Promise<FlagsError | undefined> | undefined;
-  const isManual = mode === 'manual';
+  let cancelLapse: (() => void) | undefined;
+  /** Whether a stream is open that has delivered. */
+  let isLive = false;
 
   const update = () => {
     for (const ear of [...ears]) ear.onUpdate();
@@ -80,24 +85,247 @@ export function createConnection(target: Target): Connection {
     self.status = status;
     update();
   };
+  /** The map is current, and stays so until `lapse`. */
+  const confirm = () => {
+    cancelLapse?.();
+    cancelLapse = undefined;
+    become('ready');
+  };
+  /** Nothing vouches for the map any longer: unless confirmed, it is stale in `ms`. Counts from the first call. */
+  const lapse = (ms: number) => {
+    if (self.status === 'ready') cancelLapse ??= setTimer(() => become('stale'), ms);
+  };
+  /** The first load failed, unless one has succeeded. */
+  const fail = () => {
+    if (self.status === 'connecting') become('failed');
+  };
+  /** Reports a failure to every client. */
+  const report = (error: FlagsError) => {
+    if (self.status === 'closed') return;
+    if (!error.flagKey) self.error = error;
+    for (const ear of [...ears]) ear.onError(error);
+  };
+  /** Creates a controller for one request, which `close` aborts. */
+  const begin = () => {
+    const controller = new AbortController();
+    requests.add(controller);
+    return controller;
+  };
+  /** Ends a request. */
+  const end = (controller: AbortController) => {
+    controller.abort();
+    requests.delete(controller);
+  };
+  /** Takes a map unless the one at hand is newer, and reports what is wrong with it. */
+  const offer = (parsed: ParsedFlags, offered: Offer, tag?: string | null) => {
+    const verdict = gate.judge(offered);
+    if (verdict === 'keep') return verdict;
+    const { flags } = reconcile(self.flags ?? NO_FLAGS, parsed.flags);
+    const isNew = flags !== self.flags;
+    self.flags = flags;
+    self.error = undefined;
+    etag = tag;
+    // With the first map, listeners hear that the client is ready before they hear of the flags.
+    if (self.status === 'connecting' || self.status === 'failed') self.status = 'ready';
+    if (isNew) update();
+    if (verdict === 'reset') report(new FlagsError('revision_reset', 'the revisions restarted lower'));
+    for (const flagKey of parsed.rejected)
+      if (rejected.size < rejected.add(flagKey).size)
+        report(new FlagsError('invalid_response', 'it is not a flag state', { flagKey }));
+    return verdict;
+  };
+  /** Loads all flags once; returns the error, if any. Never rejects; reports failures, unless they only repeat `known`. */
+  const load = async (known?: FlagsError) => {
+    const askedAt = gate.tick();
+    const controller = begin();
+    let error: FlagsError | undefined;
+    try {
+      const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
+      const isSighting = !isLive && !isStale;
+      const verdict = parsed && offer(parsed, { revision, askedAt, isSighting }, tag);
+      const isCurrent = !isStale && verdict !== 'keep';
+      self.isCurrent = isCurrent || isLive;
+      if (!isLive) {
+        // An answer vouches for the map for a while only.
+        if (isCurrent) confirm();
+        else if (isManual) become('stale');
+        if (!isManual) lapse(staleAfterMs + 2 * pollIntervalMs);
+      }
+    } catch (thrown) {
+      error = toSafeError(target, thrown, 'network_error');
+      self.isCurrent = false;
+      // Nothing asks again by itself, so this is the only chance to say that the map has aged.
+      if (isManual) become(self.flags ? 'stale' : 'failed');
+      if (error.code !== known?.code) report(error);
+    }
+    end(controller);
+    return error;
+  };
+
+  /** Follows the environment until the function it returns is called. */
+  const follow = () => {
+    /** How long a stream may take to deliver the map before REST is asked for it, at the start. */
+    const FIRST_POLL_MS = 1_000;
+    /** The same, after a stream was lost that had delivered. */
+    const NEXT_POLL_MS = 5_000;
+    /** While there is no stream, REST is asked at least this often. */
+    const MAX_FALLBACK_MS = 30_000;
+    /** After REST has been refused (a wrong key, an unknown environment), it is asked so much later. */
+    const REFUSED_POLL_MS = 240_000;
+    /** How long to stay with a node that is behind before trying another: this, and up to half as much again. */
+    const BEHIND_MS = 4_000;
+
+    /** A connection that held this long makes the next failure a first one. */
+    const HEALTHY_MS = 60_000;
+    const backoff = createBackoff(random);
+    let isEnded = false;
+    let cancelPoll: (() => void) | undefined;
+    let cancelRetry = () => {};
+    let cancelBehind: (() => void) | undefined;
+    /** Stands for the stream that is open, if any. */
+    let open: object | undefined;
+    let streamError: FlagsError | undefined;
+    let hasPolled = false;
+    let hasPollFailed = false;
+
+    const stopPolling = () => {
+      cancelPoll?.();
+      cancelPoll = undefined;
+    };
+    const pollIn = (ms: number) => {
+      stopPolling();
+      if (!isEnded) cancelPoll = setTimer(poll, ms);
+    };
+    /** A tenth more or less, so that clients spread; minutes after a refusal. */
+    const interval = (error?: FlagsError) =>
+      (isRefusal(error)
+        ? REFUSED_POLL_MS
+        : isPolling
+          ? pollIntervalMs
+          : Math.min(pollIntervalMs, MAX_FALLBACK_MS) * 0.9) *
+      (0.9 + random() / 5);
+    const live = () => {
+      isLive = hasPolled = true;
+      streamError = undefined;
+      stopPolling();
+      confirm();
+    };
+
+    /** Asks REST; never rejects. */
+    const poll = async () => {
+      const stream = open;
+      cancelPoll = undefined;
+      hasPolled = true;
+      const error = await load(streamError);
+      if (isEnded || isLive) return;
+      hasPollFailed = !!error;
+      if (isPolling) {
+        if (!error) backoff.reset();
+        const retryMs = error ? backoff.next(error) : interval();
+        pollIn(error?.retryInMs || isRefusal(error) ? retryMs : Math.min(retryMs, interval()));
+      } else if (self.isCurrent && stream && stream === open) live();
+      // The stream may have asked for another poll since.
+      else if (!cancelPoll) pollIn(Math.max(error?.retryInMs ?? 0, interval(error)));
+      // Last, as in `lose`: a listener may close the client, which ends the timers that exist by then.
+      if (error && (streamError || isPolling)) fail();
+    };
+
+    /** Opens a stream, follows it to its end, and comes back; never rejects. */
+    const attempt = async () => {
+      const controller = begin();
+      let openedAt: number | undefined;
+      let frames = 0;
+      let thrown: unknown;
+      try {
+        await followFromHere(target, controller, {
+          onOpen: (revision) => {
+            openedAt = now();
+            open = {};
+            if (revision === undefined) pollIn(0); // no first frame is promised
+          },
+          onFrame: (data, revision) => {
+            const parsed = readFlags(data);
+            if (!parsed) throw new FlagsError('invalid_response', 'it is not a flag map');
+            const verdict = offer(parsed, { revision, isSighting: frames++ === 0 });
+            if (verdict === 'keep')
+              cancelBehind ??= setTimer(() => controller.abort(LEFT), BEHIND_MS * (1 + random() / 2));
+            else {
+              stopBehind();
+              live();
+            }
+          },
+          onRetry: (ms) => {
+            backoff.firstMs = Math.min(Math.max(ms, 100), MAX_FALLBACK_MS);
+          },
+        });
+      } catch (reason) {
+        thrown = reason;
+      }
+      stopBehind();
+      end(controller);
+      const wasLive = isLive;
+      isLive = false;
+      open = undefined;
+      if (!isEnded) lose(thrown, wasLive, openedAt === undefined ? -1 : now() - openedAt);
+    };
+    const stopBehind = () => {
+      cancelBehind?.();
+      cancelBehind = undefined;
+    };
+    /** Draws the consequences of a stream's end (nothing was thrown: the server closed it). */
+    const lose = (thrown: unknown, wasLive: boolean, openForMs: number) => {
+      lapse(staleAfterMs);
+      if (thrown === LEFT) {
+        if (!cancelPoll) pollIn(interval());
+        cancelRetry = setTimer(attempt, 0);
+        return;
+      }
+      const isHealthy = openForMs >= HEALTHY_MS;
+      const closed = thrown ?? new FlagsError('stream_error', 'the server closed the stream');
+      const error = toSafeError(target, closed, openForMs < 0 ? 'network_error' : 'stream_error');
+      streamError = error;
+      // Silence was slow enough by itself to begin again quickly.
+      if (isHealthy || (openForMs >= 0 && error.code === 'timeout')) backoff.reset();
+      const retryInMs = error.retryInMs ?? 0;
+      if (!hasPolled) pollIn(retryInMs);
+      else if (retryInMs) pollIn(Math.max(retryInMs, interval()));
+      else if (!cancelPoll) pollIn(wasLive ? NEXT_POLL_MS : interval());
+      cancelRetry = setTimer(attempt, backoff.next(error));
+      // A stream that held and is then closed has done its work: servers restart.
+      if (!isHealthy || thrown !== undefined) report(error);
+      if (hasPollFailed) fail();
+    };
+
+    if (isPolling) void poll();
+    else {
+      pollIn(FIRST_POLL_MS);
+      void attempt();
+    }
+    return () => {
+      isEnded = true;
+      stopPolling();
+      stopBehind();
+      cancelRetry();
+    };
+  };
+
   const self: Connection = {
     target,
     ears,
     flags: undefined,
     status: 'connecting',
     error: undefined,
-    isLive: false,
     isCurrent: false,
     revision: gate.known,
     start: () => {
       if (isManual || self.status === 'closed') return;
-      stop ??= follow(self);
+      stop ??= follow();
       // The application's `fetch` may close the client that asks.
       if ((self.status as ClientStatus) === 'closed') stop(); // the compiler takes it for what it was
     },
     refresh: () => {
       const before = self.error;
-      refreshing ??= self.load().then((error) => {
+      refreshing ??= load().then((error) => {
         refreshing = undefined;
         // The cause of the failure has passed: waiting for the next attempt has no point.
         if (before && !error && !requests.size) {
@@ -108,74 +336,6 @@ export function createConnection(target: Target): Connection {
         return error;
       });
       return refreshing;
-    },
-    load: async (known) => {
-      const askedAt = gate.tick();
-      const controller = self.begin();
-      let error: FlagsError | undefined;
-      try {
-        const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
-        const isSighting = !self.isLive && !isStale;
-        const verdict = parsed && self.offer(parsed, { revision, askedAt, isSighting }, tag);
-        const isCurrent = !isStale && verdict !== 'keep';
-        self.isCurrent = isCurrent || self.isLive;
-        if (!self.isLive) {
-          // An answer vouches for the map for a while only.
-          if (isCurrent) self.confirm();
-          else if (isManual) become('stale');
-          if (!isManual) self.lapse(staleAfterMs + 2 * pollIntervalMs);
-        }
-      } catch (thrown) {
-        error = toSafeError(target, thrown, 'network_error');
-        self.isCurrent = false;
-        // Nothing asks again by itself, so this is the only chance to say that the map has aged.
-        if (isManual) become(self.flags ? 'stale' : 'failed');
-        if (error.code !== known?.code) self.report(error);
-      }
-      self.end(controller);
-      return error;
-    },
-    offer: (parsed, offer, tag) => {
-      const verdict = gate.judge(offer);
-      if (verdict === 'keep') return verdict;
-      const { flags } = reconcile(self.flags ?? NO_FLAGS, parsed.flags);
-      const isNew = flags !== self.flags;
-      self.flags = flags;
-      self.error = undefined;
-      etag = tag;
-      // With the first map, listeners hear that the client is ready before they hear of the flags.
-      if (self.status === 'connecting' || self.status === 'failed') self.status = 'ready';
-      if (isNew) update();
-      if (verdict === 'reset') self.report(new FlagsError('revision_reset', 'the revisions restarted lower'));
-      for (const flagKey of parsed.rejected)
-        if (rejected.size < rejected.add(flagKey).size)
-          self.report(new FlagsError('invalid_response', 'it is not a flag state', { flagKey }));
-      return verdict;
-    },
-    confirm: () => {
-      cancelLapse?.();
-      cancelLapse = undefined;
-      become('ready');
-    },
-    lapse: (ms) => {
-      if (self.status === 'ready') cancelLapse ??= platform.setTimer(() => become('stale'), ms);
-    },
-    fail: () => {
-      if (self.status === 'connecting') become('failed');
-    },
-    report: (error) => {
-      if (self.status === 'closed') return;
-      if (!error.flagKey) self.error = error;
-      for (const ear of [...ears]) ear.onError(error);
-    },
-    begin: () => {
-      const controller = new AbortController();
-      requests.add(controller);
-      return controller;
-    },
-    end: (controller) => {
-      controller.abort();
-      requests.delete(controller);
     },
     close: () => {
       become('closed');

@@ -65,3 +65,8 @@ export class FlagsError extends Error {
     Object.assign(this, { name: 'FlagsError', code, retryable: true }, details);
   }
 }
+
+/** Whether only a person can undo the cause: a key or an environment the service does not know. */
+export function isRefusal(error: Pick<FlagsError, 'status' | 'code'> | undefined): boolean {
+  return error?.status === 401 || error?.code === 'environment_not_found';
+}

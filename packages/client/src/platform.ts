@@ -17,9 +17,6 @@ export interface Platform {
 /** The part of `fetch` the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The longest delay a timer can have; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /**
  * The runtime's own clock, chance and network. Everything is looked up when it is used, never at import: workers
  * forbid timers and random numbers at that time, and fake timers may be installed later.
@@ -29,6 +26,8 @@ export const systemPlatform: Platform = {
   wallClock: () => Date.now(),
   random: () => Math.random(),
   setTimer: (callback, ms, kind) => {
+    /** The longest delay a timer can have; a longer one would fire at once. */
+    const MAX_TIMER_MS = 2 ** 31 - 1;
     const timer: unknown = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
     if (!kind) unref(timer);
     return () => clearTimeout(timer as number); // whatever kind of handle `setTimeout` gave, `clearTimeout` takes

@@ -1,4 +1,4 @@
-import { type FlagMap, type FlagState, isInRollout } from '@halyard/protocol';
+import { evaluate, type FlagEvaluation, type FlagMap, type FlagState } from '@halyard/protocol';
 import type { FlagsClient, ReadOptions } from './client-types.ts';
 import { FlagsError } from './errors.ts';
 import { optionOf } from './options.ts';
@@ -34,25 +34,15 @@ export function createReads(source: ReadSource): Reads {
   };
   const isFirst = (topic: string) => told.size < told.add(topic).size;
 
-  const isOn = (state: FlagState | undefined, key: string, options?: ReadOptions): boolean => {
-    if (!state?.enabled) return false;
-    const { rolloutPct = 100 } = state;
-    if (rolloutPct >= 100) return true;
+  const decide = (key: string, options?: ReadOptions, state = find(key, options)): FlagEvaluation => {
     const given = optionOf(options, 'targetingKey');
-    const targetingKey = typeof given === 'string' ? given : source.targetingKey;
-    if (targetingKey !== undefined) return isInRollout(key, targetingKey, rolloutPct);
-    // Nobody to decide for: the specified behaviour of a boolean read is the switch itself.
-    if (isFirst(`% ${key}`)) reporter.warn(key, `${key} is rolled out in part: give a targetingKey`);
-    return true;
+    const decided = evaluate(key, state, typeof given === 'string' ? given : source.targetingKey);
+    if (decided.reason === 'untargeted' && isFirst(`% ${key}`))
+      reporter.warn(key, `${key} has a partial rollout: pass a targetingKey`);
+    return decided;
   };
-  /** The value, if the flag is on and has one that may stand in for the default; one of another kind is reported. */
-  const pick = (
-    state: FlagState | undefined,
-    key: string,
-    defaultValue: unknown,
-    isEnabled: boolean,
-  ): unknown => {
-    const value = isEnabled ? state?.value : undefined;
+  /** The value, if it may stand in for the default; one of another kind is reported. */
+  const pick = ({ value }: FlagEvaluation, key: string, defaultValue: unknown): unknown => {
     if (value === undefined || fits(value, defaultValue)) return value;
     if (isFirst(key))
       reporter.report(
@@ -64,21 +54,21 @@ export function createReads(source: ReadSource): Reads {
     return undefined;
   };
   const reads = {
-    isEnabled: (key: string, options?: ReadOptions) => isOn(find(key, options), key, options),
+    isEnabled: (key: string, options?: ReadOptions) => decide(key, options).isOn,
     getValue: (key: string, defaultValue: unknown, options?: ReadOptions) => {
-      const state = find(key, options);
-      const value = pick(state, key, defaultValue, isOn(state, key, options));
+      const value = pick(decide(key, options), key, defaultValue);
       return value === undefined ? defaultValue : value;
     },
     evaluate: (key: string, defaultValue: unknown, options?: ReadOptions) => {
       const state = find(key, options);
-      const enabled = isOn(state, key, options);
-      const value = pick(state, key, defaultValue, enabled);
+      const decided = decide(key, options, state);
+      const { isOn: enabled, reason } = decided;
+      const value = pick(decided, key, defaultValue);
       const errorCode = !state
         ? source.hasMap()
           ? 'flag_not_found'
           : 'not_ready'
-        : enabled && value !== state.value
+        : value !== decided.value
           ? 'type_mismatch'
           : undefined;
       return {
@@ -88,13 +78,11 @@ export function createReads(source: ReadSource): Reads {
         stale: optionOf(options, 'from') === 'bootstrap' || !source.isReady(),
         reason: errorCode
           ? 'error'
-          : !state?.enabled
-            ? 'disabled'
-            : enabled && value === undefined
-              ? 'default'
-              : (state.rolloutPct ?? 100) < 100
-                ? 'split'
-                : 'static',
+          : enabled && value === undefined
+            ? 'default'
+            : reason === 'untargeted'
+              ? 'split'
+              : reason,
         ...(errorCode && { errorCode }),
         ...(state && { state }),
       };

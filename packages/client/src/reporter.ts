@@ -8,9 +8,6 @@ export interface Logger {
   warn(message: string): void;
 }
 
-/** The same kind of failure is logged at most this often. */
-const QUIET_MS = 60_000;
-
 /** Brings failures to the application, whatever the application does with them. */
 export interface Reporter {
   /** A failure, to `onError`; without one, to the log. */
@@ -33,6 +30,8 @@ export interface Listeners<Event> {
 
 /** Makes a reporter from whatever the options held as `onError` and `logger`. */
 export function createReporter(now: Platform['now'], onError: unknown, logger: unknown): Reporter {
+  /** The same kind of failure is logged at most this often. */
+  const QUIET_MS = 60_000;
   const quietUntil = new Map<string, number>();
   const warn = (topic: string, message: string) => {
     if (logger === false || now() < (quietUntil.get(topic) ?? 0)) return;

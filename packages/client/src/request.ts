@@ -3,14 +3,7 @@ import { onAbort } from './abort.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { isRecord } from './flags.ts';
-import { refuseEndless } from './sse-parser.ts';
 import type { Target } from './target.ts';
-
-/** A body that shows no sign of life for three heartbeats is dead. */
-export const READ_DEADLINE_MS = 3 * HEARTBEAT_SECONDS * 1_000;
-
-/** So many bytes are a sign of life in the middle of a frame; a drip of single bytes is none. */
-const LIVELY_BYTES = 1_024;
 
 /** Codes by status, for answers whose body does not name one. A 404 from anybody else proves nothing. */
 const CODE_OF_STATUS: Readonly<Record<number, FlagErrorCode>> = {
@@ -72,6 +65,8 @@ export async function readBody(
   controller: AbortController,
   start: (alive: () => void) => (text: string) => void,
 ): Promise<void> {
+  /** So many bytes are a sign of life in the middle of a frame; a drip of single bytes is none. */
+  const LIVELY_BYTES = 1_024;
   const reader = response.body?.getReader();
   const decoder = new TextDecoder(); // drops the one byte order mark that may be there
   let cancel = () => {};
@@ -81,7 +76,7 @@ export async function readBody(
     cancel();
     cancel = platform.setTimer(
       () => controller.abort(new FlagsError('timeout', 'no sign of life for three heartbeats')),
-      READ_DEADLINE_MS,
+      3 * HEARTBEAT_SECONDS * 1_000,
     );
   };
   const take = start(alive);
@@ -115,6 +110,13 @@ export async function readJson(
   return parseJson(text);
 }
 
+/** Throws `invalid_response` when so many characters have come that there is no end in sight. */
+export function refuseEndless(length: number): void {
+  /** Greatest size of a frame or an answer, in characters: a guard against what has no end. */
+  const MAX_TEXT_LENGTH = 32 * 1024 * 1024;
+  if (length > MAX_TEXT_LENGTH) throw new FlagsError('invalid_response', 'it has no end');
+}
+
 /** Like `JSON.parse`, but throws `invalid_response`, without quoting what came. */
 export function parseJson(text: string): unknown {
   try {
@@ -140,11 +142,6 @@ export function toSafeError({ redact }: Target, thrown: unknown, code: FlagError
     // Nothing more can be said about it.
   }
   return new FlagsError(code, 'the request failed');
-}
-
-/** Whether only a person can undo the cause: a key or an environment the service does not know. */
-export function isRefusal({ status, code }: FlagsError): boolean {
-  return status === 401 || code === 'environment_not_found';
 }
 
 async function refusalOf(

@@ -1,10 +1,5 @@
 import type { Platform } from './platform.ts';
 
-/** How long lower revisions must persist before they are believed. */
-export const RESET_AFTER_MS = 60_000;
-/** On how many connections (or polls) lower revisions must have been met before they are believed. */
-export const RESET_AFTER_SIGHTINGS = 3;
-
 /** What to do with a map: take it, keep the newer one, or take it because the revisions started again. */
 export type Verdict = 'take' | 'keep' | 'reset';
 
@@ -36,6 +31,10 @@ export interface RevisionGate {
  * connections over at least a minute, are a service that has moved back: then the map is taken.
  */
 export function createRevisionGate(now: Platform['now']): RevisionGate {
+  /** How long lower revisions must persist before they are believed. */
+  const RESET_AFTER_MS = 60_000;
+  /** On how many connections (or polls) lower revisions must have been met before they are believed. */
+  const RESET_AFTER_SIGHTINGS = 3;
   let known: number | undefined;
   let ticks = 0;
   let takenAt = 0;

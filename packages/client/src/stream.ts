@@ -1,6 +1,6 @@
+import { createSseParser } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
-import { parseJson, readBody, revisionOf, send } from './request.ts';
-import { createSseParser } from './sse-parser.ts';
+import { parseJson, readBody, refuseEndless, revisionOf, send } from './request.ts';
 import type { Target } from './target.ts';
 
 /** What becomes of a stream. */
@@ -32,6 +32,7 @@ export async function followStream(
     createSseParser({
       onComment,
       onRetry,
+      onPending: refuseEndless,
       onData: (data) => {
         onComment();
         onFrame(parseJson(data), revision);

@@ -21,7 +21,7 @@ export function murmur3(bytes: Uint8Array): number {
   let hash = 0;
   let block = 0;
   for (let i = 0; i < bytes.length; ) {
-    block |= (bytes[i] ?? 0) << (i * 8); // a shift counts modulo 32, so each byte of four has its place
+    block |= (bytes[i] as number) << (i * 8); // a shift counts modulo 32, so each byte of four has its place
     const isFull = ++i % 4 === 0;
     if (isFull || i === bytes.length) {
       block = Math.imul(block, 0xcc9e2d51);

@@ -42,7 +42,7 @@ describe('the parser', () => {
     const lengths: number[] = [];
     const parse = createSseParser({ onData: () => {}, onPending: (length) => lengths.push(length) });
     for (const piece of ['data: 12', '34\nda', 'ta: 5\n', '\n']) parse(piece);
-    expect(lengths).toEqual([8, 6, 6, 0]);
+    expect(lengths).toEqual([8, 7, 7, 0]);
   });
 
   test.each(['onData', 'onComment', 'onRetry', 'onPending'] as const)('throws what %s throws', (name) => {

@@ -18,25 +18,25 @@ export interface SseEvents {
  */
 export function createSseParser(events: SseEvents): (text: string) => void {
   let rest = '';
-  let data: string | undefined;
+  let data = ''; // with a line feed after each line, as in the standard
   let name = '';
   let endsWithCr = false;
 
   const take = (line: string) => {
-    const [, field, value = ''] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
-    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    // `RegExpExecArray`: every line matches.
+    const [, field, value = ''] = /^([^:]*):? ?(.*)/s.exec(line) as RegExpExecArray;
+    if (field === 'data') data += `${value}\n`;
     else if (field === 'event') name = value;
     else if (field === 'retry' && /^\d+$/.test(value)) events.onRetry?.(Number(value));
     else if (!field) events.onComment?.();
   };
   const dispatch = () => {
     // Frames have no event name; an event with a name is for another reader. [spec Events 4]
-    if (data !== undefined && (name || 'message') === 'message') events.onData(data);
-    data = undefined;
-    name = '';
+    if (data && (name || 'message') === 'message') events.onData(data.slice(0, -1));
+    data = name = '';
   };
   return (piece) => {
-    const text = endsWithCr && piece.startsWith('\n') ? piece.slice(1) : piece;
+    const text = endsWithCr ? piece.replace(/^\n/, '') : piece;
     if (piece) endsWithCr = piece.endsWith('\r');
     rest += text;
     // Only new text is searched, and what was collected is joined once: a long line costs no more in many pieces.
@@ -45,7 +45,7 @@ export function createSseParser(events: SseEvents): (text: string) => void {
       rest = lines.pop() ?? '';
       for (const line of lines) line ? take(line) : dispatch();
     }
-    events.onPending?.(rest.length + (data?.length ?? 0));
+    events.onPending?.(rest.length + data.length);
   };
 }
 

@@ -1,11 +1,9 @@
-import { type FlagMap, HEARTBEAT_SECONDS } from '@halyard/protocol';
+import { type FlagMap, frame, HEARTBEAT_SECONDS, KEEP_ALIVE } from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
 import type { FlagsChange } from '../options.ts';
 
 /** A reader with more than this many bytes waiting is cut: it comes back and gets the newest map. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-
-const HEARTBEAT = new TextEncoder().encode(':\n\n');
 
 /**
  * Hands the changes of one client on to many streams. Frame k of a stream has the revision of its first frame plus k,
@@ -73,7 +71,10 @@ export class Broadcast {
     this.#client.onChange((change) => this.#pass(change), { signal });
     // A client that is stale or closed misses changes; readers who stayed would take old flags for current ones.
     this.#client.onStatus((status) => status !== 'ready' && this.close(), { signal });
-    this.#heartbeat = setInterval(() => this.#send(HEARTBEAT), HEARTBEAT_SECONDS * 1_000);
+    this.#heartbeat = setInterval(
+      () => this.#send(new TextEncoder().encode(KEEP_ALIVE)),
+      HEARTBEAT_SECONDS * 1_000,
+    );
   }
 
   #pass({ flags, revision }: FlagsChange): void {
@@ -93,7 +94,7 @@ export class Broadcast {
   }
 
   #frame(flags: FlagMap): Uint8Array {
-    return new TextEncoder().encode(`data: ${this.#serialise(flags)}\n\n`);
+    return new TextEncoder().encode(frame(this.#serialise(flags)));
   }
 
   #send(bytes: Uint8Array): void {

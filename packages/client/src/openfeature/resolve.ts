@@ -1,4 +1,4 @@
-import { type FlagState, isInRollout, type Json } from '@halyard/protocol';
+import { evaluate, type FlagState, type Json } from '@halyard/protocol';
 import type { ErrorCode, FlagMetadata, ResolutionDetails } from '@openfeature/core';
 import type { FlagsClient } from '../client-types.ts';
 
@@ -38,21 +38,20 @@ export function resolve<T>(
       ? failure(read, 'PROVIDER_NOT_READY', 'no flags have been loaded')
       : failure(read, 'FLAG_NOT_FOUND', `there is no flag ${key}`);
   const flagMetadata = metadataOf(client, state);
-  const off = kind === 'boolean' && options.disabledValue !== 'default' ? false : defaultValue;
-  // `T` below: `off` and `on` are of the kind that was asked for, and `T` is that kind's type.
-  if (!state.enabled) return { value: off as T, reason: 'DISABLED', variant: 'off', flagMetadata };
-  const { rolloutPct = 100 } = state;
-  if (rolloutPct < 100) {
-    if (rolloutPct > 0 && targetingKey === undefined)
-      return failure(read, 'TARGETING_KEY_MISSING', `${key} is rolled out in part`, flagMetadata);
-    if (rolloutPct === 0 || !isInRollout(key, targetingKey ?? '', rolloutPct)) {
-      const outside = kind === 'boolean' ? false : defaultValue;
-      return { value: outside as T, reason: 'SPLIT', variant: 'off', flagMetadata };
-    }
+  const { isOn, reason } = evaluate(key, state, targetingKey);
+  const { rolloutPct } = state;
+  if (reason === 'untargeted' && rolloutPct !== 0)
+    return failure(read, 'TARGETING_KEY_MISSING', `${key} is rolled out in part`, flagMetadata);
+  if (!isOn || rolloutPct === 0) {
+    const isFalse = kind === 'boolean' && (reason !== 'disabled' || options.disabledValue !== 'default');
+    // `T`: `false` is of the kind that was asked for, and `T` is that kind's type.
+    const value = isFalse ? (false as T) : defaultValue;
+    return { value, reason: reason === 'disabled' ? 'DISABLED' : 'SPLIT', variant: 'off', flagMetadata };
   }
   const on = valueFor(kind, state, options);
   if (on === undefined) return failure(read, 'TYPE_MISMATCH', `${key} holds no ${kind}`, flagMetadata);
-  return { value: on as T, reason: reasonOf(client, rolloutPct), variant: 'on', flagMetadata };
+  // `T`: as above.
+  return { value: on as T, reason: reasonOf(client, reason), variant: 'on', flagMetadata };
 }
 
 /** The value for a kind of read, `undefined` when the flag has none of that kind. Nothing is coerced. */
@@ -61,9 +60,9 @@ function valueFor(kind: Kind, { value }: FlagState, { booleanFrom }: MappingOpti
   return kind === 'boolean' && (value === undefined || booleanFrom === 'enabled') ? true : undefined;
 }
 
-function reasonOf(client: FlagsClient, rolloutPct: number): string {
+function reasonOf(client: FlagsClient, reason: string): string {
   if (client.status !== 'ready') return client.revision === undefined ? 'CACHED' : 'STALE';
-  return rolloutPct < 100 ? 'SPLIT' : 'STATIC';
+  return reason.toUpperCase();
 }
 
 function metadataOf(client: FlagsClient, { enabled, rolloutPct }: FlagState): FlagMetadata {
