@@ -63,7 +63,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await page.getByRole('checkbox', { name: 'Select checkout' }).check();
       await page.getByRole('button', { name: 'Copy to development…' }).click();
       const preview = page.getByRole('dialog', { name: 'Copy to development' });
-      await preview.getByText('not there').waitFor();
+      await preview.getByText('not set').waitFor();
       await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
 

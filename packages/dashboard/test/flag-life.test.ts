@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openSse, sharedPostgres } from '@halyard/testing';
 import type { Page } from 'playwright-core';
+import { messages as flagPage } from '../src/pages/flag/messages.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -73,13 +74,13 @@ test(
   async () => {
     await put('autumn-sale', 1);
     const { page, check } = await world.open(addressOf('autumn-sale'));
-    await card(page).getByRole('radio', { name: 'A share in development' }).check();
+    await card(page).getByRole('radio', { name: 'Percentage in development' }).check();
     await card(page).getByRole('button', { name: '50 % in development' }).click();
     await card(page).getByRole('button', { name: 'Schedule…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Schedule a change of autumn-sale' });
     const time = dialog.getByLabel(/^When, in /);
     await time.fill('2020-01-01T09:00');
-    await dialog.getByText('This time is over').waitFor();
+    await dialog.getByText(flagPage.schedules.past).waitFor();
     await time.fill('2099-12-24T18:00');
     await dialog.getByText('2099', { exact: false }).and(dialog.getByText('UTC')).waitFor();
     await dialog.getByLabel('Switch').selectOption('off');
@@ -92,7 +93,7 @@ test(
     await check();
     await waiting.getByRole('button', { name: /^Cancel/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the schedule' }).click();
-    await waiting.getByText('Nothing waits.').waitFor();
+    await waiting.getByText(flagPage.schedules.none).waitFor();
     await page.close();
   },
   PATIENCE_MS,
@@ -116,7 +117,7 @@ test(
     expect(answers.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
       'development On 51.929 is below 52',
       'staging Off 51.929 is not below 51',
-      'production Off The flag is not there',
+      'production Off Flag does not exist',
     ]);
     await box.getByLabel('Evaluate for this targeting key').fill('user-2');
     await box.getByText('23.104', { exact: true }).waitFor();
@@ -168,14 +169,14 @@ test(
     await question.getByText('on, value 1').waitFor();
     await check();
     await question.getByRole('button', { name: 'Archive' }).click();
-    await page.getByRole('heading', { name: 'Out of use' }).waitFor();
+    await page.getByRole('heading', { name: flagPage.actions.archivedTitle }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await card(page, 'production').waitFor();
 
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
     await question.getByRole('button', { name: 'Archive' }).click();
-    await page.getByRole('heading', { name: 'Out of use' }).waitFor();
+    await page.getByRole('heading', { name: flagPage.actions.archivedTitle }).waitFor();
     await check();
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
@@ -192,7 +193,7 @@ test(
     await page.waitForURL('**/projects/shop/flags');
     // Of a flag that is gone the API says 404, which the console repeats.
     await page.goto(addressOf('old-banner'));
-    await page.getByRole('heading', { name: 'There is no such flag' }).waitFor();
+    await page.getByRole('heading', { name: flagPage.page.missingTitle }).waitFor();
     await page.close();
   },
   PATIENCE_MS,
@@ -232,9 +233,11 @@ test(
     const { page, check } = await world.open(addressOf('beta'));
     await card(page).getByRole('button', { name: 'More for development' }).click();
     await page.getByRole('menuitem', { name: 'Remove from development' }).click();
-    await card(page).getByText('This flag is not in development').waitFor();
+    await card(page).getByText(flagPage.card.missing('development')).waitFor();
     await check();
-    await card(page).getByRole('button', { name: 'Add it to development, off' }).click();
+    await card(page)
+      .getByRole('button', { name: flagPage.card.add('development') })
+      .click();
     await card(page).getByText('Off', { exact: true }).waitFor();
     // What the card shows at once is saved a moment later.
     await page.getByText('beta is off in development').first().waitFor();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { messages as flagPage } from '../src/pages/flag/messages.ts';
 import { card, editor, FLAG, resetFlag, STATE, stateText, write } from './support/flag-screen.ts';
 import { signUp } from './support/people.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -17,7 +18,7 @@ test(
   'the rollout is chosen by marks, arrow keys and typing, and goes back to everyone',
   async () => {
     const { page, check } = await world.open(FLAG);
-    await card(page).getByRole('radio', { name: 'A share in development' }).check();
+    await card(page).getByRole('radio', { name: 'Percentage in development' }).check();
     await card(page).getByRole('button', { name: '25 % in development' }).click();
     const slider = card(page).getByRole('slider', { name: 'Rollout in development' });
     await slider.press('ArrowRight');
@@ -27,7 +28,7 @@ test(
     await box.press('ArrowDown');
     expect(await box.inputValue()).toBe('26');
     await box.fill('101');
-    await card(page).getByText('Give a number from 0 to 100').waitFor();
+    await card(page).getByText(flagPage.rollout.invalid).waitFor();
     await box.fill('12.345');
     await check();
     await box.press('Enter');
@@ -95,7 +96,7 @@ test(
     const { page, check } = await world.open('/projects/shop/flags/put-away');
     await write(page, '8');
     await world.management.request('POST', '/api/projects/shop/flags/put-away/archive');
-    await page.getByRole('heading', { name: 'Out of use' }).waitFor();
+    await page.getByRole('heading', { name: flagPage.actions.archivedTitle }).waitFor();
     await card(page).getByRole('alert').getByText('archived while you were editing').waitFor();
     expect(await editor(page).textContent()).toBe('8');
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');
@@ -180,14 +181,14 @@ test(
     const state = { enabled: true, value: 7, rolloutPct: 50 };
     await world.management.putState('shop', 'development', 'new-checkout', state);
     await card(page)
-      .getByRole('radio', { name: 'A share in development', checked: true, includeHidden: true })
+      .getByRole('radio', { name: 'Percentage in development', checked: true, includeHidden: true })
       .waitFor();
     const made = page.waitForRequest('**/api/projects/shop/schedules');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     // What is sent is JSON of the API's contract.
     const { changes } = (await made).postDataJSON() as { readonly changes: unknown };
     expect(changes).toEqual([{ key: 'new-checkout', patch: { enabled: false } }]);
-    await page.getByText('new-checkout is scheduled').waitFor();
+    await page.getByText('new-checkout scheduled').waitFor();
     await page.close();
   },
   PATIENCE_MS,
@@ -290,7 +291,7 @@ test(
     answer();
     await page
       .getByText('was created')
-      .or(page.getByRole('button', { name: 'Older' }))
+      .or(page.getByRole('button', { name: flagPage.history.older }))
       .first()
       .waitFor();
     await card(page)

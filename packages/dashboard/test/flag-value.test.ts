@@ -32,7 +32,7 @@ describe('the value', () => {
       expect(await editor(page).textContent()).toContain('12345678901234567890');
 
       await write(page, '{"b":2.50,"10":1.0}');
-      await card(page).getByLabel('Why, for development').fill('Half of it was too much');
+      await card(page).getByLabel('Reason, for development').fill('Half of it was too much');
       await check();
       await card(page).getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, value').first().waitFor();
@@ -61,7 +61,7 @@ describe('the value', () => {
         await route.continue();
       });
       await page.getByRole('link', { name: 'new-checkout' }).click();
-      await card(page).getByRole('radio', { name: 'A share in development' }).check();
+      await card(page).getByRole('radio', { name: 'Percentage in development' }).check();
       await card(page).getByRole('button', { name: '25 % in development' }).click();
       release.resolve();
       await card(page).getByText('12345678901234567890').waitFor();
@@ -129,12 +129,12 @@ describe('the value', () => {
       await editor(page).press('Control+z');
       expect(await editor(page).textContent()).toBe('7');
       await write(page, '{\n  "a" 1\n}');
-      await card(page).getByText('Line 2, column 7: A colon is missing here.').waitFor();
+      await card(page).getByText('Line 2, column 7: Missing colon.').waitFor();
       const save = card(page).getByRole('button', { name: 'Save in development' });
       expect(await save.isDisabled()).toBe(true);
 
       await write(page, '"seven"');
-      await card(page).getByText('code that reads a number gets its default instead').waitFor();
+      await card(page).getByText('Code expecting a number will fall back to its default.').waitFor();
       expect(await save.isEnabled()).toBe(true);
       await card(page).getByRole('button', { name: 'Discard' }).click();
       expect(await editor(page).textContent()).toBe('7');

@@ -103,7 +103,7 @@ test(
     await guard.waitFor();
     expect(await guard.getByText('nothing would change').count()).toBe(0);
     await guard.getByRole('button', { name: 'Schedule for production' }).click();
-    await page.getByText('dark-mode is scheduled').waitFor();
+    await page.getByText('dark-mode scheduled').waitFor();
     await page.close();
   },
   PATIENCE_MS,

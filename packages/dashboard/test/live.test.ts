@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
 import type { Page } from 'playwright-core';
+import { messages as flagPage } from '../src/pages/flag/messages.ts';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -330,7 +331,7 @@ test(
   'the page of a flag that there is not shows it as soon as somebody makes it',
   async () => {
     const { page } = await world.open('/projects/shop/flags/to-come', { expected: /404/ });
-    await page.getByRole('heading', { name: 'There is no such flag' }).waitFor();
+    await page.getByRole('heading', { name: flagPage.page.missingTitle }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await world.management.putState('shop', 'development', 'to-come', { enabled: true });
     await page.locator('[aria-label="to-come in development"]:checked').waitFor();

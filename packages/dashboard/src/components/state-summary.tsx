@@ -1,7 +1,7 @@
 import type { FlagState, Json } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 
-/** A state in a line: on or off, for how many, with which value. The words say it, the colour only helps. */
+/** A state in a line: on or off, for how many, with which value. The color only repeats the words. */
 export function StateSummary({
   state,
   className,
@@ -10,7 +10,7 @@ export function StateSummary({
   className?: string;
 }) {
   if (state === null || state === undefined)
-    return <span className={classNames('text-ink-3 italic', className)}>not there</span>;
+    return <span className={classNames('text-ink-3 italic', className)}>not set</span>;
   const { enabled, rolloutPct, value } = state;
   return (
     <span className={classNames('inline-flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5', className)}>
@@ -40,7 +40,7 @@ export function valuePreview(value: Json, longest = 40): string {
 
 /** A state in words: "on, 25 %, value 100". */
 export function stateText(state: FlagState | null | undefined): string {
-  if (state === null || state === undefined) return 'not there';
+  if (state === null || state === undefined) return 'not set';
   const { enabled, rolloutPct, value } = state;
   return [
     enabled ? 'on' : 'off',

@@ -8,8 +8,11 @@ import { IconButton } from '../../components/button.tsx';
 import { SeenBy } from '../../components/delivery-proof.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { messages } from './messages.ts';
 
-/** The newest change here and how far it has come; what else can be done. */
+const words = messages.card;
+
+/** The last change, its delivery, and more actions. */
 export function CardFooter({
   project,
   environment: { name },
@@ -22,9 +25,9 @@ export function CardFooter({
 }: {
   project: string;
   environment: EnvironmentRecord;
-  /** The newest change; `undefined` where there is none, or none is known yet. */
+  /** The last change; `undefined` without one, and while loading. */
   change: CardChange | undefined;
-  /** Whether the whole history is known and has no change. */
+  /** Whether the whole history is loaded and has no change. */
   isNew: boolean;
   /** Whether the flag has a state here. */
   isThere: boolean;
@@ -35,15 +38,15 @@ export function CardFooter({
   return (
     <div className="flex min-h-9 items-center gap-2 border-t border-line py-1 pr-2 pl-4 text-xs text-ink-3">
       <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-0.5 py-1">
-        {isNew && 'No changes yet.'}
+        {isNew && words.noChanges}
         {change !== undefined && (
           <>
             <span className="min-w-0 break-words">
-              {change.deed} <TimeAgo at={change.at} />
+              {change.action} <TimeAgo at={change.at} />
               {change.by !== undefined && (
                 <>
                   {' '}
-                  by <Author actor={change.by} />
+                  {words.by} <Author actor={change.by} />
                 </>
               )}
               {change.entry?.note !== undefined && `: “${change.entry.note}”`}
@@ -55,17 +58,17 @@ export function CardFooter({
       {canEdit && (
         <Menu
           trigger={
-            <IconButton label={`More for ${name}`}>
+            <IconButton label={words.menu(name)}>
               <Ellipsis size={15} aria-hidden />
             </IconButton>
           }
         >
           <MenuItem onSelect={onSchedule}>
-            <CalendarClock size={14} aria-hidden /> Schedule a change…
+            <CalendarClock size={14} aria-hidden /> {words.schedule}
           </MenuItem>
           {isThere && (
             <MenuItem isDangerous onSelect={onRemove}>
-              <X size={14} aria-hidden /> Remove from {name}
+              <X size={14} aria-hidden /> {words.remove(name)}
             </MenuItem>
           )}
         </Menu>
@@ -85,28 +88,28 @@ export function lastChanges(entries: readonly AuditEntryRecord[]): ReadonlyMap<s
   return last;
 }
 
-/** What a card tells of the newest change of its state. */
+/** The last change of a state, as its card shows it. */
 interface CardChange {
   readonly at: string;
-  /** As the audit log names them; absent where the server does not know. */
+  /** The actor, as in the audit log; absent where unknown. */
   readonly by?: string | undefined;
-  readonly deed: 'Changed' | 'Removed';
-  /** Its entry, once the history has it. */
+  readonly action: string;
+  /** Its entry, once the history is loaded. */
   readonly entry?: AuditEntryRecord | undefined;
 }
 
-/** The newest change of a state: the record knows it best, the history adds why. `undefined` where there is none. */
+/** The last change of a state, from its record and the history. `undefined` without one. */
 export function newestChange(
   record: StateRecord | undefined,
   entry: AuditEntryRecord | undefined,
 ): CardChange | undefined {
   if (record === undefined)
-    return entry === undefined ? undefined : { at: entry.at, by: entry.actor, deed: 'Removed', entry };
+    return entry === undefined ? undefined : { at: entry.at, by: entry.actor, action: words.removed, entry };
   const isKnown = entry !== undefined && entry.at >= record.updatedAt;
   return {
     at: record.updatedAt,
     by: record.updatedBy ?? (isKnown ? entry.actor : undefined),
-    deed: 'Changed',
+    action: words.changed,
     entry: isKnown ? entry : undefined,
   };
 }

@@ -10,7 +10,7 @@ import { flushSync } from 'react-dom';
 import type { JsonProblem } from './json-text.ts';
 import type { ValueEditorProps } from './value-field.tsx';
 
-/** JSON with colours, matching brackets and marked problems. Loaded on its own, since it is large. */
+/** JSON with colors, matching brackets and marked problems. A chunk of its own, since it is large. */
 export function CodeEditor({
   label,
   text,
@@ -29,7 +29,7 @@ export function CodeEditor({
     if (host.current === null) return;
     const opened = openCodeView(host.current, {
       label,
-      // At once: a save by the keyboard right after it must not be one of what was typed before.
+      // At once: a save by the keyboard right after typing must include it.
       onChange: (typed) => flushSync(() => events.current.onChange(typed)),
       onBlur: () => events.current.onBlur(),
       onSubmit: () => events.current.onSubmit(),
@@ -50,7 +50,7 @@ export function CodeEditor({
   );
 }
 
-/** What an open editor tells. */
+/** The events of an open editor. */
 interface CodeEvents {
   readonly label: string;
   readonly onChange: (text: string) => void;
@@ -60,7 +60,7 @@ interface CodeEvents {
 
 /** An open editor. */
 interface CodeView {
-  /** Shows another text; what is typed already stays as it is. */
+  /** Replaces the text; the same text keeps the cursor and the history. */
   show(text: string): void;
   mark(problem: JsonProblem | undefined): void;
   setReadOnly(isReadOnly: boolean): void;
@@ -69,7 +69,7 @@ interface CodeView {
 
 /**
  * Opens CodeMirror inside of `host`, in a shadow root, where it uses constructed style sheets: the page's policy refuses
- * those that stand in the document. Tab moves on, as everywhere on the page.
+ * style elements in the document. Tab leaves the editor, as everywhere on the page.
  */
 function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSubmit }: CodeEvents): CodeView {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -86,11 +86,11 @@ function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSubmit }: 
           ...defaultKeymap,
         ]),
         ...[history(), json(), bracketMatching(), indentUnit.of('  '), EditorView.lineWrapping],
-        ...[codeLook, syntaxHighlighting(codeColors)],
+        ...[codeTheme, syntaxHighlighting(codeColors)],
         EditorView.contentAttributes.of({
           'aria-label': label,
           'aria-multiline': 'true',
-          // It can be reached anyway; said in so many words, checkers of accessibility see it too.
+          // It is focusable anyway; accessibility checkers need the attribute.
           tabindex: '0',
         }),
         writable.of([]),
@@ -108,7 +108,7 @@ function openCodeView(host: HTMLElement, { label, onChange, onBlur, onSubmit }: 
       isShowing = true;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
-        // Undoing goes back over what was typed, not to an empty field.
+        // Undo must not go back to an empty field.
         annotations: Transaction.addToHistory.of(false),
       });
       isShowing = false;
@@ -130,7 +130,7 @@ function diagnosticsOf(problem: JsonProblem | undefined, length: number): readon
 }
 
 /**
- * Typing over a selection. Left to itself, Chromium keeps the colour of what was selected in a style attribute, which
+ * Typing over a selection. By default, Chromium keeps the color of the selection in a style attribute, which
  * the page's policy refuses.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
@@ -148,8 +148,8 @@ function done(run: () => void): boolean {
   return true;
 }
 
-/** The editor in the colours of the page, which change with its theme. */
-const codeLook = EditorView.theme({
+/** The editor in the colors of the page, which change with its theme. */
+const codeTheme = EditorView.theme({
   '&': { fontSize: '12px', color: 'var(--ink)', maxHeight: '24rem' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
@@ -178,7 +178,7 @@ const codeLook = EditorView.theme({
   },
 });
 
-/** Colours of the parts of JSON; each is readable on the editor's ground in light and dark. */
+/** Colors of the parts of JSON, readable in light and dark. */
 const codeColors = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--accent)' },
   { tag: tags.string, color: 'var(--good)' },

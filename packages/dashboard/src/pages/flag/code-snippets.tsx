@@ -5,7 +5,10 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { CodeBlock } from '../../components/copy.tsx';
 import { Select } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
+import { messages } from './messages.ts';
 import { SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';
+
+const words = messages.snippets;
 
 /** Code that reads this flag, to copy. */
 export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
@@ -18,10 +21,10 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
       <div className="flex items-center justify-between gap-2">
         <h2 id={id} className="text-base font-semibold">
-          Read it in code
+          {words.title}
         </h2>
         <Select
-          label="Environment of the code"
+          label={words.environment}
           className="max-w-36 shrink-0"
           value={environment}
           onChange={(event) => setEnvironment(event.target.value)}
@@ -33,11 +36,11 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
       </div>
       <Tabs.Root
         value={name}
-        // The tabs give back one of the names they were made with.
-        onValueChange={(chosen) => setName(chosen as SnippetName)}
+        // The tabs return one of their own names.
+        onValueChange={(selected) => setName(selected as SnippetName)}
         className="mt-2"
       >
-        <Tabs.List aria-label="Language" className="flex flex-wrap gap-1">
+        <Tabs.List aria-label={words.language} className="flex flex-wrap gap-1">
           {SNIPPETS.map((each) => (
             <Tabs.Trigger
               key={each}
@@ -51,18 +54,18 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
         {SNIPPETS.map((each) => (
           <Tabs.Content key={each} value={each} className="mt-2 rounded-md">
             <CodeBlock
-              label={`${each}: ${flag.key} in ${environment}`}
+              label={words.label(each, flag.key, environment)}
               code={snippetOf(each, { baseUrl, environment, key: flag.key, value })}
             />
           </Tabs.Content>
         ))}
       </Tabs.Root>
       <p className="mt-2 text-xs text-ink-3">
-        All of it is in the{' '}
+        {words.guide[0]}{' '}
         <a href={links.clientGuide} className="text-accent underline">
-          client guide
+          {words.guide[1]}
         </a>
-        .
+        {words.guide[2]}
       </p>
     </section>
   );

@@ -5,8 +5,11 @@ import { StateJson } from '../../changes/conflict-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
+import { messages } from './messages.ts';
 
-/** What stands below an edited state: why, and what to do with it. */
+const words = messages.draft;
+
+/** Shown below an edited state: the reason, and the actions on the draft. */
 export function SaveBar({
   environment: { name },
   note,
@@ -36,8 +39,8 @@ export function SaveBar({
       }}
     >
       <input
-        aria-label={`Why, for ${name}`}
-        placeholder="Why? Goes into the history (optional)"
+        aria-label={words.reason(name)}
+        placeholder={words.reasonHint}
         className={`${INPUT} flex-1 basis-48`}
         maxLength={1000}
         autoComplete="off"
@@ -45,28 +48,28 @@ export function SaveBar({
         onChange={(event) => onNote(event.target.value)}
       />
       <div className="flex flex-wrap gap-2">
-        <Button onClick={onDiscard}>Discard</Button>
+        <Button onClick={onDiscard}>{words.discard}</Button>
         <Button disabled={!isSound} onClick={onSchedule}>
-          Schedule…
+          {words.schedule}
         </Button>
         <Button type="submit" kind="primary" disabled={!isSound || isSaving}>
-          {isSaving ? 'Saving…' : `Save in ${name}`}
+          {isSaving ? words.saving : words.save(name)}
         </Button>
       </div>
     </form>
   );
 }
 
-/** Says that the state being edited was changed elsewhere; nothing typed is lost without a decision. */
+/** Warns that the edited state has a newer version. The draft is kept until the person decides. */
 export function OvertakenBanner({
   record,
   by,
   onDiscard,
   onKeep,
 }: {
-  /** What is in effect now. */
+  /** The state in effect. */
   record: StateRecord | undefined;
-  /** Who changed it, where that is known. */
+  /** The actor of the newer version, if known. */
   by: string | undefined;
   onDiscard: () => void;
   onKeep: () => void;
@@ -80,39 +83,34 @@ export function OvertakenBanner({
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <p className="flex min-w-0 flex-1 basis-64 flex-wrap items-center gap-x-1.5 gap-y-1 text-warn">
           <span className="min-w-0 break-words" title={who?.detail}>
-            {/* A change of this tab is never "theirs". */}
-            {who?.isSelf ? 'You, in another tab,' : (who?.name ?? 'Someone')} changed this while you were
-            editing. In effect now:
+            {who?.isSelf ? words.self : (who?.name ?? words.someone)} {words.overtaken}
           </span>
           <StateSummary state={record?.state} />
         </p>
         <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isShown} aria-controls={id} onClick={() => setShown(!isShown)}>
-            {isShown ? 'Hide theirs' : 'Show theirs'}
+            {isShown ? words.hideTheirs : words.showTheirs}
           </Button>
-          <Button onClick={onDiscard}>Discard mine</Button>
-          <Button onClick={onKeep}>Keep editing</Button>
+          <Button onClick={onDiscard}>{words.discardMine}</Button>
+          <Button onClick={onKeep}>{words.keepEditing}</Button>
         </div>
       </div>
       <div id={id} hidden={!isShown} className="mt-2 rounded-md border border-line bg-surface px-3 pb-3">
-        <StateJson label="In effect now" state={record?.state} />
+        <StateJson label={words.inEffect} state={record?.state} />
       </div>
     </div>
   );
 }
 
-/** Tells who is editing that somebody has archived the flag meanwhile: what was typed stays, to be copied or kept. */
+/** Warns that the flag was archived while its draft was open. The draft is kept. */
 export function ArchivedDraft({ onDiscard }: { onDiscard: () => void }) {
   return (
     <div
       role="alert"
       className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-warn-soft px-4 py-2.5"
     >
-      <p className="min-w-0 flex-1 basis-64 text-warn">
-        The flag was archived while you were editing. What you typed is kept here, and can be saved once the
-        flag is restored.
-      </p>
-      <Button onClick={onDiscard}>Discard</Button>
+      <p className="min-w-0 flex-1 basis-64 text-warn">{words.archived}</p>
+      <Button onClick={onDiscard}>{words.discard}</Button>
     </div>
   );
 }

@@ -5,8 +5,11 @@ import { classNames } from '../../components/class-names.ts';
 import { INPUT } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
+import { messages } from './messages.ts';
 
-/** A text that turns into a field where it stands. `children` shows it; `empty` invites to write one. */
+const words = messages.details;
+
+/** A text that can be edited in place. `children` shows it; `empty` asks for one. */
 export function EditableText({
   label,
   text,
@@ -26,7 +29,7 @@ export function EditableText({
   longest: number;
   isLong?: boolean;
   canEdit: boolean;
-  /** Rejects with what to show. */
+  /** Rejects with the error to show. */
   onSave: (text: string) => Promise<void>;
   children: ReactNode;
 }) {
@@ -52,7 +55,7 @@ export function EditableText({
       )}
       {canEdit && (
         <IconButton
-          label={`Edit: ${label}`}
+          label={words.edit(label)}
           className="size-6 self-start"
           // After the field has closed, the focus returns to where it was opened.
           autoFocus={takesFocus}
@@ -65,7 +68,7 @@ export function EditableText({
   );
 }
 
-/** A field in the place of a text: Enter saves (in long ones with Ctrl or Cmd), Escape goes back. */
+/** The field for a text: Enter saves (in long fields with Ctrl or Cmd), Escape cancels. */
 function EditForm({
   label,
   text,
@@ -81,7 +84,7 @@ function EditForm({
   longest: number;
   isLong: boolean;
   onSave: (text: string) => Promise<void>;
-  /** Told whether the focus is nobody else's by now. */
+  /** `isFocusFree`: no other element took the focus while saving. */
   onClose: (isFocusFree: boolean) => void;
 }) {
   const [typed, setTyped] = useState(text);
@@ -90,9 +93,9 @@ function EditForm({
   const hintId = useId();
   const form = useRef<HTMLFormElement>(null);
   const isDirty = typed.trim() !== text;
-  useLeaveGuard(isDirty, `What you typed is not saved, and would be lost: ${label.toLowerCase()}.`);
+  useLeaveGuard(isDirty, words.unsaved(label));
 
-  /** While it was being saved, somebody may have gone on to another field. */
+  /** The person may have moved to another field while saving. */
   function close(): void {
     const focused = document.activeElement;
     onClose(focused === document.body || form.current?.contains(focused) === true);
@@ -113,7 +116,7 @@ function EditForm({
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    // The key belongs to the input method: Escape takes back what it suggests, not all that was typed.
+    // The key belongs to the input method: Escape cancels its suggestion, not the edit.
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Escape') close();
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
@@ -148,9 +151,9 @@ function EditForm({
           />
         )}
         <Button type="submit" kind="primary" disabled={isSaving}>
-          {isSaving ? 'Saving…' : 'Save'}
+          {isSaving ? words.saving : words.save}
         </Button>
-        <Button onClick={close}>Cancel</Button>
+        <Button onClick={close}>{words.cancel}</Button>
       </div>
       {hint !== undefined && (
         <p id={hintId} className="text-xs text-ink-3">

@@ -13,14 +13,17 @@ import { useForeignChange } from '../flags/state-cell.tsx';
 import { CardFooter, newestChange } from './card-footer.tsx';
 import { ArchivedDraft, OvertakenBanner, SaveBar } from './draft-bars.tsx';
 import type { ScheduleStart } from './flag-schedules.tsx';
+import { messages } from './messages.ts';
 import { RolloutField } from './rollout-field.tsx';
 import { problemsOf, stateOf } from './state-draft.ts';
 import { useStateDraft, useValueText } from './use-state-draft.ts';
 import { ValueField } from './value-field.tsx';
 
+const words = messages.card;
+
 /**
- * A flag's state in one environment: the switch acts at once, value and rollout when they are saved. Of an archived flag
- * nothing is shown but what somebody was typing when it was archived.
+ * A flag's state in one environment: the switch acts at once, value and rollout after saving. An archived flag shows
+ * only a draft that was open when it was archived.
  */
 export function EnvironmentCard({
   project,
@@ -44,21 +47,21 @@ export function EnvironmentCard({
   const record = flag.environments[name];
   const valueText = useValueText({ project, environment: name, key }, record);
   const status = useWriteStatus(cellName(project, name, key));
-  const held = useStateDraft({ record, valueText }, status === 'saving');
+  const editing = useStateDraft({ record, valueText }, status === 'saving');
   const [note, setNote] = useState('');
   const change = newestChange(record, last);
   const changeState = useChangeState(project);
   const isArchived = flag.archivedAt !== undefined;
   const readOnlyReason = useReadOnlyReason()(environment);
-  const obstacle = isArchived ? 'The flag is archived.' : readOnlyReason;
+  const obstacle = isArchived ? words.archived : readOnlyReason;
   const isForeign = useForeignChange(record);
-  const { draft, base, isDirty } = held;
+  const { draft, base, isDirty } = editing;
   const problems = problemsOf(draft);
   const isSound = problems.value === undefined && problems.rollout === undefined;
-  useLeaveGuard(isDirty, `What you typed for ${key} in ${name} is not saved, and would be lost.`);
+  useLeaveGuard(isDirty, words.unsaved(key, name));
 
   function flip(enabled: boolean): void {
-    // It stays enabled while it is being saved, or it would lose the focus.
+    // The switch stays enabled while saving, or it would lose the focus.
     if (status === 'saving') return;
     const texts = { before: valueText, after: valueText };
     void changeState({ key, environment, before: record, after: { ...record?.state, enabled }, texts });
@@ -73,7 +76,7 @@ export function EnvironmentCard({
       texts: { before: base.valueText, after },
       isDraft: true,
     });
-    if (outcome === 'discarded') held.reset();
+    if (outcome === 'discarded') editing.reset();
     if (outcome === 'done') setNote('');
   }
 
@@ -100,7 +103,7 @@ export function EnvironmentCard({
             served={base.valueText}
             problem={problems.value}
             isReadOnly={obstacle !== undefined}
-            onEdit={held.edit}
+            onEdit={editing.edit}
             onSubmit={() => void save()}
           />
           <RolloutField
@@ -108,14 +111,14 @@ export function EnvironmentCard({
             draft={draft}
             problem={problems.rollout}
             isReadOnly={obstacle !== undefined}
-            onEdit={held.edit}
+            onEdit={editing.edit}
             onSubmit={() => void save()}
           />
         </div>
       )}
-      {isArchived && <ArchivedDraft onDiscard={held.reset} />}
-      {!isArchived && held.isOvertaken && (
-        <OvertakenBanner record={record} by={change?.by} onDiscard={held.reset} onKeep={held.keep} />
+      {isArchived && <ArchivedDraft onDiscard={editing.reset} />}
+      {!isArchived && editing.isOvertaken && (
+        <OvertakenBanner record={record} by={change?.by} onDiscard={editing.reset} onKeep={editing.keep} />
       )}
       {!isArchived && isDirty && (
         <SaveBar
@@ -123,7 +126,7 @@ export function EnvironmentCard({
           isSaving={status === 'saving'}
           onNote={setNote}
           onSave={() => void save()}
-          onDiscard={held.reset}
+          onDiscard={editing.reset}
           onSchedule={() => onSchedule({ draft: isSound ? draft : undefined, valueText })}
         />
       )}
@@ -140,7 +143,7 @@ export function EnvironmentCard({
   );
 }
 
-/** The environment's name and the switch, with its state in words. */
+/** The environment's name, and the switch with its state in words. */
 function CardHead({
   environment,
   flagKey,
@@ -153,7 +156,7 @@ function CardHead({
   flagKey: string;
   record: StateRecord | undefined;
   status: WriteStatus | undefined;
-  /** Why it may not be changed. */
+  /** Why the state cannot be changed. */
   obstacle: string | undefined;
   onFlip: (enabled: boolean) => void;
 }) {
@@ -166,7 +169,7 @@ function CardHead({
       <WriteMark status={status} />
       <span title={obstacle} className="flex items-center gap-2">
         <span className="font-medium">
-          {record === undefined ? 'Not there' : record.state.enabled ? 'On' : 'Off'}
+          {record === undefined ? words.notSet : record.state.enabled ? words.on : words.off}
         </span>
         <Switch
           label={`${flagKey} in ${name}`}
@@ -181,7 +184,7 @@ function CardHead({
   );
 }
 
-/** What stands where a flag has no state in an environment. */
+/** Shown where a flag has no state in an environment. */
 function MissingState({
   environment,
   canAdd,
@@ -193,12 +196,10 @@ function MissingState({
 }) {
   return (
     <div className="px-4 pb-4">
-      <p className="max-w-xl text-ink-2">
-        This flag is not in {environment}: clients there do not get it, and code falls back to its defaults.
-      </p>
+      <p className="max-w-xl text-ink-2">{words.missing(environment)}</p>
       {canAdd && (
         <Button className="mt-2" onClick={onAdd}>
-          Add it to {environment}, off
+          {words.add(environment)}
         </Button>
       )}
     </div>

@@ -1,26 +1,34 @@
 import { describe, expect, test } from 'bun:test';
-import { evaluateFor, shareOfBucket } from './evaluate-box.tsx';
+import { evaluate } from '@halyard/protocol';
+import { placeOf, reasonOf } from './evaluate-box.tsx';
+import { messages } from './messages.ts';
 
-describe('evaluating for a key', () => {
+describe('the place of a targeting key', () => {
   test.each([
     ['new-checkout', 'user-1', '51.929'],
     ['new-checkout', 'user-2', '23.104'],
     ['new-checkout', 'user-3', '74.416'],
     ['flag-a', 'user-1', '15.403'],
     ['флаг', 'юзер', '33.215'],
-  ])('%s for %s stands at the published %s', (flag, key, share) => {
-    expect(shareOfBucket(flag, key)).toBe(share);
+  ])('is the published one: %s for %s is at %s', (flag, key, place) => {
+    expect(placeOf(flag, key)).toBe(place);
   });
 
-  test('somebody is in when the rollout is above where they stand, not when it is equal', () => {
-    const at = (rolloutPct: number) =>
-      evaluateFor('new-checkout', 'user-1', { enabled: true, rolloutPct }).isOn;
+  test('is inside when the rollout is above it, not when it is equal', () => {
+    const at = (rolloutPct: number) => evaluate('new-checkout', { enabled: true, rolloutPct }, 'user-1').isOn;
     expect([at(51.928), at(51.929), at(51.93)]).toEqual([false, false, true]);
   });
+});
 
-  test('a flag that is off or not there is off for everybody', () => {
-    expect(evaluateFor('new-checkout', 'user-1', { enabled: false, rolloutPct: 100 }).isOn).toBe(false);
-    expect(evaluateFor('new-checkout', 'user-1', undefined).isOn).toBe(false);
-    expect(evaluateFor('new-checkout', 'user-1', { enabled: true }).isOn).toBe(true);
-  });
+test.each([
+  [undefined, messages.evaluate.missing],
+  [{ enabled: false, rolloutPct: 100 }, messages.evaluate.disabled],
+  [{ enabled: true }, messages.evaluate.everyone],
+  [{ enabled: true, rolloutPct: 60 }, '51.929 is below 60'],
+  [{ enabled: true, rolloutPct: 50 }, '51.929 is not below 50'],
+])('the reason for %j is in words', (state, reason) => {
+  const evaluation = evaluate('new-checkout', state, 'user-1');
+  expect(reasonOf(evaluation, '51.929', state && 'rolloutPct' in state ? state.rolloutPct : undefined)).toBe(
+    reason,
+  );
 });

@@ -17,11 +17,14 @@ import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { ArchiveDialog } from '../flags/archive-dialog.tsx';
+import { messages } from './messages.ts';
 
-/** What can be done with a flag as a whole. */
+const words = messages.actions;
+
+/** The menu of actions on the whole flag. */
 export function FlagActions({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
   const [isArchiving, setArchiving] = useState(false);
-  const { restore, remove } = useFlagDeeds(project, flag);
+  const { restore, remove } = useFlagActions(project, flag);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
   const isArchived = flag.archivedAt !== undefined;
@@ -30,26 +33,26 @@ export function FlagActions({ project, flag }: { project: ProjectRecord; flag: F
     <>
       <Menu
         trigger={
-          <Button aria-label="More actions" className="px-2">
+          <Button aria-label={words.menu} className="px-2">
             <Ellipsis size={16} aria-hidden />
           </Button>
         }
       >
         {isArchived ? (
           <MenuItem onSelect={() => void restore()}>
-            <ArchiveRestore size={14} aria-hidden /> Restore
+            <ArchiveRestore size={14} aria-hidden /> {words.restore}
           </MenuItem>
         ) : (
           <MenuItem onSelect={() => setArchiving(true)}>
-            <Archive size={14} aria-hidden /> Archive…
+            <Archive size={14} aria-hidden /> {words.archive}
           </MenuItem>
         )}
         <MenuItem isDangerous disabled={!isArchived || !canDelete} onSelect={() => void remove()}>
           <Trash size={14} aria-hidden />
           <span>
-            Delete for good…
-            {!isArchived && <span className="block text-2xs">Archive it first</span>}
-            {isArchived && !canDelete && <span className="block text-2xs">Takes an administrator</span>}
+            {words.delete}
+            {!isArchived && <span className="block text-2xs">{words.archiveFirst}</span>}
+            {isArchived && !canDelete && <span className="block text-2xs">{words.needsAdmin}</span>}
           </span>
         </MenuItem>
       </Menu>
@@ -65,34 +68,34 @@ export function FlagActions({ project, flag }: { project: ProjectRecord; flag: F
   );
 }
 
-/** What stands in the place of the states of a flag that is out of use. */
+/** Shown instead of the states of an archived flag. */
 export function ArchivedNotice({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
-  const { restore, remove } = useFlagDeeds(project, flag);
+  const { restore, remove } = useFlagActions(project, flag);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
   return (
     <section className="rounded-lg border border-line bg-surface p-5">
       <h2 className="flex items-center gap-2 text-lg font-semibold">
-        <Archive size={18} aria-hidden className="text-ink-3" /> Out of use
+        <Archive size={18} aria-hidden className="text-ink-3" /> {words.archivedTitle}
       </h2>
       <p className="mt-1 max-w-xl text-ink-2">
-        Archived {flag.archivedAt !== undefined && <TimeAgo at={flag.archivedAt} />}. No client gets this
-        flag: code that asks for it gets its defaults. Its states are kept, and restoring puts them back.
+        {words.archivedOn} {flag.archivedAt !== undefined && <TimeAgo at={flag.archivedAt} />}.{' '}
+        {words.archivedEffect}
       </p>
       <div className="mt-3 flex flex-wrap gap-2">
         {canEdit && (
           <Button kind="primary" onClick={() => void restore()}>
-            Restore
+            {words.restore}
           </Button>
         )}
-        {canDelete && <Button onClick={() => void remove()}>Delete for good…</Button>}
+        {canDelete && <Button onClick={() => void remove()}>{words.delete}</Button>}
       </div>
     </section>
   );
 }
 
-/** Taking an archived flag back into use, and away for good. Each asks before. */
-function useFlagDeeds(project: ProjectRecord, flag: FlagRecord) {
+/** Restores or deletes an archived flag, after a question. */
+function useFlagActions(project: ProjectRecord, flag: FlagRecord) {
   const queries = useQueryClient();
   const confirm = useConfirm();
   const perform = useAction();
@@ -103,35 +106,35 @@ function useFlagDeeds(project: ProjectRecord, flag: FlagRecord) {
   const stale = [queryKeys.flags(project.name), queryKeys.archivedFlags(project.name)];
 
   async function restore(): Promise<void> {
-    const isMeant = await confirm({
-      title: `Restore ${key}?`,
-      body: 'Its states are put back in every environment where it had one, and clients get it again at once.',
-      action: 'Restore',
+    const isConfirmed = await confirm({
+      title: words.restoreTitle(key),
+      body: words.restoreBody,
+      action: words.restore,
     });
-    if (!isMeant) return;
+    if (!isConfirmed) return;
     const confirmed = guarded.map(({ name }) => name);
     await perform({
       run: async () =>
         putFlag(queries, project.name, await request<FlagRecord>('POST', `${path}/restore`, { confirmed })),
-      done: `${key} is in use again`,
-      failed: `${key} was not restored`,
+      done: words.restored(key),
+      failed: words.notRestored(key),
       stale,
     });
   }
 
   async function remove(): Promise<void> {
-    const isMeant = await confirm({
-      title: `Delete ${key} for good?`,
-      body: 'The flag and the states it was archived with go. The history keeps what it was.',
-      action: 'Delete',
+    const isConfirmed = await confirm({
+      title: words.deleteTitle(key),
+      body: words.deleteBody,
+      action: words.deleteSubmit,
       isDangerous: true,
       typed: key,
     });
-    if (!isMeant) return;
+    if (!isConfirmed) return;
     const isDone = await perform({
       run: () => request<undefined>('DELETE', path),
-      done: `${key} is deleted`,
-      failed: `${key} was not deleted`,
+      done: words.deleted(key),
+      failed: words.notDeleted(key),
       stale,
     });
     if (isDone) navigate(links.flags(project.name));

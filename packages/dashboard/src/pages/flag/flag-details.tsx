@@ -10,8 +10,11 @@ import { announce } from '../../components/live-region.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { tagsOf } from '../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
+import { messages } from './messages.ts';
 
-/** What people say of a flag, each editable where it stands; when it was made and last changed. */
+const words = messages.details;
+
+/** A flag's description, tags and owner, each editable in place; its creation and last change. */
 export function FlagDetails({
   project,
   flag,
@@ -27,9 +30,9 @@ export function FlagDetails({
   return (
     <div className="-mt-1 flex flex-col gap-2">
       <EditableText
-        label="Description"
+        label={words.description}
         text={description}
-        empty="Say what this flag is for"
+        empty={words.noDescription}
         longest={2000}
         isLong
         canEdit={canEdit}
@@ -38,12 +41,12 @@ export function FlagDetails({
         <span className="text-ink-2">{description}</span>
       </EditableText>
       <dl className="flex flex-wrap items-center gap-x-5 gap-y-1.5 text-xs">
-        <Fact name="Tags">
+        <Fact name={words.tags}>
           <EditableText
-            label="Tags"
+            label={words.tags}
             text={tags.join(', ')}
-            hint="Separated by commas"
-            empty="none"
+            hint={words.tagsHint}
+            empty={words.noTags}
             longest={1100}
             canEdit={canEdit}
             onSave={(text) => update({ tags: tagsOf(text) })}
@@ -51,11 +54,11 @@ export function FlagDetails({
             <Tags tags={tags} />
           </EditableText>
         </Fact>
-        <Fact name="Owner">
+        <Fact name={words.owner}>
           <EditableText
-            label="Owner"
+            label={words.owner}
             text={owner}
-            empty="nobody"
+            empty={words.noOwner}
             longest={100}
             canEdit={canEdit}
             onSave={(text) => update({ owner: text })}
@@ -63,13 +66,13 @@ export function FlagDetails({
             <span className="break-all">{owner}</span>
           </EditableText>
         </Fact>
-        <Fact name="Created">
+        <Fact name={words.created}>
           <TimeAgo at={createdAt} />
         </Fact>
         {last !== undefined && (
-          <Fact name="Last change">
+          <Fact name={words.lastChange}>
             <span>
-              <TimeAgo at={last.at} /> by <Author actor={last.actor} />
+              <TimeAgo at={last.at} /> {words.by} <Author actor={last.actor} />
             </span>
           </Fact>
         )}
@@ -99,10 +102,10 @@ function Tags({ tags }: { tags: readonly string[] }) {
   );
 }
 
-/** The texts of a flag. */
+/** A flag's editable texts. */
 type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner'>>;
 
-/** Writes texts of a flag; rejects with what the API refused. */
+/** Saves a flag's texts; rejects with the API's refusal. */
 function useUpdateFlag(project: string, key: string): (texts: FlagTexts) => Promise<void> {
   const queries = useQueryClient();
   return useCallback(
@@ -112,7 +115,7 @@ function useUpdateFlag(project: string, key: string): (texts: FlagTexts) => Prom
       });
       const { description, tags, owner } = written;
       updateFlagInCache(queries, project, key, (flag) => ({ ...flag, description, tags, owner }));
-      announce('Saved');
+      announce(words.saved);
     },
     [project, key, queries],
   );

@@ -8,8 +8,11 @@ import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { messages } from './messages.ts';
 
-/** Everything that was done to a flag, newest first, each with the way back. */
+const words = messages.history;
+
+/** The history of a flag, newest first, with Revert for each change. */
 export function FlagHistory({
   history,
   project,
@@ -23,13 +26,13 @@ export function FlagHistory({
   return (
     <section aria-labelledby="flag-history">
       <h2 id="flag-history" className="mb-2 text-base font-semibold">
-        History
+        {words.title}
       </h2>
       {history.error !== null && entries === undefined && (
         <Problem error={history.error} onRetry={() => void history.refetch()} />
       )}
       {history.isPending && <SkeletonRows rows={3} />}
-      {entries?.length === 0 && <p className="text-ink-3">Nothing has been done to this flag yet.</p>}
+      {entries?.length === 0 && <p className="text-ink-3">{words.empty}</p>}
       {entries !== undefined && entries.length > 0 && (
         <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
           {entries.map((entry) => (
@@ -47,7 +50,7 @@ export function FlagHistory({
       <RefusalNote error={history.olderError} />
       {history.hasOlder && (
         <Button className="mt-2" disabled={history.isLoadingOlder} onClick={history.loadOlder}>
-          {history.isLoadingOlder ? 'Loading…' : 'Older'}
+          {history.isLoadingOlder ? words.loading : words.older}
         </Button>
       )}
       {reverting !== undefined && (

@@ -18,16 +18,19 @@ import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
 import { FlagHistory } from './flag-history.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
+import { messages } from './messages.ts';
 
-/** One flag: what it is, its state in each environment, who gets it, and what has become of it. */
+const words = messages.page;
+
+/** One flag: its details, its state in each environment, who gets it, and its history. */
 export function FlagPage() {
   const { project: name = '', key = '' } = useParams();
   const project = useProject(name);
   const flag = useFlag(name, key);
-  if (isRefusal(flag.error, 'flag_not_found')) return <NoSuchFlag project={name} flagKey={key} />;
+  if (isRefusal(flag.error, 'flag_not_found')) return <MissingFlag project={name} flagKey={key} />;
   const error = flag.error ?? project.error;
   const isShown = flag.data !== undefined && project.data !== undefined;
-  // Another project may have a flag of the same key: nothing that was typed for one may come to the other.
+  // Another project may have a flag with the same key: a draft for one must not reach the other.
   if (isShown) return <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} />;
   return (
     <Page title={`${key} · ${name}`} heading={<span className="font-mono break-all">{key}</span>}>
@@ -63,7 +66,7 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
             />
           ))}
         </div>
-        <aside aria-label="About this flag" className="flex min-w-0 flex-col gap-4 lg:row-span-2">
+        <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4 lg:row-span-2">
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
           <PendingSchedules project={project} flagKey={flag.key} />
           {!isArchived && <CodeSnippets project={project} flag={flag} />}
@@ -84,43 +87,42 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
   );
 }
 
-function NoSuchFlag({ project, flagKey }: { project: string; flagKey: string }) {
+function MissingFlag({ project, flagKey }: { project: string; flagKey: string }) {
   return (
     <Page
-      title={`No such flag · ${project}`}
+      title={`${words.missingTitle} · ${project}`}
       heading={<span className="font-mono break-all">{flagKey}</span>}
     >
       <EmptyState
-        title="There is no such flag"
+        title={words.missingTitle}
         action={
           <Link
             href={`${links.flags(project)}?q=${encodeURIComponent(flagKey)}`}
             className="inline-flex h-8 items-center rounded-md bg-accent px-3 font-medium text-accent-ink"
           >
-            Look for it among the flags
+            {words.search}
           </Link>
         }
       >
-        The project {project} has no flag with this key. It may have been deleted, or the address may be
-        mistyped.
+        {words.missing(project)}
       </EmptyState>
     </Page>
   );
 }
 
-/** The flag's key, and the way back to the others. */
+/** The flag's key, and a link to the list. */
 function FlagHeading({ project, flag }: { project: string; flag: FlagRecord }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
       <Link href={links.flags(project)} className="font-normal text-ink-3 hover:text-ink hover:underline">
-        Flags
+        {words.flags}
       </Link>
       <span aria-hidden className="font-normal text-line-strong">
         /
       </span>
       <span className="min-w-0 font-mono text-lg break-all">{flag.key}</span>
-      <CopyButton text={flag.key} label={`Copy the key ${flag.key}`} />
-      {flag.archivedAt !== undefined && <Badge kind="over">archived</Badge>}
+      <CopyButton text={flag.key} label={words.copyKey(flag.key)} />
+      {flag.archivedAt !== undefined && <Badge kind="over">{words.archived}</Badge>}
     </span>
   );
 }

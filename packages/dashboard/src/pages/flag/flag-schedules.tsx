@@ -16,10 +16,13 @@ import { links } from '../../shell/links.ts';
 import { dueText, localZone } from '../schedules/due-text.ts';
 import { firstTime } from '../schedules/schedule-fields.ts';
 import { ScheduleItem, stepText } from '../schedules/schedule-item.tsx';
+import { messages } from './messages.ts';
 import { RolloutField } from './rollout-field.tsx';
 import { draftOf, isDirty, problemsOf, type StateDraft, type StateVersion, stateOf } from './state-draft.ts';
 
-/** The changes of a flag that wait for their time. */
+const words = messages.schedules;
+
+/** The pending scheduled changes of a flag. */
 export function PendingSchedules({ project, flagKey }: { project: ProjectRecord; flagKey: string }) {
   const id = useId();
   const { data, error } = useSchedules(project.name);
@@ -30,10 +33,10 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface">
       <div className="flex items-baseline justify-between gap-2 px-4 pt-4 pb-2">
         <h2 id={id} className="text-base font-semibold">
-          Scheduled
+          {words.title}
         </h2>
         <Link href={links.schedules(project.name)} className="text-xs text-accent hover:underline">
-          All schedules
+          {words.all}
         </Link>
       </div>
       {error !== null && (
@@ -42,9 +45,7 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
         </div>
       )}
       {pending.length === 0 ? (
-        <p className="px-4 pb-4 text-xs text-ink-3">
-          Nothing waits. “Schedule a change” in an environment's menu makes one at a time you choose.
-        </p>
+        <p className="px-4 pb-4 text-xs text-ink-3">{words.none}</p>
       ) : (
         <ul className="px-1 pb-1">
           {pending.map((schedule) => (
@@ -56,16 +57,16 @@ export function PendingSchedules({ project, flagKey }: { project: ProjectRecord;
   );
 }
 
-/** With what the dialog opens. */
+/** The initial values of the dialog. */
 export interface ScheduleStart {
   readonly environment: EnvironmentRecord;
-  /** What somebody has been editing; without it, what is there now. */
+  /** The open draft; without it, the state in effect. */
   readonly draft: StateDraft | undefined;
-  /** The value's JSON text as it is now. */
+  /** The JSON text of the value in effect. */
   readonly valueText: string | undefined;
 }
 
-/** Asks when a state is to change, and to what. */
+/** Schedules a change of a state. */
 export function ScheduleDialog({
   project,
   flag,
@@ -78,7 +79,7 @@ export function ScheduleDialog({
   onClose: () => void;
 }) {
   const { key } = flag;
-  // As it was when the dialog was opened: what somebody else changes meanwhile is not undone by it.
+  // The version when the dialog was opened: changes by others since then must not be undone.
   const [version] = useState(() => ({ record: flag.environments[environment.name], valueText }));
   const isOn = version.record?.state.enabled ?? false;
   const [time, setTime] = useState(() => firstTime(new Date()));
@@ -108,8 +109,8 @@ export function ScheduleDialog({
       { schedule, text, confirmed: environment.protected ? environment.name : undefined },
       {
         onSuccess: () => {
-          announce(`Scheduled for ${dueText(dueAt).local}`);
-          toast({ kind: 'done', title: `${key} is scheduled`, detail: dueText(dueAt).local });
+          announce(words.announced(dueText(dueAt).local));
+          toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
           onClose();
         },
       },
@@ -117,15 +118,15 @@ export function ScheduleDialog({
   }
 
   return (
-    <Dialog title={`Schedule a change of ${key}`} onClose={onClose}>
+    <Dialog title={words.dialog(key)} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
         <p className="flex items-center gap-1.5 text-ink-2">
-          in <EnvironmentBadge environment={environment} className="font-medium text-ink" />
+          {words.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
         </p>
         <Field
-          label={`When, in ${localZone()}`}
-          hint={time === '' ? undefined : `Is ${dueText(time).utc}`}
-          error={isFuture ? undefined : time === '' ? 'Choose a day and a time' : 'Pick a time in the future'}
+          label={words.when(localZone())}
+          hint={time === '' ? undefined : words.utc(dueText(time).utc)}
+          error={isFuture ? undefined : time === '' ? words.noTime : words.past}
         >
           {(control) => (
             <input
@@ -138,22 +139,22 @@ export function ScheduleDialog({
             />
           )}
         </Field>
-        <Field label="Switch">
+        <Field label={words.switch}>
           {(control) => (
             <select
               {...control}
               value={plan}
-              // The options are made of these three.
+              // The options have these three values.
               onChange={(event) => setPlan(event.target.value as SwitchPlan)}
             >
-              <option value="on">Turn on{isOn ? ' (it is on now)' : ''}</option>
-              <option value="off">Turn off{isOn ? '' : ' (it is off now)'}</option>
-              <option value="keep">Leave as it is then</option>
+              <option value="on">{words.on(isOn)}</option>
+              <option value="off">{words.off(isOn)}</option>
+              <option value="keep">{words.keep}</option>
             </select>
           )}
         </Field>
         <RolloutField
-          environment={`${environment.name}, scheduled`}
+          environment={words.rolloutIn(environment.name)}
           draft={draft}
           problem={problems.rollout}
           isReadOnly={false}
@@ -163,18 +164,18 @@ export function ScheduleDialog({
         <NoteField value={note} onChange={setNote} />
         <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
           {planned === undefined
-            ? 'Nothing would change: choose what becomes of the switch or the rollout.'
-            : `At that time ${key} ${stepText({ key, patch: planned.patch })}. What else changes until then stays.`}
+            ? words.nothing
+            : words.preview(key, stepText({ key, patch: planned.patch }))}
         </p>
         <RefusalNote error={create.error} />
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{words.cancel}</Button>
           <Button
             type="submit"
             kind="primary"
             disabled={planned === undefined || !isFuture || create.isPending}
           >
-            {create.isPending ? 'Scheduling…' : 'Schedule'}
+            {create.isPending ? words.submitting : words.submit}
           </Button>
         </DialogActions>
       </form>
@@ -182,21 +183,21 @@ export function ScheduleDialog({
   );
 }
 
-/** What becomes of the switch at the time. */
+/** The scheduled change of the switch. */
 type SwitchPlan = 'keep' | 'on' | 'off';
 
-/** What is to happen to a state, as a patch of what is there then. */
+/** A scheduled change, as a patch of the state at that time. */
 interface Plan {
   readonly patch: StatePatch;
   /** JSON text of the patch, in which the value keeps its notation. */
   readonly patchText: string;
-  /** What the state would become if nothing else changed. */
+  /** The resulting state, if nothing else changes. */
   readonly after: FlagState;
 }
 
 /**
- * What a draft and a plan for the switch come to, compared with what is there now; `undefined` when that is nothing.
- * Only what differs is scheduled, so that other changes until then stay.
+ * The change from the version to a draft and a plan for the switch; `undefined` without a difference. Contains only the
+ * differences, so that other changes made before then are kept.
  */
 export function planOf(version: StateVersion, draft: StateDraft, plan: SwitchPlan): Plan | undefined {
   const now = version.record?.state;
@@ -219,7 +220,7 @@ export function planOf(version: StateVersion, draft: StateDraft, plan: SwitchPla
   return { patch: JSON.parse(patchText) as StatePatch, patchText, after: state };
 }
 
-/** The rollout of a version, as a draft has it: what is left of the difference is the value. */
+/** The rollout of a version, as a draft has it: the remaining difference is the value. */
 function rolloutOf({ record }: StateVersion): Pick<StateDraft, 'isEveryone' | 'pct'> {
   const pct = record?.state.rolloutPct;
   return { isEveryone: pct === undefined, pct: String(pct ?? 100) };

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { memberText, withoutSpace } from '@halyard/protocol';
-import { findJsonProblem, kindOfJson, layOutJson } from './json-text.ts';
+import { findJsonProblem, formatJson, kindOfJson } from './json-text.ts';
+import { messages } from './messages.ts';
+
+const { json } = messages;
 
 describe('findJsonProblem', () => {
   test.each([
@@ -17,17 +20,17 @@ describe('findJsonProblem', () => {
   });
 
   test.each([
-    ['{"a" 1}', 1, 6, 'A colon is missing here'],
-    ['{"a":1,\n}', 2, 1, 'No comma may stand before }'],
-    ['[1\n 2]', 2, 2, 'A comma or ] is missing here'],
-    ['{a:1}', 1, 2, 'A name in double quotes is missing here'],
-    ['yes', 1, 1, 'Put "yes" in double quotes'],
-    ["'x'", 1, 1, 'Strings stand in double quotes'],
-    ['01', 1, 2, 'This is no number: JSON writes 0.5, 1e3 or -2'],
-    ['[1,', 1, 4, 'A value is missing here'],
-    ['"abc', 1, 1, 'This string has no end'],
-    ['"a\\x"', 1, 3, 'Write a backslash in a string as \\\\'],
-    ['1 2', 1, 3, 'The value has ended here: nothing may follow'],
+    ['{"a" 1}', 1, 6, json.missingColon],
+    ['{"a":1,\n}', 2, 1, json.trailingComma],
+    ['[1\n 2]', 2, 2, json.missingComma(']')],
+    ['{a:1}', 1, 2, json.missingName],
+    ['yes', 1, 1, json.unquoted('yes')],
+    ["'x'", 1, 1, json.singleQuotes],
+    ['01', 1, 2, json.badNumber],
+    ['[1,', 1, 4, json.missingValue],
+    ['"abc', 1, 1, json.openString],
+    ['"a\\x"', 1, 3, json.backslash],
+    ['1 2', 1, 3, json.trailingText],
   ])('%j is wrong in line %d, column %d: %s', (text, line, column, message) => {
     expect(findJsonProblem(text)).toMatchObject({ line, column, message });
     expect(() => JSON.parse(text)).toThrow();
@@ -35,8 +38,8 @@ describe('findJsonProblem', () => {
 
   test('32 levels are kept, 33 are not', () => {
     expect(findJsonProblem('['.repeat(32) + ']'.repeat(32))).toBeUndefined();
-    expect(findJsonProblem('['.repeat(33) + ']'.repeat(33))?.message).toBe('At most 32 levels are kept');
-    expect(findJsonProblem('['.repeat(100_000))?.message).toBe('At most 32 levels are kept');
+    expect(findJsonProblem('['.repeat(33) + ']'.repeat(33))?.message).toBe(json.tooDeep(32));
+    expect(findJsonProblem('['.repeat(100_000))?.message).toBe(json.tooDeep(32));
   });
 
   test('64 KiB are kept, white space does not count', () => {
@@ -51,7 +54,7 @@ const AWKWARD =
 
 describe('JSON as text', () => {
   test('laying out and compacting keep every string, number and order', () => {
-    expect(layOutJson(AWKWARD)).toBe(
+    expect(formatJson(AWKWARD)).toBe(
       [
         '{',
         '  "b": 1e3,',
@@ -73,12 +76,12 @@ describe('JSON as text', () => {
         '}',
       ].join('\n'),
     );
-    expect(withoutSpace(layOutJson(AWKWARD))).toBe(AWKWARD);
+    expect(withoutSpace(formatJson(AWKWARD))).toBe(AWKWARD);
   });
 
   test('a short list of plain values stays on its line', () => {
-    expect(layOutJson('{"sizes":[1,2,3]}')).toBe('{\n  "sizes": [1, 2, 3]\n}');
-    expect(layOutJson(' "text" ')).toBe('"text"');
+    expect(formatJson('{"sizes":[1,2,3]}')).toBe('{\n  "sizes": [1, 2, 3]\n}');
+    expect(formatJson(' "text" ')).toBe('"text"');
   });
 
   test('a member is found by its path, as it is written', () => {

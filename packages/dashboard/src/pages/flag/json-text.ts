@@ -1,6 +1,9 @@
 import { jsonTokens, MAX_VALUE_BYTES, MAX_VALUE_DEPTH, withoutSpace } from '@halyard/protocol';
+import { messages } from './messages.ts';
 
-/** Why a text is no value, and where. */
+const words = messages.json;
+
+/** Why a text is not a valid value, and where. */
 export interface JsonProblem {
   readonly message: string;
   /** Offset into the text, from 0. */
@@ -10,14 +13,14 @@ export interface JsonProblem {
   readonly column: number;
 }
 
-/** Why `text` cannot be a flag's value: no JSON, too deep or too large. `undefined` when it can, or is blank. */
+/** Why `text` cannot be a flag's value: invalid JSON, too deep or too large. `undefined` for a valid or blank text. */
 export function findJsonProblem(text: string): JsonProblem | undefined {
   if (text.trim() === '') return undefined;
   const stop = new Reader(text).readAll();
   if (stop !== undefined) return { ...stop, ...placeOf(text, stop.at) };
   const bytes = new TextEncoder().encode(withoutSpace(text)).length;
   if (bytes <= MAX_VALUE_BYTES) return undefined;
-  const message = `The value is ${bytes} bytes long: at most ${MAX_VALUE_BYTES} (64 KiB) are kept`;
+  const message = words.tooLarge(bytes, MAX_VALUE_BYTES);
   return { message, at: 0, line: 1, column: 1 };
 }
 
@@ -41,8 +44,8 @@ const WORDS = new Set(['true', 'false', 'null']);
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Reads JSON to find where it stops being that: browsers tell it in different words, and not all tell the place. The
- * depth is bounded, and so is the recursion.
+ * Finds the first error of a JSON text: browsers word it differently, and not all give its place. The depth is bounded,
+ * and so is the recursion.
  */
 class Reader {
   readonly #text: string;
@@ -56,8 +59,7 @@ class Reader {
     try {
       this.#value(0);
       this.#space();
-      if (this.#at < this.#text.length)
-        throw new Stop('The value has ended here: nothing may follow', this.#at);
+      if (this.#at < this.#text.length) throw new Stop(words.trailingText, this.#at);
       return undefined;
     } catch (error) {
       if (error instanceof Stop) return { message: error.message, at: error.at };
@@ -78,17 +80,17 @@ class Reader {
     const number = this.#take(NUMBER);
     if (number !== '') {
       if (this.#take(WORD) === '') return;
-      throw new Stop('This is no number: JSON writes 0.5, 1e3 or -2', this.#at - 1);
+      throw new Stop(words.badNumber, this.#at - 1);
     }
     const start = this.#at;
     const word = this.#take(WORD);
     if (WORDS.has(word)) return;
-    if (word.startsWith("'")) throw new Stop('Strings stand in double quotes', start);
-    throw new Stop(word === '' ? 'A value is missing here' : `Put "${word}" in double quotes`, start);
+    if (word.startsWith("'")) throw new Stop(words.singleQuotes, start);
+    throw new Stop(word === '' ? words.missingValue : words.unquoted(word), start);
   }
 
   #list(depth: number, end: '}' | ']', readOne: () => void): void {
-    if (depth >= MAX_VALUE_DEPTH) throw new Stop(`At most ${MAX_VALUE_DEPTH} levels are kept`, this.#at);
+    if (depth >= MAX_VALUE_DEPTH) throw new Stop(words.tooDeep(MAX_VALUE_DEPTH), this.#at);
     this.#at++;
     this.#space();
     if (this.#skip(end)) return;
@@ -96,18 +98,18 @@ class Reader {
       readOne();
       this.#space();
       if (this.#skip(end)) return;
-      if (!this.#skip(',')) throw new Stop(`A comma or ${end} is missing here`, this.#at);
+      if (!this.#skip(',')) throw new Stop(words.missingComma(end), this.#at);
       this.#space();
-      if (this.#text[this.#at] === end) throw new Stop(`No comma may stand before ${end}`, this.#at);
+      if (this.#text[this.#at] === end) throw new Stop(words.trailingComma, this.#at);
     }
   }
 
   #member(depth: number): void {
     this.#space();
-    if (this.#text[this.#at] !== '"') throw new Stop('A name in double quotes is missing here', this.#at);
+    if (this.#text[this.#at] !== '"') throw new Stop(words.missingName, this.#at);
     this.#string();
     this.#space();
-    if (!this.#skip(':')) throw new Stop('A colon is missing here', this.#at);
+    if (!this.#skip(':')) throw new Stop(words.missingColon, this.#at);
     this.#value(depth + 1);
   }
 
@@ -115,10 +117,10 @@ class Reader {
     const start = this.#at++;
     for (;;) {
       const character = this.#text[this.#at];
-      if (character === undefined || character === '\n') throw new Stop('This string has no end', start);
-      if (character < ' ') throw new Stop('Write control characters as \\u0000 in strings', this.#at);
+      if (character === undefined || character === '\n') throw new Stop(words.openString, start);
+      if (character < ' ') throw new Stop(words.controlCharacter, this.#at);
       if (character === '\\') {
-        if (this.#take(ESCAPE) === '') throw new Stop('Write a backslash in a string as \\\\', this.#at);
+        if (this.#take(ESCAPE) === '') throw new Stop(words.backslash, this.#at);
         continue;
       }
       this.#at++;
@@ -148,10 +150,10 @@ class Reader {
 const SHORT = 60;
 
 /**
- * The same JSON laid out for reading, two blanks for each level. Strings and numbers keep their notation and members
+ * The same JSON formatted for reading, two spaces for each level. Strings and numbers keep their notation and members
  * their order. The text must be valid.
  */
-export function layOutJson(text: string): string {
+export function formatJson(text: string): string {
   const tokens = jsonTokens(text);
   let at = 0;
   return readOne('');
@@ -185,7 +187,7 @@ function joinItems(list: { items: readonly string[]; open: string; end: string; 
   return `${open}\n${items.map((item) => `${indent}  ${item}`).join(',\n')}\n${indent}${end}`;
 }
 
-/** What kind of value a JSON text is; `undefined` for a blank one. */
+/** The kind of value in a JSON text; `undefined` for a blank one. */
 export function kindOfJson(text: string): ValueKind | undefined {
   const first = text.trimStart()[0];
   if (first === undefined) return undefined;

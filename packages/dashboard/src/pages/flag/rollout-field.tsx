@@ -1,11 +1,14 @@
 import { type KeyboardEvent, useId } from 'react';
 import { INPUT } from '../../components/field.tsx';
+import { messages } from './messages.ts';
 import { type StateDraft, shareOf } from './state-draft.ts';
 
-/** Shares that people choose most. */
+const words = messages.rollout;
+
+/** The most common percentages. */
 const MARKS = [1, 5, 10, 25, 50, 100] as const;
 
-/** What the keys of the slider add, in per cent; with Shift a thousandth of it. */
+/** What the keys of the slider add, in percent; with Shift a thousandth of it. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowUp: 1,
   ArrowRight: 1,
@@ -15,7 +18,7 @@ const STEPS: Readonly<Record<string, number>> = {
   PageDown: -10,
 };
 
-/** For how many the flag is on: everyone, or a share that is chosen with a slider or typed. */
+/** Who gets the flag when it is on: everyone, or a percentage that is set with a slider or typed. */
 export function RolloutField({
   environment,
   draft,
@@ -45,7 +48,7 @@ export function RolloutField({
 
   return (
     <fieldset className="min-w-0" disabled={isReadOnly}>
-      <legend className="mb-1 font-medium">Rollout</legend>
+      <legend className="mb-1 font-medium">{words.title}</legend>
       <div className="flex flex-wrap gap-x-4">
         {[true, false].map((isEveryone) => (
           <label key={String(isEveryone)} className="flex min-h-7 cursor-pointer items-center gap-2">
@@ -56,8 +59,8 @@ export function RolloutField({
               checked={draft.isEveryone === isEveryone}
               onChange={() => onEdit({ isEveryone })}
             />
-            {isEveryone ? 'Everyone' : 'A share'}
-            <span className="sr-only"> in {environment}</span>
+            {isEveryone ? words.everyone : words.percentage}
+            <span className="sr-only"> {words.in(environment)}</span>
           </label>
         ))}
       </div>
@@ -66,7 +69,7 @@ export function RolloutField({
           <div className="mt-1.5 flex items-center gap-3">
             <input
               type="range"
-              aria-label={`Rollout in ${environment}`}
+              aria-label={words.slider(environment)}
               aria-valuetext={`${thousandths(shown)} %`}
               aria-describedby={`${id}-hint`}
               min={0}
@@ -82,7 +85,7 @@ export function RolloutField({
                 type="text"
                 inputMode="decimal"
                 role="spinbutton"
-                aria-label={`Rollout in ${environment}, in per cent`}
+                aria-label={words.input(environment)}
                 aria-valuemin={0}
                 aria-valuemax={100}
                 aria-valuenow={shown}
@@ -107,7 +110,7 @@ export function RolloutField({
               <button
                 key={mark}
                 type="button"
-                aria-label={`${mark} % in ${environment}`}
+                aria-label={words.mark(mark, environment)}
                 aria-pressed={share === mark}
                 className="min-h-6 min-w-8 rounded border border-line px-1.5 text-xs text-ink-2 hover:bg-hover aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent"
                 onClick={() => onEdit({ pct: String(mark) })}
@@ -122,16 +125,13 @@ export function RolloutField({
         id={`${id}-hint`}
         className={`mt-1.5 text-xs ${problem === undefined ? 'text-ink-3' : 'text-danger'}`}
       >
-        {problem ??
-          (draft.isEveryone
-            ? 'On is on for everyone.'
-            : 'Raising it adds people; lowering it removes those added last.')}
+        {problem ?? (draft.isEveryone ? words.everyoneHint : words.percentageHint)}
       </p>
     </fieldset>
   );
 }
 
-/** A share with at most three decimals, without noughts at its end. */
+/** A percentage with at most three decimals, without trailing zeros. */
 function thousandths(share: number): string {
   return String(Math.round(share * 1000) / 1000);
 }

@@ -1,8 +1,9 @@
 import { isRolloutPct, withoutSpace } from '@halyard/protocol';
 import type { FlagState, StateRecord } from '../../api/types.ts';
-import { findJsonProblem, type JsonProblem, layOutJson } from './json-text.ts';
+import { findJsonProblem, formatJson, type JsonProblem } from './json-text.ts';
+import { messages } from './messages.ts';
 
-/** A state as it stands on the server, its value as text. */
+/** A state as the server has it, its value as text. */
 export interface StateVersion {
   /** `undefined` where the flag has no state. */
   readonly record: StateRecord | undefined;
@@ -10,21 +11,21 @@ export interface StateVersion {
   readonly valueText: string | undefined;
 }
 
-/** A state as somebody is editing it; the switch takes no part, it acts at once. */
+/** A state as a person edits it, without the switch, which acts at once. */
 export interface StateDraft {
-  /** As it was typed; blank for no value. */
+  /** As typed; blank for no value. */
   readonly text: string;
   readonly isEveryone: boolean;
-  /** The share as it was typed, in per cent. */
+  /** The percentage, as typed. */
   readonly pct: string;
 }
 
-/** The draft that somebody begins with. */
+/** The first draft of a version. */
 export function draftOf({ record, valueText }: StateVersion): StateDraft {
   const pct = record?.state.rolloutPct;
   const hasText = valueText !== undefined && findJsonProblem(valueText) === undefined;
   return {
-    text: hasText ? layOutJson(valueText) : (valueText ?? ''),
+    text: hasText ? formatJson(valueText) : (valueText ?? ''),
     isEveryone: pct === undefined,
     pct: String(pct ?? 100),
   };
@@ -35,7 +36,7 @@ export function isDirty(draft: StateDraft, version: StateVersion): boolean {
   return isNewValue(draft, version) || !isSameRollout(draft, version);
 }
 
-/** The draft over a newer version: what was not touched since `base` is as it is there. */
+/** The draft on top of a newer version: what was not edited since `base` follows the version. */
 export function rebased(draft: StateDraft, base: StateVersion, current: StateVersion): StateDraft {
   const { text, isEveryone, pct } = draftOf(current);
   const followsValue = !isNewValue(draft, base) && isNewValue(draft, current);
@@ -52,19 +53,19 @@ export function isSameContent(one: StateVersion, other: StateVersion): boolean {
   );
 }
 
-/** What keeps a draft from being saved. */
+/** Why a draft cannot be saved. */
 export interface DraftProblems {
   readonly value?: JsonProblem;
   readonly rollout?: string;
 }
 
-/** Looks a draft through. */
+/** Validates a draft. */
 export function problemsOf(draft: StateDraft): DraftProblems {
   const value = findJsonProblem(draft.text);
   const isGoodShare = draft.isEveryone || isRolloutPct(shareOf(draft.pct));
   return {
     ...(value === undefined ? {} : { value }),
-    ...(isGoodShare ? {} : { rollout: 'Give a number from 0 to 100 with at most three decimals.' }),
+    ...(isGoodShare ? {} : { rollout: messages.rollout.invalid }),
   };
 }
 
@@ -82,7 +83,7 @@ export function stateOf(
   return { state, valueText };
 }
 
-/** A typed share as a number; `NaN` for anything else. A comma counts as the decimal point. */
+/** A typed percentage as a number; `NaN` for anything else. A comma counts as the decimal point. */
 export function shareOf(pct: string): number {
   const text = pct.trim().replace(',', '.');
   return text === '' ? Number.NaN : Number(text);

@@ -13,66 +13,66 @@ import {
   type StateVersion,
 } from './state-draft.ts';
 
-/** A draft and how it stands to what the server has. */
-interface HeldDraft {
+/** A draft, compared with the version of the server. */
+interface DraftState {
   readonly draft: StateDraft;
   /** The version it began from: a save names its revision. */
   readonly base: StateVersion;
   readonly isDirty: boolean;
-  /** Somebody changed the same since: their version is not what is being edited. */
+  /** Another person has saved a newer version of what is being edited. */
   readonly isOvertaken: boolean;
   readonly edit: (change: Partial<StateDraft>) => void;
-  /** Takes the server's version and drops the draft. */
+  /** Drops the draft for the server's version. */
   readonly reset: () => void;
-  /** Goes on with the draft, over the server's version. */
+  /** Keeps the draft, to overwrite the server's version. */
   readonly keep: () => void;
 }
 
-/** A draft, the version it began from, and the newest of somebody else since, which a person has to decide on. */
-interface Held {
+/** A draft, the version it began from, and a newer version by another person that needs a decision. */
+interface Editing {
   readonly base: StateVersion;
   readonly draft: StateDraft;
   readonly theirs?: StateVersion;
 }
 
 /**
- * Holds what somebody types while the server's version moves on. A draft that says nothing else than the version
- * follows it; one that does stays, and is told to be overtaken. `isBusy` while a save is under way: its guess is no
- * version, and may still be there for a moment after it was refused.
+ * Keeps a draft while the server's version changes. A draft without edits follows the version; one with edits stays, and
+ * is overtaken. `isBusy` during a save: its optimistic record is not a version, and may remain for a moment after a
+ * refusal.
  */
-export function useStateDraft(current: StateVersion, isBusy: boolean): HeldDraft {
-  const [held, setHeld] = useState<Held>(() => ({ base: current, draft: draftOf(current) }));
-  const { base, draft } = held;
+export function useStateDraft(current: StateVersion, isBusy: boolean): DraftState {
+  const [editing, setEditing] = useState<Editing>(() => ({ base: current, draft: draftOf(current) }));
+  const { base, draft } = editing;
   const isBehind = !isEqual(base, current);
   let isOvertaken = false;
   if (isBehind && !isBusy && !isOptimistic(current.record)) {
-    const next = follow(held, current);
+    const next = follow(editing, current);
     isOvertaken = next.theirs !== undefined;
-    // React runs this component again at once, before anything is painted.
-    if (next !== held) setHeld(next);
+    // React renders this component again at once, before it paints.
+    if (next !== editing) setEditing(next);
   }
   return {
     draft,
     base,
     isDirty: isDirty(draft, base),
     isOvertaken,
-    edit: (change) => setHeld({ ...held, draft: { ...draft, ...change } }),
-    reset: () => setHeld({ base: current, draft: draftOf(current) }),
-    keep: () => setHeld({ base: current, draft }),
+    edit: (change) => setEditing({ ...editing, draft: { ...draft, ...change } }),
+    reset: () => setEditing({ base: current, draft: draftOf(current) }),
+    keep: () => setEditing({ base: current, draft }),
   };
 }
 
-/** What becomes of a draft when there is a newer version; with `theirs` when a person has to decide. */
-function follow(held: Held, current: StateVersion): Held {
-  const { base, draft, theirs } = held;
+/** The draft after a newer version arrived; with `theirs` where a person has to decide. */
+function follow(editing: Editing, current: StateVersion): Editing {
+  const { base, draft, theirs } = editing;
   if (!isDirty(draft, base) || !isDirty(draft, current)) return { base: current, draft: draftOf(current) };
-  // Only the switch was flipped, or the value's exact text has arrived.
+  // Only the switch was flipped, or the exact text of the value has arrived.
   const isSame = isSameContent(base, current) || base.record?.revision === current.record?.revision;
   const isMineNow = current.record !== undefined && isOwnWrite(current.record);
-  // Saved from here, while more was being typed: there is nobody to be told of, unless theirs still stands there.
+  // Saved from this tab while more was typed: not a conflict, unless theirs is still undecided.
   const isOwn = isMineNow && (theirs === undefined || !isSameContent(theirs, current));
   if (isSame || isOwn) return { base: current, draft: rebased(draft, base, current) };
-  return isMineNow || (theirs && isEqual(theirs, current)) ? held : { ...held, theirs: current };
+  return isMineNow || (theirs && isEqual(theirs, current)) ? editing : { ...editing, theirs: current };
 }
 
 function isEqual(one: StateVersion, other: StateVersion): boolean {
@@ -80,8 +80,8 @@ function isEqual(one: StateVersion, other: StateVersion): boolean {
 }
 
 /**
- * The value's JSON text as the server keeps it; until it has come, and where the notation cannot differ, what
- * `JSON.stringify` makes of the value. `undefined` for no value.
+ * The value's JSON text as the server stores it. While it loads, and where the notation cannot differ, the result of
+ * `JSON.stringify`. `undefined` for no value.
  */
 export function useValueText(place: StatePlace, record: StateRecord | undefined): string | undefined {
   const { project, environment, key } = place;
@@ -93,18 +93,18 @@ export function useValueText(place: StatePlace, record: StateRecord | undefined)
     queryKey,
     queryFn: async ({ signal }) => {
       const { revision, valueText = '' } = await readState(place, signal);
-      // A newer state, of which the record is still on its way, must not pass for this one.
+      // The answer may belong to a newer state whose record has not arrived.
       return revision === record?.revision ? valueText : (queries.getQueryData<string>(queryKey) ?? '');
     },
     enabled: !isPlain,
     staleTime: Infinity,
-    // Somebody flipped the switch: the value most likely stands there as before.
-    placeholderData: (before) => (before !== undefined && saysSame(before, value) ? before : undefined),
+    // After a flip of the switch the value is most likely the same.
+    placeholderData: (before) => (before !== undefined && isSameJson(before, value) ? before : undefined),
   });
   if (value === undefined) return undefined;
   return isPlain || data === undefined || data === '' ? JSON.stringify(value) : data;
 }
 
-function saysSame(text: string, value: Json | undefined): boolean {
+function isSameJson(text: string, value: Json | undefined): boolean {
   return text !== '' && JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
 }

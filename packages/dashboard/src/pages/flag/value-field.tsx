@@ -1,10 +1,13 @@
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import { Badge } from '../../components/badges.tsx';
-import { type JsonProblem, kindOfJson, layOutJson } from './json-text.ts';
+import { formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
+import { messages } from './messages.ts';
 import type { StateDraft } from './state-draft.ts';
 
-/** The value that the flag serves, as JSON: what is wrong with it, and what its change would break. */
+const words = messages.value;
+
+/** The flag's value as JSON, with its problem and a warning when its type changes. */
 export function ValueField({
   environment,
   draft,
@@ -16,7 +19,7 @@ export function ValueField({
 }: {
   environment: string;
   draft: StateDraft;
-  /** The value that is served now, as text. */
+  /** The value in effect, as text. */
   served: string | undefined;
   problem: JsonProblem | undefined;
   isReadOnly: boolean;
@@ -29,18 +32,18 @@ export function ValueField({
 
   function format(): void {
     if (problem !== undefined || kind === undefined) return;
-    const text = layOutJson(draft.text);
+    const text = formatJson(draft.text);
     if (text !== draft.text) onEdit({ text });
   }
 
   return (
     <div className="flex min-w-0 flex-col">
       <div className="mb-1 flex min-h-5 items-center justify-between gap-2">
-        <span className="font-medium">Value</span>
-        <Badge>{problem === undefined ? (kind ?? 'no value') : 'not JSON'}</Badge>
+        <span className="font-medium">{words.title}</span>
+        <Badge>{problem === undefined ? (kind ?? words.noValue) : words.notJson}</Badge>
       </div>
       <ValueEditor
-        label={`Value in ${environment}`}
+        label={words.label(environment)}
         text={draft.text}
         problem={problem}
         isReadOnly={isReadOnly}
@@ -50,35 +53,21 @@ export function ValueField({
       />
       <div aria-live="polite" className="mt-1 text-xs">
         {problem !== undefined && (
-          <p className="text-danger">
-            Line {problem.line}, column {problem.column}: {problem.message}.
-          </p>
+          <p className="text-danger">{words.problem(problem.line, problem.column, problem.message)}</p>
         )}
         {isOtherKind && (
           <p className="flex gap-1.5 rounded bg-warn-soft px-2 py-1 text-warn">
             <TriangleAlert size={14} className="mt-px shrink-0" aria-hidden />
-            <span>
-              {kind === undefined ? 'No value any more' : `Now ${article(kind)} ${kind}`}, was{' '}
-              {article(servedKind)} {servedKind}: code that reads {article(servedKind)} {servedKind} gets its
-              default instead.
-            </span>
+            <span>{words.typeChange(servedKind, kind)}</span>
           </p>
         )}
-        {problem === undefined && !isOtherKind && (
-          <p className="text-ink-3">
-            Any JSON, at most 64 KiB and 32 levels. Blank: on or off is all there is.
-          </p>
-        )}
+        {problem === undefined && !isOtherKind && <p className="text-ink-3">{words.hint}</p>}
       </div>
     </div>
   );
 }
 
-function article(kind: string): string {
-  return /^[aeiou]/.test(kind) ? 'an' : 'a';
-}
-
-/** What an editor of values is given. */
+/** The props of both editors of a value. */
 export interface ValueEditorProps {
   readonly label: string;
   readonly text: string;
@@ -93,26 +82,26 @@ export interface ValueEditorProps {
 type CodeEditor = typeof import('./code-editor.tsx').CodeEditor;
 
 /**
- * A field for JSON. It is a plain one at once; where there is a mouse, an editor with colours takes its place when it
- * has been loaded and nobody is typing.
+ * A field for JSON: plain at first; where there is a mouse, an editor with colors replaces it once it is loaded and the
+ * field has no focus.
  */
 function ValueEditor(props: ValueEditorProps) {
   const { label, text, problem, isReadOnly, onChange, onBlur, onSubmit } = props;
   const [Editor, setEditor] = useState<CodeEditor>();
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
-    // On a touch screen the plain field is the better one: it works with the keyboard's own help.
+    // On a touch screen the plain field is better: it works with the keyboard's suggestions.
     if (matchMedia('(pointer: coarse)').matches) return;
-    let isGone = false;
+    let isUnmounted = false;
     import('./code-editor.tsx').then(
       ({ CodeEditor }) => {
-        if (!isGone) setEditor(() => CodeEditor);
+        if (!isUnmounted) setEditor(() => CodeEditor);
       },
-      // Not to be had, perhaps after an upgrade: the plain field goes on working.
+      // The file is missing, perhaps after an upgrade: the plain field keeps working.
       () => undefined,
     );
     return () => {
-      isGone = true;
+      isUnmounted = true;
     };
   }, []);
   if (Editor !== undefined && !isBusy) return <Editor {...props} />;

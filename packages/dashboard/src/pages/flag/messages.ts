@@ -1,0 +1,193 @@
+/** Every sentence of a flag's page and its dialogs. */
+export const messages = {
+  page: {
+    flags: 'Flags',
+    archived: 'archived',
+    copyKey: (key: string) => `Copy key ${key}`,
+    about: 'About this flag',
+    missingTitle: 'Flag does not exist',
+    missing: (project: string) =>
+      `Project ${project} has no flag with this key. It may have been deleted, or the address may be mistyped.`,
+    search: 'Search the flags',
+  },
+
+  details: {
+    description: 'Description',
+    noDescription: 'Describe what this flag does',
+    tags: 'Tags',
+    tagsHint: 'Separate with commas',
+    noTags: 'none',
+    owner: 'Owner',
+    noOwner: 'none',
+    created: 'Created',
+    lastChange: 'Last change',
+    by: 'by',
+    edit: (name: string) => `Edit: ${name}`,
+    save: 'Save',
+    saving: 'Saving…',
+    saved: 'Saved',
+    cancel: 'Cancel',
+    unsaved: (name: string) => `Your changes are not saved and would be lost: ${name.toLowerCase()}.`,
+  },
+
+  actions: {
+    menu: 'More actions',
+    archive: 'Archive…',
+    restore: 'Restore',
+    delete: 'Delete for good…',
+    archiveFirst: 'Archive it first',
+    needsAdmin: 'Requires an administrator',
+    archivedTitle: 'Archived flag',
+    archivedOn: 'Archived',
+    archivedEffect:
+      'Clients no longer get this flag: code falls back to its defaults. Its states are kept and can be restored.',
+    restoreTitle: (key: string) => `Restore ${key}?`,
+    restoreBody:
+      'The flag gets its states back in every environment where it had one. Clients get it again at once.',
+    restored: (key: string) => `${key} restored`,
+    notRestored: (key: string) => `${key} was not restored`,
+    deleteTitle: (key: string) => `Delete ${key} for good?`,
+    deleteBody: 'Deletes the flag and its states. Its history is kept.',
+    deleteSubmit: 'Delete',
+    deleted: (key: string) => `${key} deleted`,
+    notDeleted: (key: string) => `${key} was not deleted`,
+  },
+
+  card: {
+    on: 'On',
+    off: 'Off',
+    notSet: 'Not set',
+    archived: 'The flag is archived.',
+    missing: (environment: string) =>
+      `Not set in ${environment}. Clients there do not get this flag, and code falls back to its defaults.`,
+    add: (environment: string) => `Add to ${environment} (off)`,
+    unsaved: (key: string, environment: string) =>
+      `Your changes to ${key} in ${environment} are not saved and would be lost.`,
+    noChanges: 'No changes yet.',
+    changed: 'Changed',
+    removed: 'Removed',
+    by: 'by',
+    menu: (environment: string) => `More for ${environment}`,
+    schedule: 'Schedule a change…',
+    remove: (environment: string) => `Remove from ${environment}`,
+  },
+
+  draft: {
+    reason: (environment: string) => `Reason, for ${environment}`,
+    reasonHint: 'Reason, for the history (optional)',
+    discard: 'Discard',
+    schedule: 'Schedule…',
+    save: (environment: string) => `Save in ${environment}`,
+    saving: 'Saving…',
+    archived:
+      'The flag was archived while you were editing. Your draft is kept here: save it once the flag is restored.',
+    self: 'You, in another tab,',
+    someone: 'Someone',
+    overtaken: 'changed this while you were editing. In effect now:',
+    showTheirs: 'Show theirs',
+    hideTheirs: 'Hide theirs',
+    discardMine: 'Discard mine',
+    keepEditing: 'Keep editing',
+    inEffect: 'In effect now',
+  },
+
+  value: {
+    title: 'Value',
+    label: (environment: string) => `Value in ${environment}`,
+    noValue: 'no value',
+    notJson: 'not JSON',
+    hint: 'Optional JSON (up to 64 KiB). Leave empty for a plain on/off flag.',
+    problem: (line: number, column: number, message: string) => `Line ${line}, column ${column}: ${message}.`,
+    typeChange: (from: string, to: string | undefined) =>
+      `${
+        to === undefined ? 'The value is removed.' : `Type changes from ${from} to ${to}.`
+      } Code expecting ${/^[aeiou]/.test(from) ? 'an' : 'a'} ${from} will fall back to its default.`,
+  },
+
+  /** What is wrong with a JSON text; each follows "Line 2, column 7:". */
+  json: {
+    tooLarge: (bytes: number, most: number) =>
+      `The value has ${bytes} bytes; at most ${most} (64 KiB) are allowed`,
+    tooDeep: (most: number) => `More than ${most} levels`,
+    trailingText: 'Unexpected text after the value',
+    badNumber: 'Invalid number. Write 0.5, 1e3 or -2',
+    singleQuotes: 'Use double quotes',
+    missingValue: 'Missing value',
+    unquoted: (word: string) => `Put "${word}" in double quotes`,
+    missingComma: (end: string) => `Missing comma or ${end}`,
+    trailingComma: 'Trailing comma',
+    missingName: 'Missing name in double quotes',
+    missingColon: 'Missing colon',
+    openString: 'Unterminated string',
+    controlCharacter: 'Write control characters as \\u0000 in strings',
+    backslash: 'Write a backslash in a string as \\\\',
+  },
+
+  rollout: {
+    title: 'Rollout',
+    everyone: 'Everyone',
+    percentage: 'Percentage',
+    in: (environment: string) => `in ${environment}`,
+    slider: (environment: string) => `Rollout in ${environment}`,
+    input: (environment: string) => `Rollout in ${environment}, in percent`,
+    mark: (percent: number, environment: string) => `${percent} % in ${environment}`,
+    everyoneHint: 'When on, everyone gets it.',
+    percentageHint: 'Increasing adds people. Decreasing removes the most recently added.',
+    invalid: 'Enter a number from 0 to 100 with at most three decimals.',
+  },
+
+  evaluate: {
+    title: 'Who gets it?',
+    label: 'Evaluate for this targeting key',
+    hint: "The ID that your code passes, such as a user's. Each key has a fixed place between 0 and 100, and gets the flag when the rollout is above it.",
+    place: ['Place', 'of 100 for this flag, in every environment.'],
+    on: 'On',
+    off: 'Off',
+    value: 'Value',
+    missing: 'Flag does not exist',
+    disabled: 'Off for everyone',
+    everyone: 'On for everyone',
+    split: (place: string, isOn: boolean, percent: number) =>
+      `${place} is ${isOn ? 'below' : 'not below'} ${percent}`,
+  },
+
+  snippets: {
+    title: 'Read it in code',
+    environment: 'Environment of the code',
+    language: 'Language',
+    label: (language: string, key: string, environment: string) => `${language}: ${key} in ${environment}`,
+    guide: ['Details are in the', 'client guide', '.'],
+  },
+
+  schedules: {
+    title: 'Scheduled',
+    all: 'All schedules',
+    none: 'No scheduled changes.',
+    dialog: (key: string) => `Schedule a change of ${key}`,
+    in: 'in',
+    when: (zone: string) => `When, in ${zone}`,
+    utc: (time: string) => `= ${time}`,
+    noTime: 'Enter a date and a time',
+    past: 'Pick a time in the future',
+    switch: 'Switch',
+    on: (isOn: boolean) => `Turn on${isOn ? ' (already on)' : ''}`,
+    off: (isOn: boolean) => `Turn off${isOn ? '' : ' (already off)'}`,
+    keep: 'Leave unchanged',
+    rolloutIn: (environment: string) => `${environment}, scheduled`,
+    nothing: 'Nothing would change. Set the switch or the rollout.',
+    preview: (key: string, change: string) =>
+      `At that time ${key} ${change}. Other changes made before then are kept.`,
+    cancel: 'Cancel',
+    submit: 'Schedule',
+    submitting: 'Scheduling…',
+    announced: (time: string) => `Scheduled for ${time}`,
+    done: (key: string) => `${key} scheduled`,
+  },
+
+  history: {
+    title: 'History',
+    empty: 'No changes yet.',
+    older: 'Load older',
+    loading: 'Loading…',
+  },
+} as const;
