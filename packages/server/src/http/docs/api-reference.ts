@@ -1,170 +1,194 @@
 import { isErrorCode } from '@halyard/protocol';
-import { exampleOf } from './api-example.ts';
-import { inlineText, renderField, renderSchema, typeText } from './api-schema.ts';
-import { renderDocument } from './html.ts';
-import type {
-  ApiContent,
-  ApiOperation,
-  ApiParameter,
-  ApiSchema,
-  OpenApiDocument,
-} from './openapi-document.ts';
 
-/** Where callers find the address and the token in examples. */
-const SHELL = { url: '$HALYARD_URL', token: '$HALYARD_TOKEN', key: '$HALYARD_KEY' } as const;
+/** The parts of an OpenAPI 3.1 document that the reference page shows. */
+export interface OpenApiDocument {
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, ApiSchema>> };
+}
 
-interface Endpoint {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: ApiOperation;
+interface ApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly ApiParameter[];
+  readonly requestBody?: { readonly content: ApiContent };
+  /** By status. */
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: ApiContent }>
+  >;
+}
+
+interface ApiParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: ApiSchema;
+}
+
+/** Bodies by media type. */
+type ApiContent = Readonly<Record<string, { readonly schema: ApiSchema }>>;
+
+/** A JSON Schema, with the keywords that ours use. */
+interface ApiSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, ApiSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: ApiSchema;
+  readonly additionalProperties?: ApiSchema | boolean;
+  readonly allOf?: readonly ApiSchema[];
+  readonly anyOf?: readonly ApiSchema[];
+  readonly oneOf?: readonly ApiSchema[];
 }
 
 /**
- * The whole interface as one HTML page, made from its OpenAPI document: operations by tag, each with its parameters,
- * bodies, examples and error codes. It needs no script. `root` leads from the page to `/docs/`.
+ * The whole interface as one page of Markdown, made from its OpenAPI document: operations by tag, then the schemas they
+ * share. `root` leads from the page to `/docs/`.
  */
-export function renderApiReference(document: OpenApiDocument, root: string): string {
-  const byTag = Map.groupBy(endpointsOf(document), ({ operation }) => operation.tags[0] ?? '');
-  const contents = [...byTag].map(
-    ([tag, some]) =>
-      `<li><a href="#${slug(tag)}">${Bun.escapeHTML(tag)}</a> <span>${some.length}</span></li>`,
+export function describeApi({ info, paths, components }: OpenApiDocument, root: string): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      tag: operation.tags[0] ?? '',
+      // What reads flags comes first, as most readers look for that.
+      rank: path.startsWith('/v1') ? 0 : 1,
+      text: describeOperation(`${method.toUpperCase()} ${path}`, operation, root),
+    })),
   );
-  const sections = [...byTag].map(([tag, some]) => {
-    const operations = some.map((endpoint) => renderOperation(document, endpoint, root));
-    return `<section>\n<h2 id="${slug(tag)}">${Bun.escapeHTML(tag)}</h2>\n${operations.join('')}</section>\n`;
+  const sections = Map.groupBy(
+    operations.sort((a, b) => a.rank - b.rank),
+    ({ tag }) => tag,
+  );
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) => `${heading(name, name)}${schema.description ?? ''}\n\n${describeBody(schema)}`,
+  );
+  return `# API reference
+
+Everything that this server (version ${info.version}) answers under \`/v1\` and \`/api\`. Programs read
+[the OpenAPI document](${root}../api/openapi.json). Flags are read with a project key in \`X-Service-Key\`. Everything
+under \`/api\` takes an access token in \`Authorization: Bearer …\`, or the session of a person who signed in to the
+dashboard. Errors are JSON with a code, and [every code has a page](${root}errors.md).
+
+${[...sections.keys(), 'Schemas'].map((tag) => `[${tag}](#${slug(tag)})`).join(' · ')}
+
+${[...sections].map(([tag, some]) => `## ${tag}\n\n${some.map(({ text }) => text).join('')}`).join('')}
+## Schemas
+
+${schemas.join('')}`;
+}
+
+function describeOperation(call: string, operation: ApiOperation, root: string): string {
+  const { operationId, summary, description = '', parameters = [], requestBody, responses } = operation;
+  const rows = parameters.map(({ name, in: where, required, description: text, schema }) => ({
+    name,
+    type: `${typeText(schema)}, ${where}`,
+    isRequired: required === true,
+    text: describe({ ...schema, description: text ?? schema.description ?? '' }),
+  }));
+  const answers = Object.entries(responses).map(([status, answer]) => {
+    const text = answer.description.replace(/`(\w+)`/g, (code, name: string) =>
+      isErrorCode(name) ? `[${code}](${root}errors/${name}.md)` : code,
+    );
+    return `- **${status}** ${text}${Number(status) < 400 ? describeContent(answer.content) : ''}`;
   });
-  const body = `<div class="api">
-<h1>API reference</h1>
-<p>Everything that this server (version ${Bun.escapeHTML(document.info.version)}) answers under <code>/v1</code> and
-<code>/api</code>. The same for programs: <a href="${root}../api/openapi.json">the OpenAPI document</a>.</p>
-<p>Flags are read with a project key in <code>X-Service-Key</code>. Everything under <code>/api</code> takes an access
-token in <code>Authorization: Bearer …</code>, or the session of somebody who signed in to the dashboard. Refusals
-are JSON with a code; <a href="${root}errors">every code has a page</a>.</p>
-<nav aria-label="Sections"><ul class="contents">
-${contents.join('\n')}
-</ul></nav>
-${sections.join('')}</div>
-`;
-  return renderDocument({ title: 'API reference', body, root });
+  const body = requestBody === undefined ? '' : `Body${describeContent(requestBody.content)}\n\n`;
+  return `${heading(operationId, summary)}\`${call}\`\n\n${description}\n\n${table(rows)}${body}${answers.join('\n')}\n\n`;
 }
 
-function endpointsOf(document: OpenApiDocument): readonly Endpoint[] {
-  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  );
-  // What reads flags comes first: most people are here for it. What is only about the interface comes last.
-  const place = ({ path, operation }: Endpoint) =>
-    path.startsWith('/v1') ? 0 : operation.tags.includes('About') ? 2 : 1;
-  return all.sort((a, b) => place(a) - place(b));
+function heading(id: string, text: string): string {
+  const html = Bun.escapeHTML(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+  return `<h3 id="${id}"><a href="#${id}">${html}</a></h3>\n\n`;
 }
 
-function renderOperation(document: OpenApiDocument, endpoint: Endpoint, root: string): string {
-  const { method, path, operation } = endpoint;
-  const { operationId: id, summary, description } = operation;
-  const note = description === undefined ? '' : `<p>${inlineText(description)}</p>\n`;
-  return `<details class="operation">
-<summary><span class="method ${method.toLowerCase()}">${method}</span> <code>${breakable(path)}</code>
-<h3>${inlineText(summary)}</h3></summary>
-<div id="${Bun.escapeHTML(id)}">
-${note}${renderParameters(document, operation)}${renderBody(document, operation.requestBody?.content)}
-<h4>Example</h4>
-<pre><code>${Bun.escapeHTML(curl(document, endpoint))}</code></pre>
-${renderAnswers(document, operation, root)}<p class="link"><a href="#${Bun.escapeHTML(id)}">Link to ${Bun.escapeHTML(id)}</a></p>
-</div>
-</details>
-`;
+function describeContent(content: ApiContent = {}): string {
+  const [first] = Object.values(content);
+  if (first === undefined) return '';
+  const types = Object.keys(content).map((type) => `\`${type}\``);
+  return ` (${types.join(' or ')}): ${typeText(first.schema)}\n\n${indent(describeBody(first.schema))}`;
 }
 
-function renderParameters(document: OpenApiDocument, { parameters = [] }: ApiOperation): string {
-  if (parameters.length === 0) return '';
-  const rows = parameters.map((parameter) => {
-    const { name, in: where, required = false, schema } = parameter;
-    const field = { name, type: typeText(document, schema), isRequired: required, where };
-    return renderField(field, { ...schema, ...described(parameter) });
-  });
-  return `<h4>Parameters</h4>\n<ul class="fields">\n${rows.join('')}</ul>\n`;
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
 }
 
-function described({ description }: ApiParameter): Pick<ApiSchema, 'description'> {
-  return description === undefined ? {} : { description };
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly text: string;
 }
 
-function renderBody(document: OpenApiDocument, content: ApiContent | undefined): string {
-  const [first] = Object.entries(content ?? {});
-  if (first === undefined || content === undefined) return '';
-  const [, { schema }] = first;
-  return `<h4>Body</h4>\n<p>${mediaTypes(content)}: ${typeText(document, schema)}</p>\n${renderSchema(document, schema)}`;
+function describeBody(schema: ApiSchema): string {
+  return table(membersOf(schema, ''));
 }
 
-function renderAnswers(document: OpenApiDocument, { responses }: ApiOperation, root: string): string {
-  const [good, refused] = [200, 400].map((from) =>
-    Object.entries(responses).filter(([status]) => Number(status) >= from && Number(status) < from + 200),
-  );
-  const answers = (good ?? []).map(([status, { description, content, headers }]) => {
-    const names = Object.keys(headers ?? {}).map((name) => `<code>${Bun.escapeHTML(name)}</code>`);
-    const also = names.length === 0 ? '' : ` With ${names.join(', ')}.`;
-    const head = `<h4>Answer ${status}</h4>\n<p>${inlineText(description)}${also}</p>\n`;
-    return head + renderAnswer(document, content);
-  });
-  const errors = (refused ?? []).map(
-    ([status, { description }]) => `<li>${status} ${linkCodes(description, root)}</li>\n`,
-  );
-  const refusals =
-    errors.length === 0 ? '' : `<h4>Refusals</h4>\n<ul class="errors">\n${errors.join('')}</ul>\n`;
-  return answers.join('') + refusals;
-}
-
-function renderAnswer(document: OpenApiDocument, content: ApiContent | undefined): string {
-  const [first] = Object.entries(content ?? {});
-  if (first === undefined || content === undefined) return '';
-  const [mediaType, { schema }] = first;
-  const type = `<p>${mediaTypes(content)}: ${typeText(document, schema)}</p>\n`;
-  if (!mediaType.includes('json')) return type;
-  const example = JSON.stringify(exampleOf(document, schema), undefined, 2);
-  return `${type}${renderSchema(document, schema)}<pre><code>${Bun.escapeHTML(example)}</code></pre>\n`;
-}
-
-function mediaTypes(content: ApiContent): string {
-  return Object.keys(content)
-    .map((type) => `<code>${Bun.escapeHTML(type)}</code>`)
-    .join(' or ');
-}
-
-function linkCodes(description: string, root: string): string {
-  return inlineText(description).replace(/<code>(\w+)<\/code>/g, (whole, code: string) =>
-    isErrorCode(code) ? `<a href="${root}errors/${code}">${whole}</a>` : whole,
-  );
-}
-
-function curl(document: OpenApiDocument, { method, path, operation }: Endpoint): string {
-  const { parameters = [], requestBody, security = [] } = operation;
-  const example = (parameter: ApiParameter) => String(exampleOf(document, parameter.schema, parameter.name));
-  const filled = path.replace(/\{(\w+)\}/g, (whole, name: string) => {
-    const parameter = parameters.find((one) => one.in === 'path' && one.name === name);
-    return parameter === undefined ? whole : encodeURIComponent(example(parameter));
-  });
-  const query = parameters
-    .filter((one) => one.in === 'query' && one.required === true)
-    .map((one) => `${one.name}=${encodeURIComponent(example(one))}`)
-    .join('&');
-  const [schema] = Object.values(requestBody?.content ?? {}).map((content) => content.schema);
-  const lines = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} "${SHELL.url}${filled}${query === '' ? '' : `?${query}`}"`,
-    ...credentials(security.flatMap((scheme) => Object.keys(scheme))),
-    ...(schema === undefined ? [] : [`-H "Content-Type: application/json"`]),
-    ...(schema === undefined ? [] : [`-d '${JSON.stringify(exampleOf(document, schema))}'`]),
+/** Every member of a schema and of the unnamed schemas in it, as `entries[].id`. Named ones are linked instead. */
+function membersOf(schema: ApiSchema, prefix: string): readonly Row[] {
+  const { properties = {}, required = [], items, additionalProperties, allOf, anyOf, oneOf } = schema;
+  if (schema.$ref !== undefined) return [];
+  const own = Object.entries(properties).flatMap(([name, member]) => [
+    {
+      name: prefix + name,
+      type: typeText(member),
+      isRequired: required.includes(name),
+      text: describe(member),
+    },
+    ...membersOf(member, `${prefix}${name}.`),
+  ]);
+  return [
+    ...own,
+    ...(items === undefined ? [] : membersOf(items, `${prefix.replace(/\.$/, '')}[].`)),
+    ...(typeof additionalProperties === 'object' ? membersOf(additionalProperties, `${prefix}*.`) : []),
+    ...[...(allOf ?? []), ...(anyOf ?? []), ...(oneOf ?? [])].flatMap((part) => membersOf(part, prefix)),
   ];
-  return lines.join(' \\\n  ');
 }
 
-function credentials(schemes: readonly string[]): string[] {
-  if (schemes.includes('serviceKey')) return [`-H "X-Service-Key: ${SHELL.key}"`];
-  return schemes.includes('accessToken') ? [`-H "Authorization: Bearer ${SHELL.token}"`] : [];
+/** What a schema is, in a few words: `string`, `list of string`, `FlagState or null`. */
+function typeText(schema: ApiSchema): string {
+  const { $ref, anyOf, oneOf, allOf, items, additionalProperties, format } = schema;
+  if ($ref !== undefined) {
+    const name = $ref.slice($ref.lastIndexOf('/') + 1);
+    return `[${name}](#${name})`;
+  }
+  const choices = anyOf ?? oneOf;
+  if (choices !== undefined) return [...new Set(choices.map(typeText))].join(' or ');
+  if (allOf !== undefined) return allOf.map(typeText).join(' and ');
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ');
+  if (items !== undefined) return `list of ${typeText(items)}`;
+  if (typeof additionalProperties === 'object' && schema.properties === undefined) {
+    return `map to ${typeText(additionalProperties)}`;
+  }
+  if (format === 'date-time') return 'time, ISO 8601';
+  return [schema.type ?? 'any value'].flat().join(' or ');
 }
 
-/** Lets a long path break after its slashes on a narrow screen. */
-function breakable(path: string): string {
-  return Bun.escapeHTML(path).replaceAll('/', '/<wbr>');
+/** The description of a schema with its limits. */
+function describe(schema: ApiSchema): string {
+  const limits = Object.entries(schema).filter(
+    // Schemas without a limit of their own state the largest integer.
+    ([name, limit]) => /^(min|max|default)/.test(name) && Math.abs(Number(limit)) !== Number.MAX_SAFE_INTEGER,
+  );
+  const description = (schema.description ?? '').replace(/\.$/, '');
+  return [description, ...limits.map(([name, limit]) => `${name} ${JSON.stringify(limit)}`)]
+    .filter((text) => text !== '')
+    .join('; ');
+}
+
+function table(rows: readonly Row[]): string {
+  if (rows.length === 0) return '';
+  const lines = rows.map(({ name, type, isRequired, text }) => {
+    const cells = [`\`${name}\``, isRequired ? `${type}, required` : type, text];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  });
+  return `| Name | Type | Meaning |\n|---|---|---|\n${lines.join('')}\n`;
 }
 
 function slug(tag: string): string {

@@ -3,11 +3,10 @@ import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse, refuseMethod } from '../errors.ts';
 import { requestIdOf } from '../request.ts';
-import { renderApiReference } from './api-reference.ts';
+import { describeApi, type OpenApiDocument } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
 import { readErrorPage, readTitle } from './error-page.ts';
 import { renderPage } from './html.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
 import { ERROR_PAGES, GUIDES } from './pages.ts';
 
 /** What the documentation needs to know of the server it is served by. */
@@ -85,7 +84,7 @@ export function createDocs(options: DocsOptions): DocsHandler {
 
 async function referencePage(openApi: () => Promise<OpenApiDocument>): Promise<Page> {
   const document = await openApi();
-  return { html: (root) => renderApiReference(document, root), data: document };
+  return { html: (root) => renderPage(describeApi(document, root), root), data: document };
 }
 
 function findPage(path: string): Page | undefined {

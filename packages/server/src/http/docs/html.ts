@@ -8,17 +8,7 @@ const HEADINGS = { headings: { ids: true } } as const;
  */
 export function renderPage(markdown: string, root: string): string {
   const body = linkClauses(Bun.markdown.html(linkPages(markdown), HEADINGS));
-  return renderDocument({ title: readTitle(markdown), body, root });
-}
-
-/** A whole HTML document around the inside of a page; `root` as for {@link renderPage}. */
-export function renderDocument(page: {
-  readonly title: string;
-  /** HTML. */
-  readonly body: string;
-  readonly root: string;
-}): string {
-  const { title, body, root } = page;
+  const title = readTitle(markdown);
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,5 +1,5 @@
 import type { Server } from 'bun';
-import type { OpenApiDocument } from '../../http/docs/openapi-document.ts';
+import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
 import type { Fallback } from '../../http/listeners.ts';
 import type { ManagementAppOptions } from './app.ts';
 import type { ManagementApp } from './management-app.ts';

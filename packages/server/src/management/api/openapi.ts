@@ -1,6 +1,6 @@
 import { MAX_BATCH_KEYS, REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import type { OpenApiDocument } from '../../http/docs/openapi-document.ts';
+import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
 import { SESSION_COOKIE } from '../people/sessions.ts';
 import type { ManagementApp } from './management-app.ts';
 import { describeErrors, SECURITY } from './operation.ts';
