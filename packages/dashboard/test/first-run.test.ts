@@ -34,7 +34,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await page.getByLabel('E-mail').fill('ada@example.com');
       await page.getByLabel('Your name').fill('Ada Lovelace');
       await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
-      await page.getByRole('button', { name: 'Create the account' }).click();
+      await page.getByRole('button', { name: 'Create account' }).click();
 
       await page.getByRole('heading', { name: 'Make your first project' }).waitFor();
       await check();

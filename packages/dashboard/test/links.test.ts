@@ -19,12 +19,12 @@ test('a new link that is opened in the tab of a dead one works, and leaves the a
   await page.close();
 }, 60_000);
 
-test('whoever joins in a browser where somebody else is signed in comes in as themselves', async () => {
+test('a person who joins in a browser of another person is signed in as themselves', async () => {
   const { page, check } = await world.open(`/invitation#${await invite('frank@example.com')}`);
   await page.getByText('This browser is signed in as ada@example.com').waitFor();
   await page.getByLabel('Your name').fill('Frank');
   await page.getByLabel('Password').fill('a horse of another colour');
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.waitForURL('**/projects/shop/flags');
   await page.getByRole('button', { name: 'Frank' }).waitFor();
   // The screen itself is a file of its own, and comes a moment after its frame.
@@ -59,7 +59,7 @@ test('the way back does not take a secret away unasked', async () => {
   await page.close();
 }, 60_000);
 
-test('a copied secret is told to screen readers, and the keyboard stays where it was', async () => {
+test('a copied secret is announced to screen readers, and the focus stays', async () => {
   const { page, context } = await world.open('/projects/shop/keys');
   // As on an address that is not https, where browsers have no clipboard for pages.
   await context.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
@@ -77,12 +77,12 @@ test('a copied secret is told to screen readers, and the keyboard stays where it
   await page.close({ runBeforeUnload: false });
 }, 60_000);
 
-test('what is copied again is told again, also where it was the last that was told before the dialog', async () => {
+test('a second copy is announced again', async () => {
   const { page } = await world.open('/operators');
   for (const [index, email] of ['gina@example.com', 'hugo@example.com'].entries()) {
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByLabel('E-mail').fill(email);
-    await page.getByRole('button', { name: 'Make the invitation' }).click();
+    await page.getByRole('button', { name: 'Create invitation' }).click();
     const dialog = page.getByRole('dialog').filter({ has: page.locator('[data-secret]') });
     for (let times = 0; times <= index; times++) {
       await dialog.getByRole('button', { name: /^Cop(y the link|ied)$/ }).click();

@@ -10,13 +10,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test('an invitation is accepted in another browser, and its role holds there', async () => {
+test('an invitation is accepted in another browser, with its role', async () => {
   const admin = await world.open('/operators');
   await admin.page.getByRole('button', { name: 'Invite' }).click();
   await admin.page.getByLabel('E-mail').fill('grace@example.com');
   await admin.page.getByRole('radio', { name: 'Viewer' }).check();
   await admin.check();
-  await admin.page.getByRole('button', { name: 'Make the invitation' }).click();
+  await admin.page.getByRole('button', { name: 'Create invitation' }).click();
   const link = await shownLink(admin.page, 'Invitation link');
   await admin.check();
   await admin.page.getByRole('button', { name: 'I saved it' }).click();
@@ -30,11 +30,11 @@ test('an invitation is accepted in another browser, and its role holds there', a
   await guest.check();
   await guest.page.getByLabel('Your name').fill('Grace <img src=x onerror=alert(1)>');
   await guest.page.getByLabel('Password').fill('too short');
-  await guest.page.getByRole('button', { name: 'Create the account' }).click();
+  await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.getByText('3 are missing').waitFor();
   expect(await guest.page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
   await guest.page.getByLabel('Password').fill('a horse of another colour');
-  await guest.page.getByRole('button', { name: 'Create the account' }).click();
+  await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.waitForURL('**/projects/shop/flags');
   await guest.page.goto('/projects/shop/environments');
   await guest.page.getByText('takes an administrator; your role is viewer').waitFor();
@@ -49,17 +49,17 @@ test('an invitation is accepted in another browser, and its role holds there', a
   await admin.check();
 }, 60_000);
 
-test('a used link says so, and a link for a new password lets its owner in', async () => {
+test('a used link does not work, and a password reset link signs its owner in', async () => {
   const { email } = await signUp(world, { email: 'edmund@example.com', role: 'editor' });
   const admin = await world.open('/operators');
-  await admin.page.getByRole('button', { name: 'Password link for edmund' }).click();
-  await admin.page.getByRole('button', { name: 'Make the link' }).click();
-  const link = await shownLink(admin.page, 'Link for a new password');
+  await admin.page.getByRole('button', { name: 'Reset password of edmund' }).click();
+  await admin.page.getByRole('button', { name: 'Create link' }).click();
+  const link = await shownLink(admin.page, 'Password reset link');
   const owner = await world.open(link, { as: 'nobody' });
   await owner.page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
   await owner.check();
   await owner.page.getByLabel('Password').fill('yet another long password');
-  await owner.page.getByRole('button', { name: 'Set the password' }).click();
+  await owner.page.getByRole('button', { name: 'Set password' }).click();
   await owner.page.waitForURL('**/projects/shop/flags');
   const again = await world.open(link, { as: 'nobody', expected: /410/ });
   await again.page.getByRole('heading', { name: 'This link does not work' }).waitFor();
@@ -67,7 +67,7 @@ test('a used link says so, and a link for a new password lets its owner in', asy
   await world.open('/', { as: { email, password: 'yet another long password' } });
 }, 60_000);
 
-test('the last administrator can be neither demoted nor removed, and the screen says why', async () => {
+test('the last administrator cannot be demoted or removed, and the screen explains why', async () => {
   const { page, check } = await world.open('/operators');
   await page.getByRole('button', { name: 'Edit ada' }).click();
   await page.getByRole('radio', { name: 'Viewer' }).check();
@@ -80,7 +80,7 @@ test('the last administrator can be neither demoted nor removed, and the screen 
   await page.getByRole('row', { name: /ada@example.com.*Administrator/ }).waitFor();
 }, 60_000);
 
-test('a new name does not undo what somebody else changed meanwhile', async () => {
+test('a new name does not undo a role that another person changes at the same time', async () => {
   await signUp(world, { email: 'judith@example.com', role: 'viewer' });
   const { page } = await world.open('/operators');
   await page.getByRole('button', { name: 'Edit judith' }).click();
@@ -90,7 +90,7 @@ test('a new name does not undo what somebody else changed meanwhile', async () =
   // Her cell, beside the dialog's own words.
   await page.locator(`tr:has-text("judith@example.com") td`).first().getByText('Editor').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Judith is changed').waitFor();
+  await page.getByText('Judith updated').waitFor();
   expect(await judith()).toMatchObject({ name: 'Judith', role: 'editor' });
   await page.close();
 
@@ -103,7 +103,7 @@ test('a new name does not undo what somebody else changed meanwhile', async () =
   }
 }, 60_000);
 
-test('a session that has ended is begun again over the dialog in which somebody was typing', async () => {
+test('a person whose session ends in a dialog signs in over it and keeps what was typed', async () => {
   const as = await signUp(world, { email: 'iris@example.com', role: 'admin' });
   const { page, check } = await world.open('/projects/shop/keys?q=web', { as, expected: /401/ });
   await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
@@ -136,12 +136,12 @@ test('the account changes its password, its theme, and signs out', async () => {
   await check();
   await page.getByLabel('Current password').fill('something else entirely');
   await page.getByLabel('New password').fill('the next long password');
-  await page.getByRole('button', { name: 'Change the password' }).click();
-  await page.getByText('This is not the password that you have now').waitFor();
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('your current password. Enter it again').waitFor();
   await check();
   await page.getByLabel('Current password').fill(as.password);
-  await page.getByRole('button', { name: 'Change the password' }).click();
-  await page.getByText('The new password is set').waitFor();
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Password changed').waitFor();
   await page.getByRole('button', { name: 'Sign out here' }).click();
   await page.waitForURL('**/sign-in');
   await page.goto('/account');

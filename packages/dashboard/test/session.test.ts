@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'a session that ends while somebody works asks to sign in over the page, and nothing is changed meanwhile',
+  'a session that ends during work asks to sign in over the page, and nothing is changed until then',
   async () => {
     const { page, context } = await world.open('/projects/shop/flags', { expected: /401/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'somebody else who signs in over the page sees nothing of what was typed, nor does who leaves',
+  'another person who signs in over the page, or leaves, sees nothing of what was typed',
   async () => {
     const other = await invite('editor', 'somebody-else');
     await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
@@ -196,7 +196,7 @@ async function invite(
   const { page } = await world.open(`/invitation#${token}`, { as: 'nobody' });
   await page.getByLabel('Your name').fill(name);
   await page.getByLabel('Password', { exact: true }).fill('a long enough password');
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.waitForURL('**/projects/**');
   await page.close();
   return { email, password: 'a long enough password' };

@@ -7,26 +7,26 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test('a set-up link that is not the newest says so, and where the newest is', async () => {
+test('an old setup link explains where to find the newest', async () => {
   const { page, check } = await world.open('/setup#hin_from-an-earlier-start', {
     as: 'nobody',
     theme: 'dark',
     width: 390,
     expected: /410/,
   });
-  await page.getByText('This link is too old').waitFor();
-  await page.getByText('Start the server again').waitFor();
+  await page.getByText('This link is no longer valid').waitFor();
+  await page.getByText('Restart the server').waitFor();
   await check();
 }, 60_000);
 
-test('the set-up says beforehand what a password must be, and what is wrong at its field', async () => {
+test('the setup explains the password rule, and shows each problem at its field', async () => {
   const link = /\/setup#\S+/.exec(world.node.logs())?.[0] ?? '';
   const { page, check } = await world.open(link, { as: 'nobody', expected: /410/ });
   const password = page.getByLabel('Password');
   await page.getByText('12 characters or more').waitFor();
   await password.fill('ada@example.com');
   await page.getByLabel('E-mail').fill('ada@example.com');
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   const name = page.getByLabel('Your name');
   expect(await name.getAttribute('aria-invalid')).toBe('true');
   expect(await page.evaluate('document.activeElement.name')).toBe('name');
@@ -35,7 +35,7 @@ test('the set-up says beforehand what a password must be, and what is wrong at i
   await check();
   await name.fill('Ada Lovelace');
   await password.fill('correct horse battery');
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Make your first project' }).waitFor();
 
   // Nobody is left to set anything up: the same link leads to the sign-in.

@@ -39,11 +39,6 @@ export function useIsOnlyAdmin(): (operator: OperatorRecord) => boolean {
   return ({ id }) => admins.length === 1 && admins[0]?.id === id;
 }
 
-/** Why the only administrator stays one. */
-export function onlyAdminText({ name }: OperatorRecord): string {
-  return `${name} is the only administrator. Make someone else an administrator first.`;
-}
-
 /** The links that are still open, newest first. Only administrators may read them: others do not ask. */
 export function useInvitations() {
   return useQuery({

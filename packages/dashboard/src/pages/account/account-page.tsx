@@ -1,30 +1,30 @@
 import { type ReactNode, useId } from 'react';
 import { useOperator, useSession, useSignOut } from '../../api/session.ts';
-import type { Role } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
-import { type Theme, useStoredChoice, useTheme } from '../../shell/preferences.ts';
+import { useStoredChoice, useTheme } from '../../shell/preferences.ts';
+import { messages } from './messages.ts';
 import { PasswordForm } from './password-form.tsx';
 
-/** The person who is signed in: who they are, their password, how things look, and the way out. */
+/** The screen "Account": profile, appearance, password and signing out. */
 export function AccountPage() {
   return (
-    <Page title="Account">
+    <Page title={messages.title}>
       <div className="flex max-w-3xl flex-col gap-4">
-        <Section title="You">
+        <Section title={messages.profile}>
           <Profile />
         </Section>
-        <Section title="Appearance">
+        <Section title={messages.appearance}>
           <AppearanceForm />
         </Section>
-        <Section title="Password">
+        <Section title={messages.password}>
           <PasswordForm />
         </Section>
-        <Section title="Signing out">
+        <Section title={messages.signOut}>
           <SignOutSection />
         </Section>
       </div>
@@ -41,27 +41,18 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-const MAY: Readonly<Record<Role, string>> = {
-  viewer: 'You see everything and change nothing.',
-  editor: 'You change flags, their states and schedules.',
-  admin: 'You may do everything.',
-};
-
-/** Name, e-mail and role, which administrators change. */
+/** Name, e-mail and role, which only administrators can change. */
 function Profile() {
   const { name, email, role, canChangeProtected } = useOperator();
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
-      <Line term="Name">{name}</Line>
-      <Line term="E-mail">{email}</Line>
-      <Line term="Role">
+      <Line term={messages.name}>{name}</Line>
+      <Line term={messages.email}>{email}</Line>
+      <Line term={messages.role}>
         {ROLE_NAMES[role]}
         <span className="block text-xs text-ink-3">
-          {MAY[role]}{' '}
-          {role === 'editor' &&
-            (canChangeProtected
-              ? 'Protected environments too.'
-              : 'Not in protected environments: an administrator can allow it.')}
+          {messages.permissions[role]}{' '}
+          {role === 'editor' && (canChangeProtected ? messages.withProtected : messages.withoutProtected)}
         </span>
       </Line>
     </dl>
@@ -77,7 +68,7 @@ function Line({ term, children }: { term: string; children: React.ReactNode }) {
   );
 }
 
-/** The way out of this browser, and how to end the others. */
+/** Signs out here, and tells how to sign out in other browsers. */
 function SignOutSection() {
   const { data: session } = useSession();
   const signOut = useSignOut();
@@ -86,10 +77,11 @@ function SignOutSection() {
       <p className="text-ink-2">
         {session?.expiresAt !== undefined && (
           <>
-            This session ends <TimeAgo at={session.expiresAt} /> if you do nothing.{' '}
+            {messages.sessionEndsBefore}
+            <TimeAgo at={session.expiresAt} />.{' '}
           </>
         )}
-        To sign out in every other browser, change your password.
+        {messages.signOutHint}
       </p>
       {signOut.error !== null && (
         <div className="mt-3">
@@ -97,50 +89,35 @@ function SignOutSection() {
         </div>
       )}
       <Button className="mt-3" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
-        Sign out here
+        {messages.signOutHere}
       </Button>
     </>
   );
 }
 
-const THEMES: readonly (readonly [Theme, string])[] = [
-  ['system', 'As the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-];
-
 const DENSITIES = ['comfortable', 'compact'] as const;
-const DENSITY_NAMES = [
-  ['comfortable', 'Comfortable'],
-  ['compact', 'Compact'],
-] as const;
 
-const SINGLE_KEY_NAMES = [
-  ['on', 'On'],
-  ['off', 'Off'],
-] as const;
-
-/** How the dashboard looks in this browser, and whether single keys do anything. */
+/** The theme, the density and the single-key shortcuts of this browser. */
 function AppearanceForm() {
   const [theme, setTheme] = useTheme();
   const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
   return (
     <div className="flex flex-col gap-4">
-      <Choice legend="Theme" choices={THEMES} chosen={theme} onChoose={setTheme} />
+      <Choice legend={messages.theme} choices={messages.themes} selected={theme} onSelect={setTheme} />
       <Choice
-        legend="Rows of the flag table"
-        choices={DENSITY_NAMES}
-        chosen={density}
-        onChoose={setDensity}
+        legend={messages.density}
+        choices={messages.densities}
+        selected={density}
+        onSelect={setDensity}
       />
       <Choice
-        legend="Single-key shortcuts, such as n and j"
-        choices={SINGLE_KEY_NAMES}
-        chosen={singleKeys}
-        onChoose={setSingleKeys}
+        legend={messages.singleKeys}
+        choices={messages.singleKeyChoices}
+        selected={singleKeys}
+        onSelect={setSingleKeys}
       />
-      <p className="text-xs text-ink-3">Kept in this browser.</p>
+      <p className="text-xs text-ink-3">{messages.storedHere}</p>
     </div>
   );
 }
@@ -148,13 +125,13 @@ function AppearanceForm() {
 function Choice<Value extends string>({
   legend,
   choices,
-  chosen,
-  onChoose,
+  selected,
+  onSelect,
 }: {
   legend: string;
   choices: readonly (readonly [value: Value, label: string])[];
-  chosen: Value;
-  onChoose: (value: Value) => void;
+  selected: Value;
+  onSelect: (value: Value) => void;
 }) {
   const name = useId();
   return (
@@ -170,8 +147,8 @@ function Choice<Value extends string>({
               type="radio"
               name={name}
               className="size-4 accent-accent"
-              checked={chosen === value}
-              onChange={() => onChoose(value)}
+              checked={selected === value}
+              onChange={() => onSelect(value)}
             />
             {label}
           </label>

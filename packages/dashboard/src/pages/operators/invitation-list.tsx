@@ -8,18 +8,9 @@ import { protectedText, ROLE_NAMES } from '../../components/permission-fields.ts
 import { SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { messages } from './messages.tsx';
 
-const COLUMNS = [
-  { label: 'For' },
-  { label: 'What' },
-  { label: 'Role' },
-  { label: 'Protected' },
-  { label: 'Made by' },
-  { label: 'Ends' },
-  { label: 'Actions', isSilent: true },
-] as const;
-
-/** The links that still open something. */
+/** The links that still work. */
 export function InvitationList({
   invitations,
   error,
@@ -31,7 +22,7 @@ export function InvitationList({
 }) {
   return (
     <section className="mt-8">
-      <h2 className="mb-2 text-base font-semibold">Open links</h2>
+      <h2 className="mb-2 text-base font-semibold">{messages.links}</h2>
       {invitations === undefined ? (
         error === null ? (
           <SkeletonRows rows={1} />
@@ -39,11 +30,9 @@ export function InvitationList({
           <p className="text-danger">{messageOf(error)}</p>
         )
       ) : invitations.length === 0 ? (
-        <p className="text-ink-2">
-          None. An invitation or a link for a new password stands here until it is used, withdrawn or too old.
-        </p>
+        <p className="text-ink-2">{messages.noLinks}</p>
       ) : (
-        <RecordTable label="Open links" columns={COLUMNS}>
+        <RecordTable label={messages.links} columns={messages.linkColumns}>
           {invitations.map((invitation) => (
             <InvitationRow key={invitation.id} invitation={invitation} canChange={canChange} />
           ))}
@@ -53,45 +42,41 @@ export function InvitationList({
   );
 }
 
-const KINDS: Readonly<Record<InvitationRecord['kind'], string>> = {
-  setup: 'Set-up',
-  invite: 'Invitation',
-  reset: 'New password',
-};
+const [, kindColumn, roleColumn, protectedColumn, creatorColumn, expiryColumn] = messages.linkColumns;
 
 function InvitationRow({ invitation, canChange }: { invitation: InvitationRecord; canChange: boolean }) {
   const perform = useAction();
-  const { id, kind, email = 'the first administrator', role, createdBy, expiresAt } = invitation;
+  const { id, kind, email = messages.firstAdmin, role, createdBy, expiresAt } = invitation;
   return (
     <RecordRow>
       <RecordHead>
         <span className="font-medium break-all">{email}</span>
       </RecordHead>
-      <RecordCell label="What">{KINDS[kind]}</RecordCell>
-      <RecordCell label="Role">{ROLE_NAMES[role]}</RecordCell>
-      <RecordCell label="Protected" className="lg:whitespace-nowrap">
+      <RecordCell label={kindColumn.label}>{messages.linkKinds[kind]}</RecordCell>
+      <RecordCell label={roleColumn.label}>{ROLE_NAMES[role]}</RecordCell>
+      <RecordCell label={protectedColumn.label} className="lg:whitespace-nowrap">
         {protectedText(invitation)}
       </RecordCell>
-      <RecordCell label="Made by">
+      <RecordCell label={creatorColumn.label}>
         <Author actor={createdBy} />
       </RecordCell>
-      <RecordCell label="Ends" className="lg:whitespace-nowrap">
+      <RecordCell label={expiryColumn.label} className="lg:whitespace-nowrap">
         <TimeAgo at={expiresAt} />
       </RecordCell>
       <RecordActions>
         {canChange && (
           <Button
-            aria-label={`Withdraw the link for ${email}`}
+            aria-label={messages.revokeLink(email)}
             onClick={() =>
               void perform({
                 run: () => revokeInvitation(id),
-                done: `The link for ${email} is withdrawn`,
-                failed: `The link for ${email} was not withdrawn`,
+                done: messages.linkRevoked(email),
+                failed: messages.revokeFailed(email),
                 stale: [queryKeys.invitations],
               })
             }
           >
-            Withdraw
+            {messages.revoke}
           </Button>
         )}
       </RecordActions>

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect } from 'react';
 import { Logo } from '../../shell/logo.tsx';
+import { messages } from './messages.tsx';
 
-/** The frame of the screens before somebody is signed in. */
+/** The frame of the screens that need no session. */
 export function AuthLayout({
   title,
   intro,
@@ -31,35 +32,20 @@ export function AuthLayout({
   );
 }
 
-/** What a visitor sees while there is no account at all. */
-export function SetupNeeded({ isLinkDead = false }: { isLinkDead?: boolean }) {
+/** What a visitor sees while there is no account. */
+export function SetupNeeded({ isLinkExpired = false }: { isLinkExpired?: boolean }) {
+  const [terminal, restart, container] = messages.setupSteps;
   return (
     <AuthLayout
-      title="Welcome aboard"
-      intro={
-        isLinkDead
-          ? 'This link is too old: the server has printed another one since. Nobody can sign in yet.'
-          : 'Nobody can sign in yet. The first administrator needs a one-time link.'
-      }
+      title={messages.setupNeededTitle}
+      intro={isLinkExpired ? messages.setupLinkExpired : messages.setupNeeded}
     >
       <ol className="list-decimal space-y-2 pl-5 text-ink-2">
-        <li>
-          In the terminal where Halyard was started, open the link with{' '}
-          <code className="font-mono text-xs text-ink">/setup#</code> in it. It works once.
-        </li>
-        <li>It is gone? Start the server again: each start prints a new one.</li>
-        <li>
-          Without a terminal, such as in a container, run there{' '}
-          <code className="font-mono text-xs text-ink">
-            halyard operator invite you@example.com --role admin
-          </code>
-          : it prints a link.
-        </li>
+        <li>{terminal}</li>
+        <li>{restart}</li>
+        <li>{container}</li>
       </ol>
-      <p className="mt-4 text-xs text-ink-3">
-        Or start it with <code className="font-mono">HALYARD_ADMIN_EMAIL</code> and{' '}
-        <code className="font-mono">HALYARD_ADMIN_PASSWORD</code> to make the first account.
-      </p>
+      <p className="mt-4 text-xs text-ink-3">{messages.setupBySettings}</p>
     </AuthLayout>
   );
 }

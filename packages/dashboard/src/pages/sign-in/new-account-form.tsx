@@ -1,51 +1,43 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
-import { RefusalNote } from '../../components/form.tsx';
+import { RefusalNote, useForm } from '../../components/form.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
+import { messages } from './messages.tsx';
 
-/** What a person gives to come in through a link. */
+/** What a new account needs. */
 export interface NewAccount {
   readonly email: string;
   readonly name: string;
   readonly password: string;
 }
 
-/** Asks for what a new account needs. Members in `fixed` are known already and not asked for. */
+/** Asks for what a new account needs; an e-mail address that is known cannot be changed. */
 export function NewAccountForm({
-  fixed,
+  knownEmail,
   asksForName,
   action,
-  error,
-  isPending,
-  onSubmit,
+  submit,
 }: {
-  fixed: { readonly email?: string | undefined };
+  knownEmail?: string | undefined;
   asksForName: boolean;
   action: string;
-  error: unknown;
-  isPending: boolean;
-  onSubmit: (account: NewAccount) => void;
+  submit: (account: NewAccount) => Promise<unknown>;
 }) {
-  const [email, setEmail] = useState(fixed.email ?? '');
+  const [email, setEmail] = useState(knownEmail ?? '');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const [isTried, setTried] = useState(false);
-  const problems = {
-    email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : 'Give an e-mail address, such as ada@example.com.',
-    name: asksForName && name.trim() === '' ? 'Say what you are called.' : undefined,
-    password: passwordProblem(password, email),
-  };
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    setTried(true);
-    const isComplete = Object.values(problems).every((problem) => problem === undefined);
-    if (isComplete) onSubmit({ email, name, password });
-    else focusFirst(event.currentTarget, problems);
-  }
+  const form = useForm({
+    problems: {
+      email: /^\s*\S+@\S+\s*$/.test(email) ? undefined : messages.emailInvalid,
+      name: asksForName && name.trim() === '' ? messages.nameMissing : undefined,
+      password: passwordProblem(password, email),
+    },
+    submit: () => submit({ email, name, password }),
+  });
   return (
-    <form className="flex flex-col gap-4" noValidate onSubmit={submit}>
-      <Field label="E-mail" error={isTried ? problems.email : undefined}>
+    <form className="flex flex-col gap-4" {...form.props}>
+      <Field label={messages.email} error={form.problem('email')}>
         {(control) => (
           <input
             {...control}
@@ -55,18 +47,14 @@ export function NewAccountForm({
             autoComplete="username"
             maxLength={254}
             required
-            readOnly={fixed.email !== undefined}
+            readOnly={knownEmail !== undefined}
             value={email}
             onChange={(event) => setEmail(event.target.value)}
           />
         )}
       </Field>
       {asksForName && (
-        <Field
-          label="Your name"
-          hint="Others see it beside your changes."
-          error={isTried ? problems.name : undefined}
-        >
+        <Field label={messages.name} hint={messages.nameHint} error={form.problem('name')}>
           {(control) => (
             <input
               {...control}
@@ -81,23 +69,17 @@ export function NewAccountForm({
         </Field>
       )}
       <PasswordField
-        label="Password"
+        label={messages.password}
         autoComplete="new-password"
         value={password}
         onChange={setPassword}
         hint={PASSWORD_RULE}
-        error={isTried ? problems.password : undefined}
+        error={form.problem('password')}
       />
-      <RefusalNote error={error} />
-      <Button type="submit" kind="primary" disabled={isPending}>
+      <RefusalNote error={form.error} />
+      <Button type="submit" kind="primary" disabled={form.isBusy}>
         {action}
       </Button>
     </form>
   );
-}
-
-/** Leads to the first field that something is wrong with. */
-function focusFirst(form: HTMLFormElement, problems: Readonly<Record<string, string | undefined>>): void {
-  const name = Object.keys(problems).find((each) => problems[each] !== undefined);
-  form.querySelector<HTMLInputElement>(`input[name="${name}"]`)?.focus();
 }

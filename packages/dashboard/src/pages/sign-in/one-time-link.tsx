@@ -3,28 +3,29 @@ import { isRefusal } from '../../api/api-error.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
 import { AuthLayout } from './auth-layout.tsx';
+import { messages } from './messages.tsx';
 
 /**
- * The secret of a one-time link, which stands after the `#` that no server sees. Taken out of the address bar and of
- * the history at once. Empty when there is none.
+ * The secret of a one-time link: the part after the `#`, which is never sent to a server. It is removed from the address
+ * bar and the browser history immediately. Empty if the address has none.
  */
 export function useLinkSecret(): string {
   const [secret] = useState(takeSecret);
   useEffect(() => {
-    addEventListener('hashchange', openAnew);
-    return () => removeEventListener('hashchange', openAnew);
+    addEventListener('hashchange', reloadForLink);
+    return () => removeEventListener('hashchange', reloadForLink);
   }, []);
   return secret;
 }
 
-/** Another link in the same tab differs after the `#` only, which loads nothing by itself. */
-function openAnew(): void {
+/** A second link opened in the same tab differs only after the `#`, which does not load the page by itself. */
+function reloadForLink(): void {
   if (location.hash.length > 1) location.reload();
 }
 
 let taken = '';
 
-/** Taken once per page: a second reading finds the address already clean. */
+/** Keeps the secret for the page's lifetime, because a second call finds the address clean. */
 function takeSecret(): string {
   const found = location.hash.slice(1);
   if (found !== '') {
@@ -34,31 +35,28 @@ function takeSecret(): string {
   return taken;
 }
 
-/** A link that opens nothing, or whose server does not answer at the moment. Without an error it was not copied whole. */
+/** A link that is not valid (without an error: it was not copied completely), or that could not be checked. */
 export function InvalidLink({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   if (error === null || isRefusal(error, 'invitation_invalid') || isRefusal(error, 'invalid_argument')) {
     return (
-      <AuthLayout title="This link does not work">
-        <p className="text-ink-2">
-          It may have been used, withdrawn or too old{error === null ? ', or not copied whole' : ''}. Ask an
-          administrator for a new one.
-        </p>
+      <AuthLayout title={messages.linkInvalidTitle}>
+        <p className="text-ink-2">{messages.linkInvalid(error === null)}</p>
         <p className="mt-3">
           <a href="/sign-in" className="text-accent underline">
-            Sign in
-          </a>{' '}
-          if you have an account.
+            {messages.signIn}
+          </a>
+          {messages.haveAccount}
         </p>
       </AuthLayout>
     );
   }
   return (
-    <AuthLayout title="This link could not be looked at">
+    <AuthLayout title={messages.linkUnavailableTitle}>
       <div className="text-ink-2">
         <ErrorText error={error} />
       </div>
       <Button className="mt-4" onClick={onRetry}>
-        Try again
+        {messages.retry}
       </Button>
     </AuthLayout>
   );

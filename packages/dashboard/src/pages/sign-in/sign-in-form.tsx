@@ -1,37 +1,36 @@
-import { type FormEvent, useId, useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { useOperator, useStartSession } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
-import { RefusalNote } from '../../components/form.tsx';
+import { RefusalNote, useForm } from '../../components/form.tsx';
 import { PasswordField } from '../../components/password-field.tsx';
 import { leaveAtOnce } from '../../shell/leave-guard.ts';
+import { messages } from './messages.tsx';
 
-/** E-mail and password. `knownEmail` is filled in: the password is what is left to type. */
+/** Asks for e-mail and password. `knownEmail` is filled in, which leaves the password to type. */
 export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLeave?: () => void }) {
   const [email, setEmail] = useState(knownEmail ?? '');
   const [password, setPassword] = useState('');
-  const enter = useStartSession<{ email: string; password: string }>('session');
+  const start = useStartSession<{ email: string; password: string }>('session');
   const errorId = useId();
-  const refusal = enter.error === null ? {} : { errorId };
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const form = event.currentTarget;
-    enter.mutate(
-      { email, password },
-      {
-        onError: () =>
-          form.querySelector<HTMLInputElement>('input[autocomplete="current-password"]')?.select(),
-      },
-    );
-  }
+  const form = useForm({
+    submit: () =>
+      start.mutateAsync({ email, password }).catch((error: unknown) => {
+        form.props.ref.current
+          ?.querySelector<HTMLInputElement>('input[autocomplete="current-password"]')
+          ?.select();
+        throw error;
+      }),
+  });
+  const isRefused = form.error !== undefined;
   return (
-    <form className="flex flex-col gap-4" onSubmit={submit}>
-      <Field label="E-mail">
+    <form className="flex flex-col gap-4" {...form.props} noValidate={false}>
+      <Field label={messages.email}>
         {(control) => (
           <input
             {...control}
-            {...(enter.error !== null && { 'aria-describedby': errorId, 'aria-invalid': true })}
+            {...(isRefused && { 'aria-describedby': errorId, 'aria-invalid': true })}
             name="email"
             type="email"
             autoComplete="username"
@@ -44,34 +43,32 @@ export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLea
         )}
       </Field>
       <PasswordField
-        label="Password"
+        label={messages.password}
         autoComplete="current-password"
         value={password}
         onChange={setPassword}
         focus={knownEmail === undefined ? 'later' : 'first'}
-        {...refusal}
+        {...(isRefused ? { errorId } : {})}
       />
       <div id={errorId} className="empty:hidden">
-        <RefusalNote error={enter.error} />
+        <RefusalNote error={form.error} />
       </div>
       <div className="flex flex-wrap gap-2">
-        {onLeave !== undefined && <Button onClick={onLeave}>Leave</Button>}
-        <Button type="submit" kind="primary" className="flex-1" disabled={enter.isPending}>
-          {enter.isPending ? 'Signing in …' : 'Sign in'}
+        {onLeave !== undefined && <Button onClick={onLeave}>{messages.leave}</Button>}
+        <Button type="submit" kind="primary" className="flex-1" disabled={form.isBusy}>
+          {form.isBusy ? messages.signingIn : messages.signIn}
         </Button>
       </div>
-      <p className="text-xs text-ink-3">
-        No account, or a forgotten password? An administrator can make a link for you.
-      </p>
+      <p className="text-xs text-ink-3">{messages.forgotPassword}</p>
     </form>
   );
 }
 
-/** Asks for the password over the screen, which stays as it is: with what was typed there. */
+/** Asks for the password over the screen, which keeps what was typed. */
 export function SessionEndedDialog() {
   const { email } = useOperator();
   const content = useRef<HTMLDivElement>(null);
-  /** Without a session there is nothing to go back to. A second Escape closes it all the same: it is opened again. */
+  /** A browser closes a native dialog on the second Escape; without a session there is nothing to return to. */
   function stay(): void {
     const dialog = content.current?.closest('dialog');
     if (dialog?.open === false) dialog.showModal();
@@ -80,14 +77,12 @@ export function SessionEndedDialog() {
     leaveAtOnce(`/sign-in?from=${encodeURIComponent(location.pathname + location.search)}`);
   }
   return (
-    <Dialog title="Sign in again" frame="bare" className="max-w-sm" onClose={stay}>
+    <Dialog title={messages.signInAgain} frame="bare" className="max-w-sm" onClose={stay}>
       <div ref={content} className="p-6">
         <p className="text-lg font-semibold" aria-hidden>
-          Sign in again
+          {messages.signInAgain}
         </p>
-        <p className="mt-1 mb-4 text-ink-2">
-          Your session has ended. Sign in to go on; what you typed is kept.
-        </p>
+        <p className="mt-1 mb-4 text-ink-2">{messages.sessionEnded}</p>
         <SignInForm knownEmail={email} onLeave={leave} />
       </div>
     </Dialog>

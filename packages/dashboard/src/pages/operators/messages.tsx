@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react';
+
+/** What people read on the screen "People". */
+export const messages = {
+  title: 'People',
+  intro:
+    'People who sign in to this dashboard. Halyard sends no email: an invitation is a link that you send yourself.',
+  readOnly: 'Inviting and changing people',
+  inviteCommand: 'Invite someone',
+  invite: 'Invite',
+
+  // The list
+  list: 'People',
+  columns: [
+    { label: 'Person' },
+    { label: 'Role' },
+    { label: 'Protected' },
+    { label: 'Last seen' },
+    { label: 'Joined' },
+    { label: 'Actions', isSilent: true },
+  ],
+  you: 'you',
+  never: 'never',
+  edit: 'Edit',
+  editPerson: (name: string) => `Edit ${name}`,
+  resetPassword: 'Reset password',
+  resetPasswordOf: (name: string) => `Reset password of ${name}`,
+  remove: 'Remove',
+  removePerson: (name: string) => `Remove ${name}`,
+  onlyAdmin: (name: string) => `${name} is the only administrator. Make someone else an administrator first.`,
+
+  // Inviting
+  inviteTitle: 'Invite someone',
+  inviteAction: 'Create invitation',
+  email: 'E-mail',
+  emailHint: "They sign in with it. It can't be changed later.",
+  emailInvalid: 'Enter an e-mail address, such as ada@example.com.',
+
+  // Editing
+  nameMissing: 'Enter a name.',
+  save: 'Save',
+  saved: (name: string) => `${name} updated`,
+  signsYouOut: 'You stay signed in here and are signed out in other browsers.',
+  signsThemOut: 'They are signed out everywhere. Their new permissions apply when they sign in again.',
+
+  // Removing
+  removeTitle: (name: string, isSelf: boolean) => (isSelf ? 'Remove yourself?' : `Remove ${name}?`),
+  removeBody: (email: string, isSelf: boolean) => (
+    <p>
+      {isSelf ? 'You are' : `${email} is`} signed out everywhere immediately and can't sign in again. Past
+      changes stay in the audit log, access tokens keep working, and schedules created by{' '}
+      {isSelf ? 'you' : 'this person'} will fail.
+    </p>
+  ),
+  removeAction: (name: string, isSelf: boolean) => (isSelf ? 'Remove myself' : `Remove ${name}`),
+  removed: (name: string) => `${name} removed`,
+  removeFailed: (name: string) => `${name} could not be removed`,
+
+  // Resetting a password
+  resetTitle: (name: string) => `Reset the password of ${name}?`,
+  resetBody: (email: string) => (
+    <p>
+      This creates a link for {email} that works once, within a day. The current password works until the link
+      is used; then all their sessions end.
+    </p>
+  ),
+  resetAction: 'Create link',
+  resetCreated: (name: string) => `Link for ${name} created`,
+  resetFailed: (name: string) => `The link for ${name} could not be created`,
+
+  // A new link
+  secretKind: 'link',
+  inviteLinkTitle: 'Invitation link',
+  resetLinkTitle: 'Password reset link',
+  sendPrivately: (email: string, expires: ReactNode) => (
+    <p className="mt-3 text-ink-2">
+      Send it privately to <strong className="font-medium break-all text-ink">{email}</strong>: anyone who
+      opens it can set the password. It works once and expires {expires}.
+    </p>
+  ),
+
+  // Open links
+  links: 'Open links',
+  noLinks:
+    'No open links. Invitations and password reset links are listed here until they are used or expire.',
+  linkColumns: [
+    { label: 'For' },
+    { label: 'Kind' },
+    { label: 'Role' },
+    { label: 'Protected' },
+    { label: 'Created by' },
+    { label: 'Expires' },
+    { label: 'Actions', isSilent: true },
+  ],
+  linkKinds: { setup: 'Setup', invite: 'Invitation', reset: 'Password reset' },
+  firstAdmin: 'the first administrator',
+  revoke: 'Revoke',
+  revokeLink: (email: string) => `Revoke the link for ${email}`,
+  linkRevoked: (email: string) => `Link for ${email} revoked`,
+  revokeFailed: (email: string) => `The link for ${email} could not be revoked`,
+} as const;
