@@ -20,10 +20,10 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     }, 120_000);
     afterAll(() => world.close());
 
-    test('chosen flags are copied as one change, after one preview that says what is protected, and back with Undo', async () => {
+    test('selected flags are copied as one change, after one preview that says what is protected, and back with Undo', async () => {
       const { page, check } = await world.open('/projects/shop/compare');
       await page.getByText('3 flags differ').waitFor();
-      await page.getByText('staging lacks it: copying removes it from production').waitFor();
+      await page.getByText('Not in staging: copying removes it from production').waitFor();
       await check();
 
       await page.getByRole('checkbox', { name: /^Select all/ }).check();
@@ -113,7 +113,7 @@ describe('copying from the table of flags', () => {
   }, 120_000);
   afterAll(() => world.close());
 
-  test('the chosen flags are copied to the environment that is chosen', async () => {
+  test('the selected flags are copied to the selected environment', async () => {
     const { page, check } = await world.open('/projects/shop/flags');
     await page.getByRole('checkbox', { name: 'Choose checkout' }).check();
     await page.getByRole('button', { name: 'Copy to…' }).click();
@@ -131,7 +131,7 @@ describe('copying from the table of flags', () => {
   }, 60_000);
 });
 
-describe('the look of compare', () => {
+describe('the layout of compare', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld();
@@ -151,9 +151,9 @@ describe('the look of compare', () => {
     }
   }, 60_000);
 
-  test('equal environments are said to be equal', async () => {
+  test('equal environments match', async () => {
     const { page, check } = await world.open('/projects/shop/compare?from=development&to=production');
-    await page.getByRole('heading', { name: 'development and production are equal' }).waitFor();
+    await page.getByRole('heading', { name: 'development and production match' }).waitFor();
     await check();
   }, 60_000);
 });

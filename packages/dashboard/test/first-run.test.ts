@@ -24,7 +24,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       const world = await startWorld({ admin: 'none', ...database });
       worlds.push(world);
       const visitor = await world.open('/', { as: 'nobody' });
-      await visitor.page.getByRole('heading', { name: 'Welcome aboard' }).waitFor();
+      await visitor.page.getByRole('heading', { name: 'Welcome to Halyard' }).waitFor();
       await visitor.check();
 
       const { page, check } = await world.open(setupLink(world), { as: 'nobody' });
@@ -36,13 +36,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
       await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
       await page.getByRole('button', { name: 'Create account' }).click();
 
-      await page.getByRole('heading', { name: 'Make your first project' }).waitFor();
+      await page.getByRole('heading', { name: 'Create your first project' }).waitFor();
       await check();
       await page.getByRole('button', { name: 'New project' }).first().click();
       await page.getByLabel('Name').fill('Shop');
       await page.getByText('Use lowercase letters').waitFor();
       await page.getByLabel('Name').fill('shop');
-      await page.getByRole('button', { name: 'Create the project' }).click();
+      await page.getByRole('button', { name: 'Create project' }).click();
       await page.waitForURL('**/projects/shop/flags');
       await page.getByRole('heading', { name: 'No flags yet' }).waitFor();
       await check();

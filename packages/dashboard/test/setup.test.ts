@@ -36,7 +36,7 @@ test('the setup explains the password rule, and shows each problem at its field'
   await name.fill('Ada Lovelace');
   await password.fill('correct horse battery');
   await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByRole('heading', { name: 'Make your first project' }).waitFor();
+  await page.getByRole('heading', { name: 'Create your first project' }).waitFor();
 
   // Nobody is left to set anything up: the same link leads to the sign-in.
   const again = await world.open(link, { as: 'nobody', expected: /410/ });

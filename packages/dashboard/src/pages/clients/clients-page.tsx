@@ -14,9 +14,10 @@ import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { snippetOf } from '../flag/snippets.ts';
+import { messages } from './messages.tsx';
 import { RecentDeliveries } from './recent-deliveries.tsx';
 
-/** The screen "Clients": who listens to a project, and how soon changes reach them. */
+/** The screen "Clients": the connections to a project, and how fast changes reach them. */
 export function ClientsPage() {
   const { project = '' } = useParams<{ project: string }>();
   const { data, error, refetch } = useClients(project);
@@ -24,11 +25,7 @@ export function ClientsPage() {
   useLivePresence(project);
   const streams = data?.reduce((sum, each) => sum + each.streams, 0);
   return (
-    <Page
-      title={`Clients · ${project}`}
-      heading="Clients"
-      intro="Streams that are open at this moment, by environment and key, over all nodes."
-    >
+    <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
       {error && data === undefined ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : data === undefined || streams === undefined ? (
@@ -72,15 +69,14 @@ function EnvironmentPresence({
           )}
         </h2>
         <p className="shrink-0 text-ink-2">
-          <strong className="text-lg font-semibold text-ink">{streams}</strong>{' '}
-          {streams === 1 ? 'stream' : 'streams'}
-          {streams > 0 && ` on ${nodesText(nodes)}`}
+          <strong className="text-lg font-semibold text-ink">{streams}</strong> {messages.streams(streams)}
+          {streams > 0 && messages.onNodes(messages.nodes(nodes))}
         </p>
       </div>
       {keys.length === 0 ? (
-        <p className="border-t border-line px-4 py-3 text-ink-3">No key reads this environment.</p>
+        <p className="border-t border-line px-4 py-3 text-ink-3">{messages.noKeys}</p>
       ) : (
-        <ul className="border-t border-line" aria-label={`Keys of ${name}`}>
+        <ul className="border-t border-line" aria-label={messages.keysOf(name)}>
           {keys.map((key) => (
             <li
               key={key.id}
@@ -94,15 +90,15 @@ function EnvironmentPresence({
               </span>
               <span className="text-xs text-ink-3">
                 {key.streams > 0
-                  ? 'connected'
+                  ? messages.connected
                   : key.lastSeenAt === undefined
-                    ? 'not connected'
-                    : 'last seen '}
+                    ? messages.notConnected
+                    : messages.lastSeen}
                 {key.streams === 0 && key.lastSeenAt !== undefined && <TimeAgo at={key.lastSeenAt} />}
               </span>
               <span className="min-w-16 text-right text-ink-2">
-                {key.streams} {key.streams === 1 ? 'stream' : 'streams'}
-                {key.nodes > 1 && `, ${nodesText(key.nodes)}`}
+                {key.streams} {messages.streams(key.streams)}
+                {key.nodes > 1 && `, ${messages.nodes(key.nodes)}`}
               </span>
             </li>
           ))}
@@ -112,17 +108,15 @@ function EnvironmentPresence({
   );
 }
 
-function nodesText(nodes: number): string {
-  return nodes === 1 ? '1 node' : `${nodes} nodes`;
-}
-
-/** Teaches how to connect the first client. The key is a secret that the dashboard cannot show again. */
+/** Explains how to connect the first client, with a placeholder for the key: the dashboard cannot show it again. */
 function HowToConnect({ project }: { project: string }) {
   const environment = useEnvironments(project)[0]?.name ?? 'development';
   const origin = useEvaluationUrl();
   const curl = `curl -N '${origin}/v1/stream?env=${encodeURIComponent(environment)}' \\\n  -H 'X-Service-Key: proj_live_…'`;
   const script = snippetOf('JavaScript', {
-    ...{ baseUrl: origin, environment, key: 'new-checkout' },
+    baseUrl: origin,
+    environment,
+    key: 'new-checkout',
     value: undefined,
   });
   return (
@@ -131,37 +125,37 @@ function HowToConnect({ project }: { project: string }) {
       aria-labelledby="how-to-connect"
     >
       <h2 id="how-to-connect" className="flex items-center gap-2 text-lg font-semibold">
-        <Plug size={18} className="text-accent" aria-hidden /> Connect your first client
+        <Plug size={18} className="text-accent" aria-hidden /> {messages.connectTitle}
       </h2>
       <p className="mt-1 mb-4 max-w-2xl text-ink-2">
-        Take a key from the{' '}
-        <Link href={links.keys(project)} className="text-accent underline">
-          keys screen
-        </Link>{' '}
-        and run one of these. This screen says so the moment it connects.
+        {messages.connect((text) => (
+          <Link href={links.keys(project)} className="text-accent underline">
+            {text}
+          </Link>
+        ))}
       </p>
       <div className="grid gap-4 lg:grid-cols-2">
         <div className="min-w-0">
-          <h3 className="mb-1 font-medium">In a terminal</h3>
-          <CodeBlock label="Command that opens a stream" code={curl} />
+          <h3 className="mb-1 font-medium">{messages.inTerminal}</h3>
+          <CodeBlock label={messages.terminalLabel} code={curl} />
         </div>
         <div className="min-w-0">
-          <h3 className="mb-1 font-medium">In a program</h3>
-          <CodeBlock label="Program that reads a flag" code={script} />
+          <h3 className="mb-1 font-medium">{messages.inProgram}</h3>
+          <CodeBlock label={messages.programLabel} code={script} />
         </div>
       </div>
     </section>
   );
 }
 
-/** Says so when the first client connects while somebody is waiting for it. */
+/** Celebrates the first client that connects while the screen is open. */
 function FirstClientNotice({ streams }: { streams: number }) {
   const before = useRef(streams);
   const [isFirst, setFirst] = useState(false);
   useEffect(() => {
     if (before.current === 0 && streams > 0) {
       setFirst(true);
-      announce('Your first client is connected');
+      announce(messages.firstClientAnnounced);
     }
     before.current = streams;
   }, [streams]);
@@ -170,8 +164,7 @@ function FirstClientNotice({ streams }: { streams: number }) {
     <p className="mb-3 flex animate-enter items-center gap-2.5 rounded-lg bg-good-soft px-4 py-3 text-good">
       <PartyPopper size={18} className="shrink-0" aria-hidden />
       <span>
-        <strong className="font-semibold">A client is connected.</strong> Flip a flag: it arrives there before
-        your finger is back.
+        <strong className="font-semibold">{messages.firstClient}</strong> {messages.firstClientHint}
       </span>
     </p>
   );

@@ -1,3 +1,5 @@
+import { messages } from './messages.tsx';
+
 /** How many deliveries took about as long. */
 interface Bucket {
   /** As "under 5 ms". */
@@ -14,7 +16,11 @@ export function distributionOf(times: readonly number[]): readonly Bucket[] {
     const from = BOUNDS[index - 1] ?? 0;
     const count = times.filter((ms) => ms >= from && ms < bound).length;
     const name =
-      bound === Infinity ? 'over 1 s' : index === 0 ? `under ${bound} ms` : `${from} to ${bound} ms`;
+      bound === Infinity
+        ? messages.over
+        : index === 0
+          ? messages.under(bound)
+          : messages.between(from, bound);
     return { name, count };
   });
   const first = buckets.findIndex(({ count }) => count > 0);

@@ -9,11 +9,12 @@ import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { Table, Td, Th, Tr } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { distributionOf, percentile } from './distribution.ts';
+import { messages } from './messages.tsx';
 
 const FEW = 12;
 const NONE: readonly ProjectDelivery[] = [];
 
-/** How soon the newest changes reached the streams that were open. */
+/** How fast the newest changes reached the open streams. */
 export function RecentDeliveries({
   project,
   environments,
@@ -23,24 +24,21 @@ export function RecentDeliveries({
 }) {
   const { data, error, refetch } = useProjectDeliveries(project);
   const [isWhole, setWhole] = useState(false);
-  // A change that met no stream has no time.
+  // Without an open stream there is no delivery time.
   const reached = useMemo(() => data?.filter(({ streams }) => streams > 0) ?? NONE, [data]);
   return (
     <section className="mt-8" aria-labelledby="recent-deliveries">
       <h2 id="recent-deliveries" className="mb-1 text-lg font-semibold">
-        Recent deliveries
+        {messages.deliveries}
       </h2>
-      <p className="mb-3 max-w-2xl text-ink-2">
-        From the commit of a change until the slowest of the open streams had taken it.
-      </p>
+      <p className="mb-3 max-w-2xl text-ink-2">{messages.deliveriesIntro}</p>
       {error && data === undefined ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <SkeletonRows rows={3} />
       ) : reached.length === 0 ? (
         <p className="rounded-lg border border-line bg-surface px-4 py-8 text-center text-ink-2">
-          No change has met an open stream yet. Connect a client and change a flag: the time it took stands
-          here.
+          {messages.noDeliveries}
         </p>
       ) : (
         <div className="grid items-start gap-3 lg:grid-cols-[20rem_1fr]">
@@ -52,7 +50,7 @@ export function RecentDeliveries({
             />
             {reached.length > FEW && (
               <Button kind="quiet" className="mt-1" onClick={() => setWhole(!isWhole)}>
-                {isWhole ? 'Show fewer' : `Show all ${reached.length}`}
+                {isWhole ? messages.showFewer : messages.showAll(reached.length)}
               </Button>
             )}
           </div>
@@ -62,7 +60,7 @@ export function RecentDeliveries({
   );
 }
 
-/** How the times are spread: bars whose figures stand beside them in words. */
+/** The distribution of delivery times as bars, each with its figure. */
 function DeliveryHistogram({ deliveries }: { deliveries: readonly ProjectDelivery[] }) {
   const times = useMemo(() => deliveries.map(({ slowestMs }) => slowestMs), [deliveries]);
   const buckets = useMemo(() => distributionOf(times), [times]);
@@ -70,11 +68,11 @@ function DeliveryHistogram({ deliveries }: { deliveries: readonly ProjectDeliver
   return (
     <div className="rounded-lg border border-line bg-surface p-4">
       <dl className="mb-3 grid grid-cols-3 gap-2">
-        <Figure name="median" ms={percentile(times, 0.5)} />
-        <Figure name="95 %" ms={percentile(times, 0.95)} />
-        <Figure name="slowest" ms={Math.max(...times)} />
+        <Figure name={messages.median} ms={percentile(times, 0.5)} />
+        <Figure name={messages.p95} ms={percentile(times, 0.95)} />
+        <Figure name={messages.slowest} ms={Math.max(...times)} />
       </dl>
-      <ul aria-label={`The last ${times.length} changes by the time they took`} className="space-y-1">
+      <ul aria-label={messages.histogram(times.length)} className="space-y-1">
         {buckets.map(({ name, count }) => (
           <li key={name} className="grid grid-cols-[5.5rem_1fr_2rem] items-center gap-2 text-xs">
             <span className="text-ink-2">{name}</span>
@@ -87,7 +85,7 @@ function DeliveryHistogram({ deliveries }: { deliveries: readonly ProjectDeliver
   );
 }
 
-/** The picture of a share of the longest bar, 0 to 1; the number beside it says the same. */
+/** A bar of a length from 0 to 1; hidden from screen readers, which read the figure. */
 function Bar({ share }: { share: number }) {
   return (
     <svg aria-hidden className="h-3 w-full" viewBox="0 0 100 10" preserveAspectRatio="none">
@@ -101,12 +99,12 @@ function Figure({ name, ms }: { name: string; ms: number }) {
   return (
     <div>
       <dt className="text-xs text-ink-3">{name}</dt>
-      <dd className="text-lg font-semibold">{ms < 1 ? '< 1 ms' : `${Math.round(ms)} ms`}</dd>
+      <dd className="text-lg font-semibold">{messages.ms(ms)}</dd>
     </div>
   );
 }
 
-/** Changes and how far each has come, newest first. */
+/** Changes and their delivery, newest first. */
 function DeliveryTable({
   deliveries,
   environments,
@@ -115,14 +113,14 @@ function DeliveryTable({
   environments: readonly EnvironmentRecord[];
 }) {
   return (
-    <Table label="Changes and how far they came">
+    <Table label={messages.table}>
       <thead>
         <tr>
-          <Th className="text-right">Change</Th>
-          <Th>Environment</Th>
-          <Th className="text-right">Seen by</Th>
-          <Th className="text-right">Slowest</Th>
-          <Th className="max-sm:hidden">When</Th>
+          <Th className="text-right">{messages.change}</Th>
+          <Th>{messages.environment}</Th>
+          <Th className="text-right">{messages.seenBy}</Th>
+          <Th className="text-right">{messages.slowest}</Th>
+          <Th className="max-sm:hidden">{messages.when}</Th>
         </tr>
       </thead>
       <tbody>
@@ -142,11 +140,7 @@ function DeliveryTable({
                 <Seen delivery={delivery} />
               </Td>
               <Td className="h-9 text-right whitespace-nowrap">
-                {delivery.seen === 0
-                  ? '–'
-                  : delivery.slowestMs < 1
-                    ? '< 1 ms'
-                    : `${Math.round(delivery.slowestMs)} ms`}
+                {delivery.seen === 0 ? messages.notSeen : messages.ms(delivery.slowestMs)}
               </Td>
               <Td className="h-9 text-ink-2 max-sm:hidden">
                 {delivery.committedAt !== undefined && <TimeAgo at={delivery.committedAt} />}
@@ -163,11 +157,11 @@ function Seen({ delivery: { seen, streams } }: { delivery: ProjectDelivery }) {
   const isAll = seen === streams;
   return (
     <span className="inline-flex items-center gap-1.5">
-      {seen} of {streams}
+      {messages.seen(seen, streams)}
       {isAll ? (
-        <CircleCheck size={13} className="text-good" role="img" aria-label="all of them" />
+        <CircleCheck size={13} className="text-good" role="img" aria-label={messages.seenByAll} />
       ) : (
-        <TriangleAlert size={13} className="text-warn" role="img" aria-label="not all of them" />
+        <TriangleAlert size={13} className="text-warn" role="img" aria-label={messages.notSeenByAll} />
       )}
     </span>
   );

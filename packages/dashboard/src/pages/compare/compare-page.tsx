@@ -11,25 +11,25 @@ import { EmptyState, Problem, SkeletonRows } from '../../components/screen-state
 import { EnvironmentSelect } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
 import { Differences } from './differences.tsx';
+import { messages } from './messages.tsx';
 
 /** The screen "Compare": how two environments differ, and copying from one to the other. */
 export function ComparePage() {
   const { project = '' } = useParams<{ project: string }>();
   const { data, error, refetch } = useProject(project);
-  const intro = 'What is different in two environments. Choose flags to copy their states, as one change.';
   return (
-    <Page title={`Compare · ${project}`} heading="Compare" intro={intro}>
+    <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
       {error && data === undefined ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <SkeletonRows />
       ) : data.environments.length < 2 ? (
-        <EmptyState icon={<Layers size={20} aria-hidden />} title="There is only one environment">
-          Comparing needs two. Make another on the{' '}
-          <Link href={links.environments(project)} className="text-accent underline">
-            environments screen
-          </Link>
-          .
+        <EmptyState icon={<Layers size={20} aria-hidden />} title={messages.tooFewTitle}>
+          {messages.tooFew((text) => (
+            <Link href={links.environments(project)} className="text-accent underline">
+              {text}
+            </Link>
+          ))}
         </EmptyState>
       ) : (
         <Comparing project={project} environments={data.environments} />
@@ -47,7 +47,7 @@ function Comparing({
 }) {
   const [params, setParams] = useSearchState();
   const named = (name: string) => environments.find((each) => each.name === params.get(name));
-  // Where nothing is chosen: the step that is taken last, as from staging to production.
+  // By default the last two environments, such as staging and production.
   const from =
     named('from') ?? environments.findLast((each) => each !== (named('to') ?? environments.at(-1)));
   const to = named('to') ?? environments.findLast((each) => each !== from);
@@ -56,24 +56,24 @@ function Comparing({
     <>
       <div className="mb-4 flex flex-wrap items-center gap-2">
         <EnvironmentSelect
-          label="From"
+          label={messages.from}
           environments={environments}
           chosen={from}
           onChoose={(name) => setParams({ from: name, to: to.name })}
         />
-        <IconButton label="Swap the two" onClick={() => setParams({ from: to.name, to: from.name })}>
+        <IconButton label={messages.swap} onClick={() => setParams({ from: to.name, to: from.name })}>
           <ArrowLeftRight size={15} aria-hidden />
         </IconButton>
         <EnvironmentSelect
-          label="To"
+          label={messages.to}
           environments={environments}
           chosen={to}
           onChoose={(name) => setParams({ from: from.name, to: name })}
         />
       </div>
       {from === to ? (
-        <EmptyState icon={<Equal size={20} aria-hidden />} title={`This is ${from.name} twice`}>
-          Choose two different environments.
+        <EmptyState icon={<Equal size={20} aria-hidden />} title={messages.sameTitle}>
+          {messages.same(from.name)}
         </EmptyState>
       ) : (
         <Differences key={`${from.name} ${to.name}`} project={project} from={from} to={to} />

@@ -7,36 +7,37 @@ import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../components/state-summary.tsx';
 import { links } from '../../shell/links.ts';
+import { messages } from './messages.tsx';
 
-/** As many rows are drawn at first, and more on demand: nobody reads ten thousand. */
+/** How many rows are drawn at first, and how many more on each request. */
 const STEP = 200;
 
-/** The differences, one row each. Without `chosen` nothing can be selected. */
+/** The differences, one row each. Without `selected` nothing can be selected. */
 export function DifferenceTable({
   differences,
   project,
   from,
   to,
-  chosen,
-  onChoose,
+  selected,
+  onSelect,
 }: {
   differences: readonly StateDifference[];
   project: string;
   from: EnvironmentRecord;
   to: EnvironmentRecord;
-  chosen: ReadonlySet<string> | undefined;
-  onChoose: (chosen: ReadonlySet<string>) => void;
+  selected: ReadonlySet<string> | undefined;
+  onSelect: (selected: ReadonlySet<string>) => void;
 }) {
   const [most, setMost] = useState(STEP);
   if (differences.length === 0)
     return (
       <p className="rounded-lg border border-line bg-surface px-4 py-10 text-center text-ink-2">
-        No difference matches the filter.
+        {messages.noMatches}
       </p>
     );
-  // A flag that `from` lacks would be removed: that is chosen one by one only.
+  // Copying a flag that `from` lacks removes it, so such flags are only selected one by one.
   const copyable = differences.filter((each) => each.from !== undefined).map(({ key }) => key);
-  const areAllChosen = copyable.length > 0 && copyable.every((key) => chosen?.has(key));
+  const areAllSelected = copyable.length > 0 && copyable.every((key) => selected?.has(key));
   return (
     <div className="rounded-lg border border-line bg-surface">
       <div
@@ -46,32 +47,32 @@ export function DifferenceTable({
         )}
       >
         <span className="flex">
-          {chosen && (
+          {selected && (
             <input
               type="checkbox"
-              aria-label={`Select all ${copyable.length} flags that ${from.name} has`}
+              aria-label={messages.selectAll(copyable.length, from.name)}
               className="m-1 size-4 accent-accent"
-              checked={areAllChosen}
-              onChange={() => onChoose(areAllChosen ? new Set() : new Set([...chosen, ...copyable]))}
+              checked={areAllSelected}
+              onChange={() => onSelect(areAllSelected ? new Set() : new Set([...selected, ...copyable]))}
             />
           )}
         </span>
-        <span>Flag</span>
+        <span>{messages.flag}</span>
         <EnvironmentBadge environment={from} className="max-sm:hidden" />
         <EnvironmentBadge environment={to} className="max-sm:hidden" />
-        <span className="max-sm:hidden">Differs in</span>
+        <span className="max-sm:hidden">{messages.differsIn}</span>
       </div>
-      <ul aria-label="Differences">
+      <ul aria-label={messages.differences}>
         {differences.slice(0, most).map((difference) => (
           <DifferenceRow
             key={difference.key}
             {...{ difference, project, from, to }}
-            isChosen={chosen?.has(difference.key)}
-            onChoose={(isChosen) => {
-              const next = new Set(chosen);
-              if (isChosen) next.add(difference.key);
+            isSelected={selected?.has(difference.key)}
+            onSelect={(isSelected) => {
+              const next = new Set(selected);
+              if (isSelected) next.add(difference.key);
               else next.delete(difference.key);
-              onChoose(next);
+              onSelect(next);
             }}
           />
         ))}
@@ -79,7 +80,7 @@ export function DifferenceTable({
       {differences.length > most && (
         <div className="border-t border-line p-2 text-center">
           <Button kind="quiet" onClick={() => setMost(most + STEP)}>
-            Show more ({differences.length - most} left)
+            {messages.showMore(differences.length - most)}
           </Button>
         </div>
       )}
@@ -87,38 +88,38 @@ export function DifferenceTable({
   );
 }
 
-/** One flag in both environments. `isChosen` is `undefined` where nothing can be selected. */
+/** One flag in both environments. `isSelected` is `undefined` where nothing can be selected. */
 function DifferenceRow({
   difference: { key, from: fromState, to: toState },
   project,
   from,
   to,
-  isChosen,
-  onChoose,
+  isSelected,
+  onSelect,
 }: {
   difference: StateDifference;
   project: string;
   from: EnvironmentRecord;
   to: EnvironmentRecord;
-  isChosen: boolean | undefined;
-  onChoose: (isChosen: boolean) => void;
+  isSelected: boolean | undefined;
+  onSelect: (isSelected: boolean) => void;
 }) {
   return (
     <li
       className={classNames(
         'grid min-h-11 grid-cols-[2rem_1fr] items-center gap-x-3 gap-y-1.5 border-t border-line px-3 py-2 hover:bg-hover sm:py-1.5',
         COLUMNS,
-        isChosen && 'bg-accent-soft',
+        isSelected && 'bg-accent-soft',
       )}
     >
       <span className="flex self-center">
-        {isChosen !== undefined && (
+        {isSelected !== undefined && (
           <input
             type="checkbox"
-            aria-label={`Select ${key}`}
+            aria-label={messages.select(key)}
             className="m-1 size-4 accent-accent"
-            checked={isChosen}
-            onChange={(event) => onChoose(event.target.checked)}
+            checked={isSelected}
+            onChange={(event) => onSelect(event.target.checked)}
           />
         )}
       </span>
@@ -127,9 +128,7 @@ function DifferenceRow({
           {key}
         </Link>
         {fromState === undefined && (
-          <span className="block text-xs text-danger">
-            {from.name} lacks it: copying removes it from {to.name}
-          </span>
+          <span className="block text-xs text-danger">{messages.missing(from.name, to.name)}</span>
         )}
       </span>
       <Cell environment={from}>
@@ -139,7 +138,7 @@ function DifferenceRow({
         <StateSummary state={toState} />
       </Cell>
       <span className="text-xs text-ink-2 max-sm:col-start-2">
-        <span className="sm:sr-only">Differs in: </span>
+        <span className="sm:sr-only">{messages.differsIn}: </span>
         {differingFields(fromState, toState)
           .map((field) => STATE_FIELD_NAMES[field])
           .join(', ')}

@@ -11,6 +11,7 @@ import { EmptyState, Problem, SkeletonRows } from '../../components/screen-state
 import { Select } from '../../components/select.tsx';
 import { differingFields, STATE_FIELD_NAMES } from '../../components/state-summary.tsx';
 import { DifferenceTable } from './difference-table.tsx';
+import { messages } from './messages.tsx';
 
 /** How `to` differs from `from`, with a filter, a selection, and the copy of what is selected. */
 export function Differences({
@@ -28,14 +29,14 @@ export function Differences({
   });
   const [params] = useSearchState();
   const readOnlyReason = useReadOnlyReason()(to);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [copied, setCopied] = useState<readonly string[]>();
   const [q, field] = [params.get('q') ?? '', params.get('field') ?? ''];
   const shown = useMemo(() => filterDifferences(data?.differences ?? [], { q, field }), [data, q, field]);
-  // What does not differ any more cannot be copied any more.
+  // Flags that match by now need no copying.
   const keys = useMemo(
-    () => (data?.differences ?? []).map(({ key }) => key).filter((key) => chosen.has(key)),
-    [data, chosen],
+    () => (data?.differences ?? []).map(({ key }) => key).filter((key) => selected.has(key)),
+    [data, selected],
   );
   const close = useCallback(() => setCopied(undefined), []);
 
@@ -44,9 +45,8 @@ export function Differences({
   return (
     <>
       {data.differences.length === 0 ? (
-        <EmptyState icon={<Equal size={20} aria-hidden />} title={`${from.name} and ${to.name} are equal`}>
-          Every flag has the same state in both. Change one in {from.name}, and it stands here, ready to be
-          copied to {to.name}.
+        <EmptyState icon={<Equal size={20} aria-hidden />} title={messages.equalTitle(from.name, to.name)}>
+          {messages.equal}
         </EmptyState>
       ) : (
         <>
@@ -57,8 +57,8 @@ export function Differences({
             from={from}
             to={to}
             project={project}
-            chosen={readOnlyReason === undefined ? chosen : undefined}
-            onChoose={setChosen}
+            selected={readOnlyReason === undefined ? selected : undefined}
+            onSelect={setSelected}
           />
         </>
       )}
@@ -66,7 +66,7 @@ export function Differences({
         <SelectionBar
           count={keys.length}
           to={to}
-          onClear={() => setChosen(new Set())}
+          onClear={() => setSelected(new Set())}
           onCopy={() => setCopied(keys)}
         />
       )}
@@ -75,7 +75,7 @@ export function Differences({
           {...{ project, from, to }}
           keys={copied}
           onClose={close}
-          onCopied={() => setChosen(new Set())}
+          onCopied={() => setSelected(new Set())}
         />
       )}
     </>
@@ -88,17 +88,17 @@ function ComparisonFilters({ shown, all }: { shown: number; all: number }) {
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField
-        label="Filter by key"
+        label={messages.filterByKey}
         className="w-64 max-sm:w-full"
         value={params.get('q') ?? ''}
         onChange={(q) => setParams({ q })}
       />
       <Select
-        label="What differs"
+        label={messages.differsIn}
         value={params.get('field') ?? ''}
         onChange={(event) => setParams({ field: event.target.value })}
       >
-        <option value="">any difference</option>
+        <option value="">{messages.anyDifference}</option>
         {Object.entries(STATE_FIELD_NAMES).map(([field, name]) => (
           <option key={field} value={field}>
             {name}
@@ -106,8 +106,7 @@ function ComparisonFilters({ shown, all }: { shown: number; all: number }) {
         ))}
       </Select>
       <span className="text-ink-2" role="status">
-        {shown === all ? '' : `${shown} of `}
-        {all} {all === 1 ? 'flag differs' : 'flags differ'}
+        {messages.count(shown, all)}
       </span>
     </div>
   );
@@ -142,12 +141,12 @@ function SelectionBar({
       data-bottom-bar
       className="sticky bottom-3 z-10 mt-3 flex animate-enter flex-wrap items-center gap-2 rounded-lg border border-line bg-raised p-2 pl-4 shadow-pop"
     >
-      <span className="mr-auto font-medium">{count} selected</span>
+      <span className="mr-auto font-medium">{messages.selected(count)}</span>
       <Button kind="quiet" onClick={onClear}>
-        Clear
+        {messages.clear}
       </Button>
       <Button kind="primary" onClick={onCopy}>
-        Copy to {to.name}…
+        {messages.copyTo(to.name)}
       </Button>
     </div>
   );

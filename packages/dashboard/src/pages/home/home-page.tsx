@@ -1,27 +1,27 @@
 import { NAME_PATTERN } from '@halyard/protocol';
 import Plus from 'lucide-react/icons/plus';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, Redirect, useLocation, useSearch } from 'wouter';
-import { messageOf } from '../../api/api-error.ts';
 import { useCreateProject, useProjects } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectSummary } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
+import { FormDialog, useForm } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { readStored } from '../../shell/preferences.ts';
+import { messages } from './messages.ts';
 
-/** Leads to the project that was last on the screen, or the first; shows the list when asked, or when it is empty. */
+/** Opens the project that was open last, or the first one; shows the list if the address asks for it or it is empty. */
 export function HomePage() {
   const { data: projects, error, refetch } = useProjects();
   const wantsList = new URLSearchParams(useSearch()).has('projects');
   if (error !== null && projects === undefined)
     return (
-      <Page title="Projects">
+      <Page title={messages.title}>
         <Problem error={error} onRetry={() => void refetch()} />
       </Page>
     );
@@ -32,11 +32,11 @@ export function HomePage() {
   return <Redirect to={links.flags(project.name)} replace />;
 }
 
-/** With fewer there is nothing to search. */
+/** Shorter lists need no search. */
 const WORTH_SEARCHING = 8;
 
 /** Every project. */
-export function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
+function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
   const search = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();
   const [query, setQuery] = useState('');
@@ -44,23 +44,22 @@ export function ProjectsPage({ projects }: { projects: readonly ProjectSummary[]
   const found = projects.filter(({ name }) => name.includes(query.trim().toLowerCase()));
   const create = canCreate && (
     <Button kind="primary" onClick={() => navigate('/?projects&new')}>
-      <Plus size={15} aria-hidden /> New project
+      <Plus size={15} aria-hidden /> {messages.create}
     </Button>
   );
   return (
-    <Page title="Projects" actions={projects.length > 0 && create}>
+    <Page title={messages.title} actions={projects.length > 0 && create}>
       {projects.length === 0 ? (
-        <EmptyState title="Make your first project" action={create}>
-          A project holds the flags of one product. It comes with the environments development, staging and
-          production.
+        <EmptyState title={messages.emptyTitle} action={create}>
+          {messages.empty}
         </EmptyState>
       ) : (
         <>
           {projects.length >= WORTH_SEARCHING && (
             <input
               type="search"
-              aria-label="Search projects"
-              placeholder="Search projects"
+              aria-label={messages.search}
+              placeholder={messages.search}
               className={`${INPUT} mb-3 max-w-xs`}
               value={query}
               onChange={(event) => setQuery(event.target.value)}
@@ -79,9 +78,7 @@ export function ProjectsPage({ projects }: { projects: readonly ProjectSummary[]
               </li>
             ))}
           </ul>
-          {found.length === 0 && (
-            <p className="py-8 text-center text-ink-2">No project has “{query}” in its name.</p>
-          )}
+          {found.length === 0 && <p className="py-8 text-center text-ink-2">{messages.noMatches(query)}</p>}
         </>
       )}
       {canCreate && search.has('new') && <CreateProjectDialog onClose={() => navigate('/?projects')} />}
@@ -94,40 +91,34 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [, navigate] = useLocation();
   const create = useCreateProject();
-  const isAcceptable = NAME_PATTERN.test(name);
-  const refusal = create.error ? messageOf(create.error) : undefined;
-  const error =
-    name !== '' && !isAcceptable
-      ? 'Use lower-case letters, digits and "-", beginning with a letter or digit.'
-      : refusal;
-  function submit(event: FormEvent): void {
-    event.preventDefault();
-    if (isAcceptable) create.mutate(name, { onSuccess: () => navigate(links.flags(name)) });
-  }
+  const invalid = NAME_PATTERN.test(name) ? undefined : messages.nameInvalid;
+  const form = useForm({
+    problems: { name: name === '' ? messages.nameMissing : invalid },
+    submit: async () => {
+      await create.mutateAsync(name);
+      navigate(links.flags(name));
+    },
+  });
   return (
-    <Dialog title="New project" onClose={onClose}>
-      <form onSubmit={submit}>
-        <Field label="Name" hint="It stands in addresses and cannot be changed later." error={error}>
-          {(props) => (
-            <input
-              {...props}
-              data-autofocus
-              autoComplete="off"
-              spellCheck={false}
-              maxLength={64}
-              placeholder="shop"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={!isAcceptable || create.isPending}>
-            Create the project
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog title={messages.create} form={form} action={messages.createAction} onClose={onClose}>
+      <Field
+        label={messages.name}
+        hint={messages.nameHint}
+        error={name === '' ? form.problem('name') : invalid}
+      >
+        {(props) => (
+          <input
+            {...props}
+            data-autofocus
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={64}
+            placeholder={messages.namePlaceholder}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   );
 }

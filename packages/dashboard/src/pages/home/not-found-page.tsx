@@ -2,24 +2,25 @@ import Compass from 'lucide-react/icons/compass';
 import { Link } from 'wouter';
 import { Page } from '../../components/page.tsx';
 import { EmptyState } from '../../components/screen-states.tsx';
+import { messages } from './messages.ts';
 
-/** The screen of an address that leads nowhere. */
+/** The screen of an address without a page. */
 export function NotFoundPage() {
   return (
-    <Page title="Page not found">
+    <Page title={messages.notFound}>
       <EmptyState
         icon={<Compass size={20} aria-hidden />}
-        title="Nothing at this address"
+        title={messages.notFoundTitle}
         action={
           <Link
             href="/?projects"
             className="inline-flex h-8 items-center rounded-md bg-accent px-3 font-medium text-accent-ink"
           >
-            All projects
+            {messages.allProjects}
           </Link>
         }
       >
-        The address may be mistyped, or the page has moved.
+        {messages.notFoundHint}
       </EmptyState>
     </Page>
   );

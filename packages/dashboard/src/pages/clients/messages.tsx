@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react';
+
+const ms = (time: number) => (time < 1 ? '< 1 ms' : `${Math.round(time)} ms`);
+
+/** What people read on the screen "Clients". */
+export const messages = {
+  title: 'Clients',
+  intro: 'Live connections by environment and key, across all nodes.',
+
+  // The streams of an environment
+  streams: (count: number) => (count === 1 ? 'stream' : 'streams'),
+  nodes: (count: number) => (count === 1 ? '1 node' : `${count} nodes`),
+  onNodes: (nodes: string) => ` on ${nodes}`,
+  noKeys: 'No key can read this environment.',
+  keysOf: (environment: string) => `Keys of ${environment}`,
+  connected: 'connected',
+  notConnected: 'not connected',
+  lastSeen: 'last seen ',
+
+  // The first client
+  firstClient: 'A client is connected.',
+  firstClientHint: 'Flip a flag and watch it arrive.',
+  firstClientAnnounced: 'Your first client is connected',
+  connectTitle: 'Connect your first client',
+  connect: (link: (text: string) => ReactNode) => (
+    <>Take a key from the {link('keys screen')} and run one of these. This screen updates when it connects.</>
+  ),
+  inTerminal: 'In a terminal',
+  terminalLabel: 'Command that opens a stream',
+  inProgram: 'In a program',
+  programLabel: 'Program that reads a flag',
+
+  // Recent deliveries
+  deliveries: 'Recent deliveries',
+  deliveriesIntro: 'Time from commit to the slowest client.',
+  noDeliveries: 'No deliveries yet. Connect a client and change a flag.',
+  showFewer: 'Show fewer',
+  showAll: (count: number) => `Show all ${count}`,
+  ms,
+  median: 'median',
+  p95: 'p95',
+  slowest: 'slowest',
+  histogram: (count: number) => `The last ${count} changes by delivery time`,
+  under: (bound: number) => `under ${bound} ms`,
+  between: (from: number, to: number) => `${from} to ${to} ms`,
+  over: 'over 1 s',
+
+  table: 'Changes and their delivery',
+  change: 'Change',
+  environment: 'Environment',
+  seenBy: 'Seen by',
+  when: 'When',
+  seen: (seen: number, streams: number) => `${seen} of ${streams}`,
+  seenByAll: 'all of them',
+  notSeenByAll: 'not all of them',
+  notSeen: '–',
+} as const;

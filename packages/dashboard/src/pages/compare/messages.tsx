@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+
+/** What people read on the screen "Compare". */
+export const messages = {
+  title: 'Compare',
+  intro: 'Compare two environments and copy selected flags from one to the other.',
+  tooFewTitle: 'There is only one environment',
+  tooFew: (link: (text: string) => ReactNode) => (
+    <>Comparing needs two. Create another on the {link('environments screen')}.</>
+  ),
+  from: 'From',
+  to: 'To',
+  swap: 'Swap environments',
+  sameTitle: 'Pick two different environments',
+  same: (name: string) => `Both sides are ${name}.`,
+
+  equalTitle: (from: string, to: string) => `${from} and ${to} match`,
+  equal: 'Every flag has the same state in both. Differences will appear here.',
+
+  filterByKey: 'Filter by key',
+  differsIn: 'Differs in',
+  anyDifference: 'Any difference',
+  count: (shown: number, all: number) =>
+    `${shown === all ? '' : `${shown} of `}${all} ${all === 1 ? 'flag differs' : 'flags differ'}`,
+  noMatches: 'No differences match the filters.',
+
+  flag: 'Flag',
+  differences: 'Differences',
+  select: (key: string) => `Select ${key}`,
+  selectAll: (count: number, environment: string) => `Select all ${count} flags that ${environment} has`,
+  missing: (from: string, to: string) => `Not in ${from}: copying removes it from ${to}`,
+  showMore: (left: number) => `Show more (${left} left)`,
+
+  selected: (count: number) => `${count} selected`,
+  clear: 'Clear',
+  copyTo: (environment: string) => `Copy to ${environment}…`,
+} as const;

@@ -1,0 +1,22 @@
+/** What people read on the list of projects, and at an address without a page. */
+export const messages = {
+  title: 'Projects',
+  create: 'New project',
+  emptyTitle: 'Create your first project',
+  empty:
+    'A project holds the flags of one product. It starts with the environments development, staging and production.',
+  search: 'Search projects',
+  noMatches: (query: string) => `No projects match “${query}”.`,
+
+  createAction: 'Create project',
+  name: 'Name',
+  nameHint: "The name is part of URLs and can't be changed later.",
+  nameMissing: 'Enter a name.',
+  nameInvalid: 'Use lowercase letters, digits and "-", starting with a letter or digit.',
+  namePlaceholder: 'shop',
+
+  notFound: 'Page not found',
+  notFoundTitle: 'There is nothing at this address',
+  notFoundHint: 'The address may be mistyped, or the page has moved.',
+  allProjects: 'All projects',
+} as const;
