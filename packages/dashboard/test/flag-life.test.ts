@@ -84,15 +84,15 @@ test(
     await time.fill('2099-12-24T18:00');
     await dialog.getByText('2099', { exact: false }).and(dialog.getByText('UTC')).waitFor();
     await dialog.getByLabel('Switch').selectOption('off');
-    await dialog.getByText('turns off, is rolled out to 50 %').waitFor();
+    await dialog.getByText('turns off, rolls out to 50 %').waitFor();
     await check();
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
 
     const waiting = page.getByRole('region', { name: 'Scheduled' });
-    await waiting.getByText('turns off, is rolled out to 50 %').waitFor();
+    await waiting.getByText('turns off, rolls out to 50 %').waitFor();
     await check();
     await waiting.getByRole('button', { name: /^Cancel/ }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the schedule' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel schedule' }).click();
     await waiting.getByText(flagPage.schedules.none).waitFor();
     await page.close();
   },

@@ -13,18 +13,18 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     }, 120_000);
     afterAll(() => world.close());
 
-    test('a schedule is made with the guard, listed and cancelled', async () => {
+    test('a schedule is created with the guard, listed and canceled', async () => {
       const { page, check } = await world.open('/projects/shop/schedules');
-      await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+      await page.getByRole('heading', { name: 'No scheduled changes' }).waitFor();
       await check();
       await page.keyboard.press('n');
       const dialog = page.getByRole('dialog', { name: 'New schedule' });
       await dialog.getByLabel('Environment').selectOption('production');
       await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-      await dialog.getByText('Choose a flag').waitFor();
+      await dialog.getByText('Select a flag').waitFor();
       await check();
       await dialog.getByLabel('Flag 1', { exact: true }).fill('checkout');
-      await dialog.getByLabel('What happens to flag 1').selectOption('rollout');
+      await dialog.getByLabel('Change of flag 1').selectOption('rollout');
       await dialog.getByLabel('Percentage of flag 1').fill('12.3456');
       await dialog.getByText('at most three decimals').waitFor();
       await dialog.getByLabel('Percentage of flag 1').fill('12,5');
@@ -35,12 +35,12 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await guard.getByRole('button', { name: 'Schedule for production' }).click();
 
       const item = page.getByRole('listitem').filter({ hasText: 'After the announcement' });
-      await item.getByText('turns on, is rolled out to 12.5 %').waitFor();
+      await item.getByText('turns on, rolls out to 12.5 %').waitFor();
       await item.getByText('pending').waitFor();
       await check();
       await item.getByRole('button', { name: /^Cancel/ }).click();
-      await page.getByRole('button', { name: 'Cancel the schedule' }).click();
-      await item.getByText('cancelled').first().waitFor();
+      await page.getByRole('button', { name: 'Cancel schedule' }).click();
+      await item.getByText('canceled').first().waitFor();
       expect(await item.getByRole('button').count()).toBe(0);
     }, 60_000);
 
@@ -53,17 +53,17 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
         keys.map((key) => ({ key, state: { enabled: false } })),
       );
       const { page } = await world.open('/projects/large/schedules');
-      await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+      await page.getByRole('heading', { name: 'No scheduled changes' }).waitFor();
       await page.keyboard.press('n');
       const dialog = page.getByRole('dialog', { name: 'New schedule' });
       await dialog.getByLabel('Flag 1', { exact: true }).fill('599');
       await dialog.locator('datalist option[value="flag-599"]').waitFor({ state: 'attached' });
       await dialog.getByLabel('Flag 1', { exact: true }).fill('flag-599');
       await dialog.getByLabel('Environment').selectOption('development');
-      await dialog.getByLabel('What happens to flag 1').selectOption('only set rollout to');
+      await dialog.getByLabel('Change of flag 1').selectOption('only set rollout to');
       await dialog.getByLabel('Percentage of flag 1').fill('25');
       await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-      await page.getByText('is rolled out to 25 %', { exact: true }).waitFor();
+      await page.getByText('rolls out to 25 %', { exact: true }).waitFor();
       const { schedules } = (await world.management.request('GET', '/api/projects/large/schedules')) as {
         schedules: { changes: unknown }[];
       };
@@ -71,7 +71,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await page.close();
     }, 60_000);
 
-    test('what was scheduled for an environment that is gone is cancelled, and told apart', async () => {
+    test('a schedule of a deleted environment is shown as canceled', async () => {
       await world.management.createEnvironment('shop', 'preview');
       await world.management.request('POST', '/api/projects/shop/schedules', {
         body: {
@@ -84,13 +84,13 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await world.management.deleteEnvironment('shop', 'preview');
       const { page } = await world.open('/projects/shop/schedules');
       const item = page.getByRole('listitem').filter({ hasText: 'For the preview' });
-      await item.getByText('cancelled').first().waitFor();
+      await item.getByText('canceled').first().waitFor();
       await item.getByText('a deleted environment').waitFor();
       await item.getByText('The environment has been deleted.').waitFor();
       expect(await item.getByRole('button').count()).toBe(0);
     }, 60_000);
 
-    test('a schedule that falls due is seen to be done', async () => {
+    test('a schedule that runs is shown as done', async () => {
       await world.management.request('POST', '/api/projects/shop/schedules', {
         body: {
           environment: 'production',
@@ -105,7 +105,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       const { flags } = await world.management.states('shop', 'production');
       expect(flags.find(({ key }) => key === 'checkout')?.state.enabled).toBe(true);
       await page.getByRole('button', { name: /^pending/ }).click();
-      await page.getByText('No schedule is pending.').waitFor();
+      await page.getByText('No pending schedules.').waitFor();
       expect(page.url()).toContain('status=pending');
     }, 60_000);
   });

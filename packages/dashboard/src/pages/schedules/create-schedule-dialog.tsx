@@ -1,6 +1,6 @@
 import Plus from 'lucide-react/icons/plus';
 import X from 'lucide-react/icons/x';
-import { type FormEvent, useId, useMemo, useState } from 'react';
+import { useId, useMemo, useState } from 'react';
 import { useFlags } from '../../api/flags.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useCreateSchedule } from '../../api/schedules.ts';
@@ -8,18 +8,17 @@ import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { Field, INPUT } from '../../components/field.tsx';
-import { RefusalNote } from '../../components/form.tsx';
+import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { dueText, localZone } from './due-text.ts';
+import { messages } from './messages.ts';
 import {
   afterStep,
   type Draft,
   type DraftStep,
   findProblems,
   firstTime,
-  STEP_NAMES,
   type StepKind,
   scheduleOf,
   scheduleText,
@@ -39,34 +38,22 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
     steps: [newStep(0)],
     note: '',
   }));
-  const [isChecked, setChecked] = useState(false);
   const create = useCreateSchedule(project);
   const { askConsent } = useChangeGuards();
   const environment = environments.find(({ name }) => name === draft.environment) ?? environments[0];
   const problems = findProblems(draft, { keys: new Set(keys), now: Date.now() });
-  const isSound = problems.time === undefined && problems.steps.size === 0;
-
-  async function submit(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    setChecked(true);
-    if (!isSound || environment === undefined) return;
-    if (!(await consent(environment))) return;
-    const final = { ...draft, environment: environment.name };
-    const schedule = scheduleOf(final);
-    create.mutate(
-      {
-        schedule,
-        text: scheduleText(final),
-        confirmed: environment.protected ? environment.name : undefined,
-      },
-      {
-        onSuccess: () => {
-          announce(`Scheduled for ${dueText(schedule.dueAt).local}`);
-          onClose();
-        },
-      },
-    );
-  }
+  const form = useForm({
+    problems: { time: problems.time, step: problems.steps.values().next().value },
+    submit: async () => {
+      if (environment === undefined || !(await consent(environment))) return;
+      const final = { ...draft, environment: environment.name };
+      const schedule = scheduleOf(final);
+      const confirmed = environment.protected ? environment.name : undefined;
+      await create.mutateAsync({ schedule, text: scheduleText(final), confirmed });
+      announce(messages.scheduled(dueText(schedule.dueAt).local));
+      onClose();
+    },
+  });
 
   function consent(place: EnvironmentRecord): Promise<boolean> {
     const steps = draft.steps.map((step) => {
@@ -86,78 +73,75 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
   }
 
   return (
-    <Dialog title="New schedule" onClose={onClose} className="w-[min(42rem,calc(100vw-2rem))]">
-      <form onSubmit={(event) => void submit(event)} className="space-y-4">
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Environment">
-            {(control) => (
-              <select
-                {...control}
-                value={environment?.name ?? ''}
-                onChange={(event) => setDraft({ ...draft, environment: event.target.value })}
-              >
-                {environments.map(({ name, protected: isProtected }) => (
-                  <option key={name} value={name}>
-                    {name}
-                    {isProtected ? ' (protected)' : ''}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field
-            label={`When, in ${localZone()}`}
-            hint={problems.time === undefined ? `That is ${dueText(draft.time).utc}` : undefined}
-            error={isChecked ? problems.time : undefined}
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="datetime-local"
-                required
-                value={draft.time}
-                onChange={(event) => setDraft({ ...draft, time: event.target.value })}
-              />
-            )}
-          </Field>
-        </div>
-        <fieldset>
-          <legend className="mb-1 font-medium">Flags, changed together as one change</legend>
-          <ul className="space-y-2">
-            {draft.steps.map((step, index) => (
-              <StepRow
-                key={step.id}
-                step={step}
-                position={index + 1}
-                keys={keys}
-                problem={isChecked ? problems.steps.get(step.id) : undefined}
-                onChange={change}
-                onRemove={
-                  draft.steps.length === 1
-                    ? undefined
-                    : () => setDraft({ ...draft, steps: draft.steps.filter(({ id }) => id !== step.id) })
-                }
-              />
-            ))}
-          </ul>
-          <Button
-            kind="quiet"
-            className="mt-1 -ml-2 px-2"
-            onClick={() => setDraft({ ...draft, steps: [...draft.steps, newStep(nextId(draft.steps))] })}
-          >
-            <Plus size={14} aria-hidden /> Another flag
-          </Button>
-        </fieldset>
-        <NoteField value={draft.note} onChange={(note) => setDraft({ ...draft, note })} />
-        <RefusalNote error={create.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={create.isPending}>
-            {create.isPending ? 'Scheduling…' : 'Schedule'}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={messages.create}
+      form={form}
+      action={messages.schedule}
+      className="w-[min(42rem,calc(100vw-2rem))]"
+      onClose={onClose}
+    >
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={messages.environment}>
+          {(control) => (
+            <select
+              {...control}
+              value={environment?.name ?? ''}
+              onChange={(event) => setDraft({ ...draft, environment: event.target.value })}
+            >
+              {environments.map(({ name, protected: isProtected }) => (
+                <option key={name} value={name}>
+                  {name}
+                  {isProtected ? messages.protected : ''}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field
+          label={messages.when(localZone())}
+          hint={problems.time === undefined ? messages.inUtc(dueText(draft.time).utc) : undefined}
+          error={form.problem('time')}
+        >
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              required
+              value={draft.time}
+              onChange={(event) => setDraft({ ...draft, time: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <fieldset>
+        <legend className="mb-1 font-medium">{messages.steps}</legend>
+        <ul className="space-y-2">
+          {draft.steps.map((step, index) => (
+            <StepRow
+              key={step.id}
+              step={step}
+              position={index + 1}
+              keys={keys}
+              problem={form.isTried ? problems.steps.get(step.id) : undefined}
+              onChange={change}
+              onRemove={
+                draft.steps.length === 1
+                  ? undefined
+                  : () => setDraft({ ...draft, steps: draft.steps.filter(({ id }) => id !== step.id) })
+              }
+            />
+          ))}
+        </ul>
+        <Button
+          kind="quiet"
+          className="mt-1 -ml-2 px-2"
+          onClick={() => setDraft({ ...draft, steps: [...draft.steps, newStep(nextId(draft.steps))] })}
+        >
+          <Plus size={14} aria-hidden /> {messages.addFlag}
+        </Button>
+      </fieldset>
+      <NoteField value={draft.note} onChange={(note) => setDraft({ ...draft, note })} />
+    </FormDialog>
   );
 }
 
@@ -169,10 +153,10 @@ function nextId(steps: readonly DraftStep[]): number {
   return Math.max(...steps.map(({ id }) => id)) + 1;
 }
 
-/** As many keys are offered: a browser's list is slow with thousands, and typing narrows it. */
+/** How many keys are suggested: a browser's list is slow with thousands, and typing narrows it. */
 const MOST_OFFERED = 50;
 
-/** One flag of a new schedule and what becomes of it. `keys` are all that can be chosen. */
+/** One flag of a new schedule and its change. `keys` are those that can be selected. */
 function StepRow({
   step,
   position,
@@ -198,9 +182,9 @@ function StepRow({
     <li>
       <div className="flex flex-wrap items-center gap-2">
         <input
-          aria-label={`Flag ${position}`}
+          aria-label={messages.flag(position)}
           className={`${INPUT} font-mono text-xs max-sm:basis-full sm:w-auto sm:flex-1`}
-          placeholder="flag-key"
+          placeholder={messages.flagPlaceholder}
           list={`${id}-keys`}
           autoComplete="off"
           spellCheck={false}
@@ -214,13 +198,13 @@ function StepRow({
           ))}
         </datalist>
         <select
-          aria-label={`What happens to flag ${position}`}
+          aria-label={messages.stepOf(position)}
           className={`${INPUT} w-auto flex-1 pr-1 sm:max-w-44`}
           value={step.kind}
           // The options below are the kinds.
           onChange={(event) => onChange({ ...step, kind: event.target.value as StepKind, text: '' })}
         >
-          {Object.entries(STEP_NAMES).map(([kind, name]) => (
+          {Object.entries(messages.stepKinds).map(([kind, name]) => (
             <option key={kind} value={kind}>
               {name}
             </option>
@@ -229,10 +213,10 @@ function StepRow({
         {needsText && (
           <span className="flex w-40 items-center gap-1.5">
             <input
-              aria-label={isShare ? `Percentage of flag ${position}` : `JSON value of flag ${position}`}
+              aria-label={isShare ? messages.percentageOf(position) : messages.valueOf(position)}
               className={`${INPUT} font-mono text-xs`}
               inputMode={isShare ? 'decimal' : 'text'}
-              placeholder={isShare ? '25' : '"text", 42, true, {…}'}
+              placeholder={isShare ? '25' : messages.valuePlaceholder}
               autoComplete="off"
               spellCheck={false}
               value={step.text}
@@ -243,7 +227,7 @@ function StepRow({
           </span>
         )}
         {onRemove && (
-          <IconButton label={`Take flag ${position} out`} onClick={onRemove}>
+          <IconButton label={messages.removeFlag(position)} onClick={onRemove}>
             <X size={14} aria-hidden />
           </IconButton>
         )}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { messages } from './messages.ts';
 import {
   afterStep,
   type Draft,
@@ -12,23 +13,21 @@ import {
 const NOW = Date.parse('2027-01-31T12:00:00Z');
 const KEYS = new Set(['a', 'b']);
 
-describe('what is wrong with a new schedule', () => {
-  test('a time that is over, and one that is not there', () => {
+describe('problems of a new schedule', () => {
+  test('a past time, and no time', () => {
     expect(findProblems(draft([step('a')], '2020-01-01T00:00'), { keys: KEYS, now: NOW }).time).toBe(
-      'Pick a time in the future',
+      messages.timePast,
     );
-    expect(findProblems(draft([step('a')], ''), { keys: KEYS, now: NOW }).time).toBe(
-      'Choose a day and a time',
-    );
+    expect(findProblems(draft([step('a')], ''), { keys: KEYS, now: NOW }).time).toBe(messages.timeMissing);
   });
 
   const cases: readonly (readonly [what: string, step: DraftStep, problem: RegExp | undefined])[] = [
-    ['no flag', step(''), /Choose/],
-    ['a flag that is not there', step('c'), /does not exist/],
-    ['a share that is none', { ...step('a'), kind: 'rollout', text: 'ten' }, /0 to 100/],
-    ['a share with more decimals than are kept', { ...step('a'), kind: 'rollout', text: '33.3333' }, /three/],
-    ['a share with a comma', { ...step('a'), kind: 'rollout', text: '12,5' }, undefined],
-    ['no share', { ...step('a'), kind: 'rollout', text: ' ' }, /0 to 100/],
+    ['no flag', step(''), /Select/],
+    ['an unknown flag', step('c'), /does not exist/],
+    ['a percentage that is not a number', { ...step('a'), kind: 'rollout', text: 'ten' }, /0 to 100/],
+    ['a percentage with too many decimals', { ...step('a'), kind: 'rollout', text: '33.3333' }, /three/],
+    ['a percentage with a comma', { ...step('a'), kind: 'rollout', text: '12,5' }, undefined],
+    ['no percentage', { ...step('a'), kind: 'rollout', text: ' ' }, /0 to 100/],
     ['text without quotes', { ...step('a'), kind: 'value', text: 'hello' }, /JSON/],
     ['a whole step', { ...step('a'), kind: 'value', text: '"hello"' }, undefined],
   ];
@@ -40,9 +39,9 @@ describe('what is wrong with a new schedule', () => {
     });
   }
 
-  test('a flag that is named twice', () => {
+  test('a flag listed twice', () => {
     const { steps } = findProblems(draft([step('a', 1), step('a', 2)]), { keys: KEYS, now: NOW });
-    expect([...steps]).toEqual([[2, 'This flag is named twice']]);
+    expect([...steps]).toEqual([[2, messages.flagTwice]]);
   });
 });
 
@@ -58,14 +57,14 @@ test('a draft becomes what the API takes, with its time in UTC', () => {
   });
 });
 
-test('a rollout turns a flag on only where that was chosen', () => {
+test('a rollout turns a flag on only if that was selected', () => {
   const patchOf = (kind: 'rollout' | 'share') =>
     scheduleOf(draft([{ ...step('a'), kind, text: '12,5' }])).changes[0]?.patch;
   expect(patchOf('rollout')).toEqual({ enabled: true, rolloutPct: 12.5 });
   expect(patchOf('share')).toEqual({ rolloutPct: 12.5 });
 });
 
-test('a value is sent as it was typed: parsed, a long number would be another', () => {
+test('a value is sent as it was typed, because parsing changes long numbers', () => {
   const typed = '{"b":12345678901234567890,"1":1.0}';
   const given = draft([{ ...step('a'), kind: 'value', text: ` ${typed} ` }, step('b', 1)]);
   const text = scheduleText(given);
@@ -73,12 +72,12 @@ test('a value is sent as it was typed: parsed, a long number would be another', 
   expect(JSON.parse(text)).toEqual(scheduleOf(given));
 });
 
-test('the first time that is offered is an hour away, at five minutes', () => {
+test('the suggested time is an hour away, rounded to five minutes', () => {
   const first = new Date(firstTime(new Date('2027-01-31T12:01:30Z')));
   expect(first.toISOString()).toBe('2027-01-31T13:05:00.000Z');
 });
 
-test('a step is shown as the state it makes', () => {
+test('a step is shown as the state after it', () => {
   expect(afterStep({ enabled: false, value: 1 }, { key: 'a', patch: { enabled: true } })).toEqual({
     enabled: true,
     value: 1,

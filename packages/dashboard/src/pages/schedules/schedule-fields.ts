@@ -2,19 +2,10 @@ import { isRolloutPct } from '@halyard/protocol';
 import type { NewSchedule, ScheduledStep } from '../../api/schedules.ts';
 import type { FlagState, Json } from '../../api/types.ts';
 import { shareOf } from '../flag/state-draft.ts';
+import { messages } from './messages.ts';
 
-/** What can happen to a flag at its time. */
+/** What a step can do to a flag. */
 export type StepKind = 'on' | 'off' | 'rollout' | 'share' | 'value' | 'remove';
-
-/** How each is called. */
-export const STEP_NAMES: Readonly<Record<StepKind, string>> = {
-  on: 'turn on',
-  off: 'turn off',
-  rollout: 'turn on, roll out to',
-  share: 'only set rollout to',
-  value: 'set the value',
-  remove: 'remove from there',
-};
 
 /** A step as it is being typed. */
 export interface DraftStep {
@@ -45,15 +36,11 @@ export function findProblems(
   { keys, now }: { keys: ReadonlySet<string>; now: number },
 ): DraftProblems {
   const due = Date.parse(draft.time);
-  const time = Number.isNaN(due)
-    ? 'Choose a day and a time'
-    : due <= now
-      ? 'Pick a time in the future'
-      : undefined;
+  const time = Number.isNaN(due) ? messages.timeMissing : due <= now ? messages.timePast : undefined;
   const steps = new Map<number, string>();
   const seen = new Set<string>();
   for (const step of draft.steps) {
-    const problem = seen.has(step.key) ? 'This flag is named twice' : problemOf(step, keys);
+    const problem = seen.has(step.key) ? messages.flagTwice : problemOf(step, keys);
     seen.add(step.key);
     if (problem !== undefined) steps.set(step.id, problem);
   }
@@ -61,15 +48,11 @@ export function findProblems(
 }
 
 function problemOf({ key, kind, text }: DraftStep, keys: ReadonlySet<string>): string | undefined {
-  if (key === '') return 'Choose a flag';
-  if (!keys.has(key)) return 'This flag does not exist';
+  if (key === '') return messages.flagMissing;
+  if (!keys.has(key)) return messages.flagUnknown;
   if (kind === 'rollout' || kind === 'share')
-    return isRolloutPct(shareOf(text))
-      ? undefined
-      : 'Enter a number from 0 to 100 with at most three decimals';
-  return kind === 'value' && parseValue(text) === undefined
-    ? 'This is not JSON: put text in double quotes'
-    : undefined;
+    return isRolloutPct(shareOf(text)) ? undefined : messages.percentageInvalid;
+  return kind === 'value' && parseValue(text) === undefined ? messages.valueInvalid : undefined;
 }
 
 /** The request for a draft without problems. */
@@ -83,7 +66,7 @@ export function scheduleOf(draft: Draft): NewSchedule {
   };
 }
 
-/** The same as JSON text, in which a value keeps its notation: some numbers do not survive being parsed. */
+/** The same as JSON text, in which a value keeps its notation: parsing changes some numbers. */
 export function scheduleText(draft: Draft): string {
   const { changes, ...rest } = scheduleOf(draft);
   const steps = draft.steps.map(({ kind, text }, index) => {
@@ -128,7 +111,7 @@ export function firstTime(now: Date): string {
   return local.toISOString().slice(0, 16);
 }
 
-/** What a step makes of a state, as it is now. */
+/** The state after a step, based on the current one. */
 export function afterStep(before: FlagState | undefined, step: ScheduledStep | undefined): FlagState | null {
   if (step?.patch === undefined) return step?.state ?? null;
   const { unset = [], ...members } = step.patch;

@@ -22,6 +22,7 @@ import { stateText, valuePreview } from '../../components/state-summary.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { dueText } from './due-text.ts';
+import { messages } from './messages.ts';
 
 /** One schedule: when, where, what, by whom, and how it ended. */
 export function ScheduleItem({ project, schedule }: { project: string; schedule: ScheduleRecord }) {
@@ -32,17 +33,17 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
   const cancel = useCancelSchedule(project);
 
   async function askAndCancel(): Promise<void> {
-    const body = `${namesOf(schedule)} in ${schedule.environment} will not change at ${dueText(dueAt).local}.`;
+    const body = messages.cancelBody(namesOf(schedule), schedule.environment, dueText(dueAt).local);
     const isSure = await confirm({
-      title: 'Cancel this schedule?',
+      title: messages.cancelTitle,
       body,
-      action: 'Cancel the schedule',
+      action: messages.cancelAction,
       isDangerous: true,
     });
     if (!isSure) return;
     cancel.mutate(schedule.id, {
-      onSuccess: () => announce('The schedule is cancelled'),
-      onError: (refused) => toastFailure('The schedule was not canceled', refused),
+      onSuccess: () => announce(messages.canceled),
+      onError: (refused) => toastFailure(messages.cancelFailed, refused),
     });
   }
 
@@ -55,9 +56,9 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
             {dueText(dueAt).local}
           </time>
           {status === 'pending' && <TimeAgo at={dueAt} className="text-xs text-ink-3" />}
-          <span className="text-ink-2">in</span>
+          <span className="text-ink-2">{messages.in}</span>
           {environment === undefined ? (
-            (schedule.environment ?? 'a deleted environment')
+            (schedule.environment ?? messages.deletedEnvironment)
           ) : (
             <EnvironmentBadge environment={environment} />
           )}
@@ -80,19 +81,21 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
           <p className="mt-1.5 rounded-md bg-danger-soft px-2.5 py-1.5 break-words text-danger">{error}</p>
         )}
         <p className="mt-1 text-xs text-ink-3">
-          By <Author actor={createdBy} />, <TimeAgo at={createdAt} />
+          {messages.by}
+          <Author actor={createdBy} />, <TimeAgo at={createdAt} />
           {settledAt !== undefined && (
             <>
               {' '}
-              · {status} <TimeAgo at={settledAt} />
+              · {messages.statuses[status]} <TimeAgo at={settledAt} />
             </>
           )}
-          {seq !== undefined && <> · change {seq}</>}
+          {seq !== undefined && messages.change(seq)}
         </p>
       </div>
       {canCancel && (
         <Button kind="quiet" disabled={cancel.isPending} onClick={() => void askAndCancel()}>
-          Cancel<span className="sr-only"> the change of {namesOf(schedule)}</span>
+          {messages.cancel}
+          <span className="sr-only">{messages.cancelOf(namesOf(schedule))}</span>
         </Button>
       )}
     </li>
@@ -101,19 +104,19 @@ export function ScheduleItem({ project, schedule }: { project: string; schedule:
 
 function namesOf({ changes }: ScheduleRecord): string {
   const [first] = changes;
-  return changes.length === 1 && first !== undefined ? first.key : `${changes.length} flags`;
+  return changes.length === 1 && first !== undefined ? first.key : messages.flags(changes.length);
 }
 
-const LOOKS: Readonly<Record<ScheduleStatus, readonly [icon: ReactNode, className: string]>> = {
+const STATUS_APPEARANCE: Readonly<Record<ScheduleStatus, readonly [icon: ReactNode, className: string]>> = {
   pending: [<Clock key="icon" size={13} aria-hidden />, 'bg-accent-soft text-accent'],
   done: [<CircleCheck key="icon" size={13} aria-hidden />, 'bg-good-soft text-good'],
   failed: [<CircleAlert key="icon" size={13} aria-hidden />, 'bg-danger-soft text-danger'],
   cancelled: [<CircleSlash key="icon" size={13} aria-hidden />, 'bg-hover text-ink-2'],
 };
 
-/** How a schedule stands, as a sign and a word. */
+/** The status of a schedule, as an icon and a word. */
 function StatusBadge({ status }: { status: ScheduleStatus }) {
-  const [icon, className] = LOOKS[status];
+  const [icon, className] = STATUS_APPEARANCE[status];
   return (
     <span
       className={classNames(
@@ -121,7 +124,7 @@ function StatusBadge({ status }: { status: ScheduleStatus }) {
         className,
       )}
     >
-      {icon} {status}
+      {icon} {messages.statuses[status]}
     </span>
   );
 }
@@ -129,12 +132,12 @@ function StatusBadge({ status }: { status: ScheduleStatus }) {
 /** What a step does, in words: "turns on, 25 %". */
 export function stepText({ state, patch }: ScheduledStep): string {
   if (patch === undefined)
-    return state === null || state === undefined ? 'is removed' : `becomes ${stateText(state)}`;
+    return state === null || state === undefined ? messages.isRemoved : messages.becomes(stateText(state));
   const { enabled, rolloutPct, value, unset = [] } = patch;
   return [
-    ...(enabled === undefined ? [] : [enabled ? 'turns on' : 'turns off']),
-    ...(rolloutPct === undefined ? [] : [`is rolled out to ${rolloutPct} %`]),
-    ...('value' in patch && value !== undefined ? [`gets the value ${valuePreview(value)}`] : []),
-    ...unset.map((name) => (name === 'value' ? 'loses its value' : 'goes to everyone')),
+    ...(enabled === undefined ? [] : [enabled ? messages.turnsOn : messages.turnsOff]),
+    ...(rolloutPct === undefined ? [] : [messages.rolloutTo(rolloutPct)]),
+    ...('value' in patch && value !== undefined ? [messages.newValue(valuePreview(value))] : []),
+    ...unset.map((name) => (name === 'value' ? messages.valueRemoved : messages.toEveryone)),
   ].join(', ');
 }

@@ -12,9 +12,10 @@ import { EmptyState, Problem, SkeletonRows } from '../../components/screen-state
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { useCommands } from '../../shell/commands.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
+import { messages } from './messages.ts';
 import { ScheduleItem } from './schedule-item.tsx';
 
-/** The screen "Schedules": changes that are made by themselves at their time. */
+/** The screen "Schedules": changes that run at a set time. */
 export function SchedulesPage() {
   const { project = '' } = useParams<{ project: string }>();
   const [params, setParams] = useSearchState();
@@ -26,20 +27,20 @@ export function SchedulesPage() {
     useMemo(
       () =>
         canSchedule
-          ? [{ id: 'schedule.new', title: 'New schedule', group: 'Create', shortcut: 'n', run: create }]
+          ? [{ id: 'schedule.new', title: messages.create, group: 'Create', shortcut: 'n', run: create }]
           : [],
       [canSchedule, create],
     ),
   );
   return (
     <Page
-      title={`Schedules · ${project}`}
-      heading="Schedules"
-      intro="Changes that are made by themselves at their time, once, also when a server is restarted meanwhile."
+      title={`${messages.title} · ${project}`}
+      heading={messages.title}
+      intro={messages.intro}
       actions={
         canSchedule && (
           <Button kind="primary" onClick={create}>
-            <Plus size={15} aria-hidden /> New schedule
+            <Plus size={15} aria-hidden /> {messages.create}
           </Button>
         )
       }
@@ -64,11 +65,10 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
     return (
       <EmptyState
         icon={<CalendarClock size={20} aria-hidden />}
-        title="Nothing is scheduled"
-        action={onCreate && <Button onClick={onCreate}>Schedule a change</Button>}
+        title={messages.emptyTitle}
+        action={onCreate && <Button onClick={onCreate}>{messages.scheduleChange}</Button>}
       >
-        Turn a flag on at the minute of the announcement, or off again after the weekend, without being there.
-        A schedule makes one change in one environment and stands in the history like any other.
+        {messages.empty}
       </EmptyState>
     );
   return (
@@ -76,10 +76,10 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
       <StatusTabs schedules={data} />
       {shown.length === 0 ? (
         <p className="rounded-lg border border-line bg-surface px-4 py-10 text-center text-ink-2">
-          No schedule is {status}.
+          {messages.noneWithStatus(statusText(status))}
         </p>
       ) : (
-        <ul className="overflow-hidden rounded-lg border border-line bg-surface" aria-label="Schedules">
+        <ul className="overflow-hidden rounded-lg border border-line bg-surface" aria-label={messages.list}>
           {shown.map((schedule) => (
             <ScheduleItem key={schedule.id} project={project} schedule={schedule} />
           ))}
@@ -89,7 +89,7 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
   );
 }
 
-/** What waits comes first, the next one on top; then what is over, the last one on top. */
+/** Pending schedules first, the next on top; then the others, the latest on top. */
 function byTime(one: Timed, other: Timed): number {
   const [first, second] = [one, other].map(({ status }) => (status === 'pending' ? 0 : 1));
   if (first !== second) return (first ?? 0) - (second ?? 0);
@@ -107,29 +107,34 @@ const CHOICES = ['', 'pending', 'done', 'failed', 'cancelled'] as const;
 /** Which schedules are listed; kept in the address. */
 function StatusTabs({ schedules }: { schedules: readonly ScheduleRecord[] }) {
   const [params, setParams] = useSearchState();
-  const chosen = params.get('status') ?? '';
+  const selected = params.get('status') ?? '';
   return (
     <fieldset className="mb-3 flex flex-wrap gap-1">
-      <legend className="sr-only">Which schedules</legend>
+      <legend className="sr-only">{messages.filter}</legend>
       {CHOICES.map((status) => {
         const count = schedules.filter((each) => status === '' || each.status === status).length;
         return (
           <button
             key={status}
             type="button"
-            aria-pressed={status === chosen}
+            aria-pressed={status === selected}
             className={classNames(
               'h-7 rounded-md px-2.5',
-              status === chosen
+              status === selected
                 ? 'bg-accent-soft font-medium text-accent'
                 : 'text-ink-2 hover:bg-hover hover:text-ink',
             )}
             onClick={() => setParams({ status })}
           >
-            {status === '' ? 'all' : status} <span className="text-xs">{count}</span>
+            {status === '' ? messages.all : statusText(status)} <span className="text-xs">{count}</span>
           </button>
         );
       })}
     </fieldset>
   );
+}
+
+/** A status from the address may be any text. */
+function statusText(status: string): string {
+  return status in messages.statuses ? messages.statuses[status as ScheduleStatus] : status;
 }
