@@ -37,10 +37,10 @@ describe('the history of a flag', () => {
       await newest.getByText('20').waitFor();
       await newest.getByRole('button', { name: 'Revert change' }).click();
       const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
-      const steps = dialog.getByRole('region', { name: 'What is put back' });
+      const steps = dialog.getByRole('region', { name: 'What is restored' });
       await steps.getByRole('deletion').getByText('20').waitFor();
       await steps.getByRole('insertion').getByText('10').waitFor();
-      await dialog.getByLabel('Why').fill('Too many at once');
+      await dialog.getByLabel('Note').fill('Too many at once');
       await check();
       await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });

@@ -52,8 +52,8 @@ describe('the history', () => {
     const environment = page.getByLabel('Environment', { exact: true });
     expect(await environment.inputValue()).toBe('preview');
     await environment.selectOption('');
-    await page.getByText('Nothing matches the filter').waitFor();
-    await page.getByLabel('What was done').selectOption('');
+    await page.getByText('No changes match these filters').waitFor();
+    await page.getByLabel('Action').selectOption('');
     await page.getByText('changed 2 flags').waitFor();
     await page.close();
   }, 60_000);
@@ -77,9 +77,9 @@ describe('the history', () => {
       .first()
       .click();
     const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
-    await dialog.getByRole('region', { name: 'What is put back' }).getByText('rolloutPct').waitFor();
+    await dialog.getByRole('region', { name: 'What is restored' }).getByText('rolloutPct').waitFor();
     await check();
-    await dialog.getByLabel('Why').fill('Too many complaints');
+    await dialog.getByLabel('Note').fill('Too many complaints');
     await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText(/Reverts change \d+: Too many complaints/).waitFor();
@@ -129,7 +129,7 @@ describe('the history', () => {
     await page.locator('[data-seq]').first().waitFor();
     const person = page.getByLabel('Person', { exact: true });
     await person.selectOption('Grace Hopper');
-    await page.getByText('Nothing matches the filter').waitFor();
+    await page.getByText('No changes match these filters').waitFor();
     // The others can still be chosen.
     expect(await person.getByRole('option').allTextContents()).toEqual(
       expect.arrayContaining(['Anyone', 'ada', 'Grace Hopper', 'token admin']),
@@ -137,10 +137,10 @@ describe('the history', () => {
     await person.selectOption('Anyone');
     await page.locator('[data-seq]').first().waitFor();
     await page.getByLabel('Until day').fill('2020-01-31');
-    await page.getByText('Nothing matches the filter').waitFor();
+    await page.getByText('No changes match these filters').waitFor();
     await check();
     await page.reload();
-    await page.getByText('Nothing matches the filter').waitFor();
+    await page.getByText('No changes match these filters').waitFor();
     await page.getByLabel('Until day').fill('');
     await page.getByLabel('From day').fill('2020-01-31');
     await page.locator('[data-seq]').first().waitFor();

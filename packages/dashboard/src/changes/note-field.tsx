@@ -1,9 +1,10 @@
 import { Field } from '../components/field.tsx';
+import { messages } from './messages.ts';
 
-/** Where somebody says why; the history keeps it. */
+/** Asks for the reason of a change, which the history shows. */
 export function NoteField({ value, onChange }: { value: string; onChange: (note: string) => void }) {
   return (
-    <Field label="Note" hint="Optional. Why, for everybody who reads the history later">
+    <Field label={messages.noteLabel} hint={messages.noteHint}>
       {(control) => (
         <input
           {...control}

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { actionText, targetText } from './action-text.ts';
 
-test('keys and access tokens are called by their names, made and revoked', () => {
+test('keys and access tokens are shown by their names', () => {
   for (const noun of ['key', 'token']) {
     const target = 'f3c0ffee';
     expect(targetText({ action: `${noun}.created`, target, after: { name: 'pipeline' } })).toBe('pipeline');
@@ -10,6 +10,6 @@ test('keys and access tokens are called by their names, made and revoked', () =>
   }
 });
 
-test('a link for a new password is told in words', () => {
-  expect(actionText('operator.reset_offered', {})).toBe('made a link for a new password of');
+test('a password reset link has words of its own', () => {
+  expect(actionText('operator.reset_offered', {})).toBe('created a password reset link for');
 });

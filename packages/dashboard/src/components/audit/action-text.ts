@@ -8,7 +8,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'flag.archived': 'archived the flag',
   'flag.restored': 'restored the flag',
   'flag.deleted': 'deleted the flag',
-  'flag.recreated': 'brought back the flag',
+  'flag.recreated': 'recreated the flag',
   'environment.created': 'created the environment',
   'environment.updated': 'edited the environment',
   'environment.deleted': 'deleted the environment',
@@ -19,34 +19,34 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'token.created': 'created the access token',
   'token.revoked': 'revoked the access token',
   'schedule.created': 'scheduled',
-  'schedule.cancelled': 'cancelled the schedule',
+  'schedule.cancelled': 'canceled the schedule',
   'schedule.applied': 'ran the schedule',
   'schedule.failed': 'could not run the schedule',
   'operator.invited': 'invited',
   'operator.joined': 'joined as',
-  'operator.changed': 'changed the operator',
-  'operator.removed': 'removed the operator',
-  'operator.reset_offered': 'made a link for a new password of',
-  'operator.setup_offered': 'offered the set-up',
-  'operator.password_changed': 'set a new password for',
+  'operator.changed': 'changed the person',
+  'operator.removed': 'removed the person',
+  'operator.reset_offered': 'created a password reset link for',
+  'operator.setup_offered': 'created the setup link for',
+  'operator.password_changed': 'reset the password of',
   'invitation.created': 'invited',
-  'invitation.revoked': 'took back the invitation of',
+  'invitation.revoked': 'revoked the invitation for',
   'session.started': 'signed in',
   'session.ended': 'signed out',
 };
 
-/** Deeds that one can tell by the two versions: before and after are worth showing. */
+/** Actions without versions worth comparing. */
 const HAS_NO_VERSIONS = new Set(['session.started', 'session.ended', 'operator.password_changed']);
 
-/** What an entry of the audit log says was done. Deeds that are not known are told as they are named. */
+/** What an entry of the audit log says was done. Unknown actions are named after their code. */
 export function actionText(
   action: string,
   versions: { readonly before?: unknown; readonly after?: unknown },
 ): string {
   if (action === 'flag.changed' && versions.before === undefined) return 'added';
   if (action === 'flag.changed' && versions.after === undefined) return 'removed';
-  const [noun = action, deed = 'did'] = action.split('.');
-  return ACTION_TEXTS[action] ?? `${deed.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
+  const [noun = action, verb = 'did'] = action.split('.');
+  return ACTION_TEXTS[action] ?? `${verb.replaceAll('_', ' ')} the ${noun.replaceAll('_', ' ')}`;
 }
 
 /** Whether an entry has two versions to compare. */
@@ -86,7 +86,7 @@ function membersOf(version: Json | undefined): { readonly [name: string]: Json |
   return isObject ? (version as { readonly [name: string]: Json }) : {};
 }
 
-/** Deeds that a revert can put back; the server decides, this only hides buttons that could never work. */
+/** Actions that a revert can undo; the server decides, this only hides buttons that could never work. */
 const REVERTIBLE = new Set([
   'flag.changed',
   'flag.updated',

@@ -9,10 +9,11 @@ import { Button } from '../button.tsx';
 import { TimeAgo } from '../time-ago.tsx';
 import { actionText, hasVersions, targetText } from './action-text.ts';
 import { FieldDiff } from './field-diff.tsx';
+import { messages } from './messages.ts';
 
 /**
- * One deed: who, what, where, when, why, and the members that differ. `environments` gives the looks of the
- * project's; `children` stands below, as the proof of delivery. Put it into a list item.
+ * One entry: author, action, target, place, time, note, and the members that differ. `environments` gives the appearance of
+ * the project's; `children` goes below, such as the proof of delivery. Put it into a list item.
  */
 export function AuditEntryRow({
   entry,
@@ -23,9 +24,9 @@ export function AuditEntryRow({
 }: {
   entry: AuditEntryRecord;
   environments?: readonly EnvironmentRecord[];
-  /** `hidden` where every row is about the same thing. */
+  /** `hidden` if every row has the same target. */
   target?: 'link' | 'hidden';
-  /** Absent where the change cannot be put back, or not by this person. */
+  /** Absent if the change cannot be reverted, or not by this person. */
   onRevert?: (() => void) | undefined;
   children?: ReactNode;
 }) {
@@ -36,8 +37,10 @@ export function AuditEntryRow({
         <p className="flex flex-wrap items-baseline gap-x-1.5">
           <Author actor={actor} className="font-medium" />{' '}
           <span className="text-ink-2">{wordsOf(entry, target)}</span>{' '}
-          {target === 'link' && <Target entry={entry} />}{' '}
-          {entry.environment !== undefined && <Place name={entry.environment} environments={environments} />}{' '}
+          {target === 'link' && <EntryTarget entry={entry} />}{' '}
+          {entry.environment !== undefined && (
+            <EntryPlace name={entry.environment} environments={environments} />
+          )}{' '}
           <TimeAgo at={at} className="text-xs whitespace-nowrap text-ink-3" />
         </p>
         {note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{note}”</p>}
@@ -48,12 +51,7 @@ export function AuditEntryRow({
         )}
         {children}
       </div>
-      {onRevert !== undefined && (
-        <Button kind="quiet" className="h-7 px-2" aria-label={`Revert change ${seq}`} onClick={onRevert}>
-          <Undo2 size={14} aria-hidden />
-          <span className="max-sm:sr-only">Revert</span>
-        </Button>
-      )}
+      <RevertButton seq={seq} onRevert={onRevert} />
     </div>
   );
 }
@@ -63,7 +61,8 @@ function wordsOf(entry: AuditEntryRecord, target: 'link' | 'hidden'): string {
   return target === 'hidden' && entry.action === 'flag.changed' ? `${words} it` : words;
 }
 
-function Target({ entry }: { entry: AuditEntryRecord }) {
+/** The flag of an entry as a link, or the name of what else it is about. */
+export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   const { action, project, target } = entry;
   if (action.startsWith('flag.') && project !== undefined) {
     return (
@@ -78,11 +77,29 @@ function Target({ entry }: { entry: AuditEntryRecord }) {
   return <span className="font-mono text-xs break-all">{targetText(entry)}</span>;
 }
 
-function Place({ name, environments }: { name: string; environments: readonly EnvironmentRecord[] }) {
+/** The environment of an entry. */
+export function EntryPlace({
+  name,
+  environments,
+}: {
+  name: string;
+  environments: readonly EnvironmentRecord[];
+}) {
   const environment = environments.find((each) => each.name === name);
   return (
     <span className="inline-flex max-w-full items-baseline gap-1.5 text-ink-2">
       in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
     </span>
+  );
+}
+
+/** Opens the revert of a change; nothing without `onRevert`. */
+export function RevertButton({ seq, onRevert }: { seq: number; onRevert: (() => void) | undefined }) {
+  if (onRevert === undefined) return null;
+  return (
+    <Button kind="quiet" className="h-7 px-2" aria-label={messages.revertChange(seq)} onClick={onRevert}>
+      <Undo2 size={14} aria-hidden />
+      <span className="max-sm:sr-only">{messages.revert}</span>
+    </Button>
   );
 }

@@ -2,22 +2,20 @@ import ArrowRight from 'lucide-react/icons/arrow-right';
 import { useState } from 'react';
 import type { Json } from '../../api/types.ts';
 import { diffFields, type FieldChange } from './diff-fields.ts';
+import { messages } from './messages.ts';
 
-/** As many members are shown before "more". */
+/** How many members are shown at first. */
 const FEW = 8;
 
-/** Longer values are cut until somebody wants them whole. */
+/** Longer values are cut at first. */
 const LONG = 160;
 
-/** The members in which two versions differ, old and new side by side. `undefined` stands for nothing. */
+/** The members in which two versions differ, old and new side by side; `undefined` is no version. */
 export function FieldDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
   const [isWhole, setWhole] = useState(false);
   const changes = diffFields(before, after);
   if (changes.length === 0 && (before === undefined || after === undefined)) return null;
-  if (changes.length === 0)
-    return (
-      <p className="text-xs text-ink-3">Only the notation of the value is another: it means the same.</p>
-    );
+  if (changes.length === 0) return <p className="text-xs text-ink-3">{messages.formattingOnly}</p>;
   const isCut = changes.length > FEW || changes.some(({ before, after }) => isLong(before) || isLong(after));
   const shown = isWhole ? changes : changes.slice(0, FEW);
   return (
@@ -35,10 +33,10 @@ export function FieldDiff({ before, after }: { before: Json | undefined; after: 
           onClick={() => setWhole(!isWhole)}
         >
           {isWhole
-            ? 'Show less'
+            ? messages.showLess
             : changes.length > FEW
-              ? `Show all ${changes.length} differences`
-              : 'Show all of it'}
+              ? messages.showAllDifferences(changes.length)
+              : messages.showWhole}
         </button>
       )}
     </div>
@@ -49,14 +47,19 @@ function Line({ change: { path, before, after }, isWhole }: { change: FieldChang
   return (
     <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
       {path !== '' && <span className="font-mono break-all text-ink-3">{path}</span>}
-      <Side value={before} isWhole={isWhole} look="before" />
-      <ArrowRight size={12} role="img" aria-label="becomes" className="shrink-0 self-center text-ink-3" />
-      <Side value={after} isWhole={isWhole} look="after" />
+      <Side value={before} isWhole={isWhole} side="before" />
+      <ArrowRight
+        size={12}
+        role="img"
+        aria-label={messages.becomes}
+        className="shrink-0 self-center text-ink-3"
+      />
+      <Side value={after} isWhole={isWhole} side="after" />
     </li>
   );
 }
 
-const LOOKS = {
+const STYLES = {
   before: 'bg-danger-soft text-danger decoration-danger/60 line-through',
   after: 'bg-good-soft text-good',
 } as const;
@@ -64,18 +67,18 @@ const LOOKS = {
 function Side({
   value,
   isWhole,
-  look,
+  side,
 }: {
   value: Json | undefined;
   isWhole: boolean;
-  look: keyof typeof LOOKS;
+  side: keyof typeof STYLES;
 }) {
-  if (value === undefined) return <span className="text-ink-3 italic">nothing</span>;
+  if (value === undefined) return <span className="text-ink-3 italic">{messages.nothing}</span>;
   const text = JSON.stringify(value);
-  const Tag = look === 'before' ? 'del' : 'ins';
+  const Tag = side === 'before' ? 'del' : 'ins';
   return (
     <Tag
-      className={`max-w-full rounded px-1 py-px font-mono break-all whitespace-pre-wrap no-underline ${LOOKS[look]}`}
+      className={`max-w-full rounded px-1 py-px font-mono break-all whitespace-pre-wrap no-underline ${STYLES[side]}`}
     >
       {isWhole || text.length <= LONG ? text : `${text.slice(0, LONG)}…`}
     </Tag>

@@ -6,25 +6,23 @@ import { type RevertDifference, type Reverted, revertChange } from '../../api/au
 import { useCatchUp } from '../../api/live.tsx';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentRecord } from '../../api/types.ts';
+import { NoteField } from '../../changes/note-field.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
 import { EnvironmentBadge } from '../badges.tsx';
 import { Button } from '../button.tsx';
 import { DeliveryProof } from '../delivery-proof.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
-import { Field } from '../field.tsx';
 import { RefusalNote } from '../form.tsx';
 import { announce } from '../live-region.tsx';
 import { SkeletonRows } from '../screen-states.tsx';
 import { ScrollRegion } from '../tables.tsx';
 import { toast } from '../toasts.tsx';
 import { FieldDiff } from './field-diff.tsx';
-
-/** Longest note, in characters; the server's limit. */
-const LONGEST_NOTE = 1000;
+import { messages } from './messages.ts';
 
 /**
- * Shows what reverting change `seq` would put back, and does it as a new change. Where something has changed since,
- * it says what, and asks once more.
+ * Shows what reverting change `seq` would restore, and does it as a new change. If something has changed since, it shows
+ * what, and asks once more.
  */
 export function RevertDialog({
   seq,
@@ -33,7 +31,7 @@ export function RevertDialog({
   onClose,
 }: {
   seq: number;
-  /** Where it is about one project. */
+  /** The project, if the screen is about one. */
   project?: string | undefined;
   environments: readonly EnvironmentRecord[];
   onClose: () => void;
@@ -42,7 +40,7 @@ export function RevertDialog({
   const { preview, conflict, apply } = useRevert(seq, onClose);
   const anywayId = useId();
   const differences = preview.data?.differences;
-  // Whoever is sure is so of what they read: when that changes, they are asked again.
+  // Consent applies to what was shown: when that changes, the box must be ticked again.
   const overwritten = JSON.stringify([conflict?.message, differences]);
   const [sureOf, setSureOf] = useState<string>();
   const isSure = sureOf === overwritten;
@@ -59,17 +57,13 @@ export function RevertDialog({
   }
 
   return (
-    <Dialog title={`Revert change ${seq}?`} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
+    <Dialog title={messages.revertTitle(seq)} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
       <form onSubmit={submit} className="flex flex-col gap-3">
-        <p className="text-ink-2">
-          This restores the earlier state as a new change, which can be reverted too.
-        </p>
+        <p className="text-ink-2">{messages.revertHint}</p>
         {conflict !== undefined && (
           <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
             <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
-            <span className="min-w-0">
-              Some of this was changed again after change {seq}. Reverting overwrites those later changes.
-            </span>
+            <span className="min-w-0">{messages.changedAgain(seq)}</span>
           </div>
         )}
         {guarded.map((environment) => (
@@ -77,12 +71,12 @@ export function RevertDialog({
             key={environment.name}
             className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
           >
-            <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
+            <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
             {project !== undefined && <ConnectedClients project={project} environment={environment.name} />}
           </p>
         ))}
         {preview.isPending && <SkeletonRows rows={2} />}
-        {differences?.length === 0 && <p>Nothing to revert: everything is as it was before.</p>}
+        {differences?.length === 0 && <p>{messages.nothingToRevert}</p>}
         {differences !== undefined && differences.length > 0 && (
           <Differences differences={differences} environments={environments} />
         )}
@@ -96,23 +90,14 @@ export function RevertDialog({
               checked={isSure}
               onChange={(event) => setSureOf(event.target.checked ? overwritten : undefined)}
             />
-            Revert anyway and overwrite the later changes
+            {messages.revertAnyway}
           </label>
         )}
-        <Field label="Why" hint="Goes into the history. Optional.">
-          {(props) => (
-            <input
-              {...props}
-              maxLength={LONGEST_NOTE}
-              value={note}
-              onChange={(event) => setNote(event.target.value)}
-            />
-          )}
-        </Field>
+        <NoteField value={note} onChange={setNote} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" data-autofocus disabled={!canApply || apply.isPending}>
-            {apply.isPending ? 'Reverting…' : 'Revert'}
+            {apply.isPending ? messages.reverting : messages.revert}
           </Button>
         </DialogActions>
       </form>
@@ -128,16 +113,21 @@ function Differences({
   environments: readonly EnvironmentRecord[];
 }) {
   return (
-    <ScrollRegion label="What is put back" className="max-h-72 overflow-y-auto rounded-md border border-line">
+    <ScrollRegion
+      label={messages.whatIsRestored}
+      className="max-h-72 overflow-y-auto rounded-md border border-line"
+    >
       <ul className="divide-y divide-line">
         {differences.map(({ environment, key, before, after }) => {
-          const looks = environments.find(({ name }) => name === environment);
+          const found = environments.find(({ name }) => name === environment);
           return (
             <li key={`${environment ?? ''}\n${key ?? ''}`} className="px-3 py-2">
               <p className="mb-1 flex flex-wrap items-center gap-x-1.5">
                 {key !== undefined && <span className="font-mono text-xs break-all">{key}</span>}
-                {key !== undefined && environment !== undefined && <span className="text-ink-3">in</span>}
-                {looks === undefined ? environment : <EnvironmentBadge environment={looks} />}
+                {key !== undefined && environment !== undefined && (
+                  <span className="text-ink-3">{messages.in}</span>
+                )}
+                {found === undefined ? environment : <EnvironmentBadge environment={found} />}
               </p>
               <FieldDiff before={before} after={after} />
             </li>
@@ -149,11 +139,11 @@ function Differences({
 }
 
 interface Preview extends Reverted {
-  /** What has changed since, when something has. */
+  /** Set if something has changed since. */
   readonly conflict?: ApiError;
 }
 
-/** What reverting a change would do, and the way to do it. */
+/** Previews and applies the revert of a change. */
 function useRevert(seq: number, onDone: () => void) {
   const queries = useQueryClient();
   const catchUp = useCatchUp();
@@ -169,23 +159,23 @@ function useRevert(seq: number, onDone: () => void) {
     mutationFn: ({ note, confirmed }: { note: string; confirmed: readonly string[] }) =>
       revertChange(seq, { force: conflict !== undefined, confirmed, note }),
     onSuccess: async (reverted) => {
-      const title = `Change ${seq} was reverted`;
-      announce(`Saved: ${title}`);
+      const title = messages.reverted(seq);
+      announce(messages.saved(title));
       toast({ kind: 'done', title, detail: <DeliveryProof seq={reverted.seq} /> });
       onDone();
       catchUp();
       await queries.invalidateQueries({ queryKey: queryKeys.audit });
     },
     onError: (error) => {
-      announce(`Change ${seq} was not reverted`);
-      // Somebody changed it while the preview was read: show what stands there now.
+      announce(messages.revertFailed(seq));
+      // It was changed while the preview was read: show the current state.
       if (isRefusal(error, 'revision_conflict')) void preview.refetch();
     },
   });
   return { preview, conflict, apply };
 }
 
-/** Where something has changed since, both are wanted: what it is, and what a revert would overwrite. */
+/** If something has changed since, returns both the conflict and what a revert would overwrite. */
 async function previewRevert(seq: number): Promise<Preview> {
   try {
     return await revertChange(seq, { dryRun: true });

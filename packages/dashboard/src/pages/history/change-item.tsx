@@ -1,20 +1,22 @@
-import Undo2 from 'lucide-react/icons/undo-2';
 import { memo, type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { actionText, hasVersions, isRevertible, targetText } from '../../components/audit/action-text.ts';
-import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
+import { actionText, hasVersions, isRevertible } from '../../components/audit/action-text.ts';
+import {
+  AuditEntryRow,
+  EntryPlace,
+  EntryTarget,
+  RevertButton,
+} from '../../components/audit/audit-entry-row.tsx';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
-import { Author, EnvironmentBadge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
+import { Author } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { deliveryText } from '../../components/delivery-proof.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { links } from '../../shell/links.ts';
 import type { Change } from './group-changes.ts';
+import { messages } from './messages.ts';
 
-/** One change of the timeline: what it did, how far it came, and the way back. */
+/** One change of the timeline: what it did, how far it came, and a button to revert it. */
 export const ChangeItem = memo(function ChangeItem({
   change,
   environments,
@@ -26,10 +28,10 @@ export const ChangeItem = memo(function ChangeItem({
   change: Change;
   environments: readonly EnvironmentRecord[];
   delivery: DeliveryRecord | undefined;
-  /** It came while the screen was open. */
+  /** Whether it arrived while the screen was open. */
   isFresh: boolean;
   showsProject: boolean;
-  /** Absent for people who may not. */
+  /** Absent for people without permission. */
   onRevert: ((change: Change) => void) | undefined;
 }) {
   const { seq, entries, first } = change;
@@ -61,10 +63,10 @@ export const ChangeItem = memo(function ChangeItem({
   );
 });
 
-/** As many deeds of one change are shown before "all". */
+/** How many entries of one change are shown before "Show all". */
 const FEW = 4;
 
-/** A change of several deeds: who, where and why once, then what was done, one below the other. */
+/** A change with several entries: author, place and note once, then what was done, one below the other. */
 function ChangeEntries({
   change: { seq, entries, first },
   environments,
@@ -81,27 +83,27 @@ function ChangeEntries({
     (name) => name !== undefined,
   );
   const isOneFlag = flagsOf(entries).size === 1;
-  // The list of changes is newest first; what one of them did is told in its order.
-  const deeds = entries.toReversed();
+  // Changes are listed newest first, but the entries of one in the order in which they happened.
+  const listed = entries.toReversed();
   return (
     <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-1.5">
           <Author actor={first.actor} className="font-medium" />
           <span className="text-ink-2">{summaryOf(entries)}</span>
-          {isOneFlag && <Target entry={first} />}
-          {places.length === 1 && <Place name={places[0] ?? ''} environments={environments} />}
+          {isOneFlag && <EntryTarget entry={first} />}
+          {places.length === 1 && <EntryPlace name={places[0] ?? ''} environments={environments} />}
           <TimeAgo at={first.at} className="text-xs whitespace-nowrap text-ink-3" />
         </p>
         {first.note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{first.note}”</p>}
         <ul className="mt-1.5 space-y-1.5 border-l-2 border-line pl-3">
-          {(isWhole ? deeds : deeds.slice(0, FEW)).map((entry) => (
+          {(isWhole ? listed : listed.slice(0, FEW)).map((entry) => (
             <li key={entry.id}>
               <p className="flex flex-wrap items-baseline gap-x-1.5">
                 <span className="text-xs text-ink-2">{actionText(entry.action, entry)}</span>
-                {!isOneFlag && <Target entry={entry} />}
+                {!isOneFlag && <EntryTarget entry={entry} />}
                 {places.length > 1 && entry.environment !== undefined && (
-                  <Place name={entry.environment} environments={environments} />
+                  <EntryPlace name={entry.environment} environments={environments} />
                 )}
               </p>
               {hasVersions(entry.action, entry) && <FieldDiff before={entry.before} after={entry.after} />}
@@ -115,17 +117,12 @@ function ChangeEntries({
             className="mt-1 min-h-6 text-xs text-accent hover:underline"
             onClick={() => setWhole(!isWhole)}
           >
-            {isWhole ? 'Show fewer' : `Show all ${entries.length}`}
+            {isWhole ? messages.showFewer : messages.showAll(entries.length)}
           </button>
         )}
         {children}
       </div>
-      {onRevert !== undefined && (
-        <Button kind="quiet" className="h-7 px-2" aria-label={`Revert change ${seq}`} onClick={onRevert}>
-          <Undo2 size={14} aria-hidden />
-          <span className="max-sm:sr-only">Revert</span>
-        </Button>
-      )}
+      <RevertButton seq={seq} onRevert={onRevert} />
     </div>
   );
 }
@@ -136,33 +133,10 @@ function flagsOf(entries: readonly AuditEntryRecord[]): ReadonlySet<string> {
 
 function summaryOf(entries: readonly AuditEntryRecord[]): string {
   const flags = flagsOf(entries);
-  if (flags.size > 1) return `changed ${flags.size} flags`;
-  if (flags.size === 0) return `made ${entries.length} changes`;
+  if (flags.size > 1) return messages.changedFlags(flags.size);
+  if (flags.size === 0) return messages.madeChanges(entries.length);
   const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
-  return lead === undefined ? 'changed the flag' : actionText(lead.action, lead);
-}
-
-function Target({ entry }: { entry: AuditEntryRecord }) {
-  const { action, project, target } = entry;
-  if (!action.startsWith('flag.') || project === undefined)
-    return <span className="font-mono text-xs break-all">{targetText(entry)}</span>;
-  return (
-    <Link
-      href={links.flag(project, target)}
-      className="font-mono text-xs break-all text-accent hover:underline"
-    >
-      {target}
-    </Link>
-  );
-}
-
-function Place({ name, environments }: { name: string; environments: readonly EnvironmentRecord[] }) {
-  const environment = environments.find((each) => each.name === name);
-  return (
-    <span className="inline-flex max-w-full items-baseline gap-1.5 text-ink-2">
-      in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
-    </span>
-  );
+  return lead === undefined ? messages.changedFlag : actionText(lead.action, lead);
 }
 
 /** The small line below a change: its number, its project on the screen of all, and how far it came. */
@@ -178,8 +152,8 @@ function DeliveryFigure({
   isChange: boolean;
 }) {
   const parts = [
-    ...(project === undefined ? [] : [`Project ${project}`]),
-    ...(isChange ? [`Change ${seq}`] : []),
+    ...(project === undefined ? [] : [messages.project(project)]),
+    ...(isChange ? [messages.change(seq)] : []),
     ...(delivery === undefined || delivery.streams === 0 ? [] : [deliveryText(delivery)]),
   ];
   return parts.length === 0 ? null : <p className="mt-1 text-xs text-ink-3">{parts.join(' · ')}</p>;

@@ -17,13 +17,13 @@ interface Day {
   readonly changes: readonly Change[];
 }
 
-/** Entries, newest first, as days of changes. Entries of one operation stand together. */
+/** Groups entries, newest first, into days and changes; entries of one operation form one change. */
 export function groupChanges(entries: readonly AuditEntryRecord[]): readonly Day[] {
   const days: { day: string; changes: Change[] }[] = [];
   for (const change of changesOf(entries)) {
     const day = localDay(new Date(change.first.at));
     const last = days.at(-1);
-    // Clocks of nodes differ: a change of the next day may stand below one of the day before. No day comes twice.
+    // The clocks of nodes differ, so days may be out of order; each day is listed once.
     if (last !== undefined && last.day <= day) last.changes.push(change);
     else days.push({ day, changes: [change] });
   }
@@ -41,7 +41,7 @@ function changesOf(entries: readonly AuditEntryRecord[]): readonly Change[] {
   return changes.map(sameAsBefore);
 }
 
-/** Changes by their first entry, so that one that is listed again is the same object and is not drawn again. */
+/** Changes by their first entry, so that a change that is listed again is the same object and is not redrawn. */
 const grouped = new WeakMap<AuditEntryRecord, Change>();
 
 function sameAsBefore(change: Change): Change {
@@ -55,8 +55,8 @@ function sameAsBefore(change: Change): Change {
 }
 
 /**
- * Whether two entries are of one operation: what is reverted is all of it. Entries from before operations were numbered
- * may share a number with those of somebody else, and nobody is to be told to have done what others did.
+ * Whether two entries belong to one operation, which is reverted as a whole. Entries from before operations were numbered
+ * may share a number with another person's, so the author must match too.
  */
 function isOneOperation(newer: AuditEntryRecord, older: AuditEntryRecord): boolean {
   return newer.operation === older.operation && newer.actor === older.actor;
@@ -67,7 +67,7 @@ function localDay(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** How far a change came, over all environments that it touched; `undefined` where nothing is known. */
+/** How far a change came, over all its environments; `undefined` while unknown. */
 export function deliveryOf(
   change: Change,
   bySeq: ReadonlyMap<number, ProjectDelivery>,

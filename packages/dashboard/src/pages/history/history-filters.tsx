@@ -9,20 +9,14 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { CONTROL } from '../../components/field.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
-import { ACTION_CHOICES } from './history-filter.ts';
+import { messages } from './messages.ts';
 
 /** How long after the last key the list is asked for, in milliseconds. */
 const PAUSE_MS = 250;
 
-/** The days that a history can be narrowed to, as the address names them; both are part of it. */
-const DAYS = [
-  { name: 'from', label: 'From day', text: 'From' },
-  { name: 'until', label: 'Until day', text: 'until' },
-] as const;
+const ACTION_NAMES = new Map<string, string>(messages.actions);
 
-const ACTION_NAMES = new Map(ACTION_CHOICES);
-
-/** What of the history is shown; kept in the address. The download has the same, and all of it. */
+/** The filters of the history, kept in the address; the export applies them too. */
 export function HistoryFilters({
   filter,
   environments,
@@ -30,7 +24,7 @@ export function HistoryFilters({
 }: {
   filter: AuditFilter;
   environments: readonly EnvironmentRecord[];
-  /** What is listed: its authors can be chosen too, such as people who were removed. */
+  /** What is listed: its authors can be selected too, including people who were removed. */
   entries: readonly AuditEntryRecord[];
 }) {
   const [params, setParams] = useSearchState();
@@ -46,36 +40,31 @@ export function HistoryFilters({
     return () => clearTimeout(timer);
   }, [text, setParams]);
   useEffect(() => {
-    // The address was changed by something else, as a link to the whole history.
+    // Something else changed the address, such as a link to the whole history.
     if (q === sent.current) return;
     sent.current = q;
     setText(q);
   }, [q]);
   const authors = useAuthors(entries, filter.actor);
-  // What narrows the list can always be seen and taken away, also when it is gone or was never there.
-  const places = withChosen(
+  // An active filter is always listed, so that it can be removed even if its subject was deleted.
+  const places = withSelected(
     environments.map(({ name }) => name),
     filter.environment,
   );
-  const deeds = withChosen(
-    ACTION_CHOICES.map(([action]) => action),
+  const actions = withSelected(
+    messages.actions.map(([action]) => action),
     filter.action,
   );
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchField
-        label="Flag, person or note"
-        className="w-56 max-sm:w-full"
-        value={text}
-        onChange={setText}
-      />
+      <SearchField label={messages.search} className="w-56 max-sm:w-full" value={text} onChange={setText} />
       <Select
-        label="Person"
+        label={messages.person}
         className="max-w-48"
         value={filter.actor ?? ''}
         onChange={(event) => setParams({ actor: event.target.value })}
       >
-        <option value="">Anyone</option>
+        <option value="">{messages.anyone}</option>
         {authors.map(({ actor, name }) => (
           <option key={actor} value={actor}>
             {name}
@@ -84,32 +73,32 @@ export function HistoryFilters({
       </Select>
       {places.length > 0 && (
         <Select
-          label="Environment"
+          label={messages.environment}
           className="max-w-44"
           value={filter.environment ?? ''}
           onChange={(event) => setParams({ environment: event.target.value })}
         >
-          <option value="">Any environment</option>
+          <option value="">{messages.anyEnvironment}</option>
           {places.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </Select>
       )}
       <Select
-        label="What was done"
+        label={messages.action}
         className="max-w-44"
         value={filter.action ?? ''}
         onChange={(event) => setParams({ action: event.target.value })}
       >
-        <option value="">Any action</option>
-        {deeds.map((action) => (
+        <option value="">{messages.anyAction}</option>
+        {actions.map((action) => (
           <option key={action} value={action}>
             {ACTION_NAMES.get(action) ?? action}
           </option>
         ))}
       </Select>
       <span className="flex flex-wrap items-center gap-2">
-        {DAYS.map(({ name, label, text }) => (
+        {messages.days.map(({ name, label, text }) => (
           <label key={name} className="flex items-center gap-1.5 text-ink-2">
             {text}
             <input
@@ -127,22 +116,22 @@ export function HistoryFilters({
         download
         className="ml-auto inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink"
       >
-        <Download size={14} aria-hidden /> Export
-        <span className="sr-only">what is listed, as JSON lines</span>
+        <Download size={14} aria-hidden /> {messages.export}
+        <span className="sr-only">{messages.exportDetail}</span>
       </a>
     </search>
   );
 }
 
-/** Everyone who can have made a change, by name: people, access tokens, and whoever is listed or chosen. */
+/** Everyone who may have made a change, by name: people, access tokens, and the authors of what is listed or selected. */
 function useAuthors(
   entries: readonly AuditEntryRecord[],
-  chosen: string | undefined,
+  selected: string | undefined,
 ): readonly { readonly actor: string; readonly name: string }[] {
   const { data: operators } = useOperators();
   const { data: tokens } = useTokens({ enabled: useCan('admin') });
   const nameOf = usePersonName();
-  // Those of a list that is narrowed to one person since can still be chosen.
+  // Authors of an earlier, wider list stay selectable.
   const [seen] = useState(() => new Set<string>());
   return useMemo(() => {
     for (const { actor } of entries) seen.add(actor);
@@ -150,7 +139,7 @@ function useAuthors(
       ...(operators ?? []).map(({ email }) => `operator:${email}`),
       ...(tokens ?? []).map(({ name }) => `token:${name}`),
       ...seen,
-      ...(chosen === undefined ? [] : [chosen]),
+      ...(selected === undefined ? [] : [selected]),
     ]);
     const named = [...actors].map((actor) => ({ actor, ...nameOf(actor) }));
     const isShared = (name: string) => named.filter((each) => each.name === name).length > 1;
@@ -160,9 +149,9 @@ function useAuthors(
         name: detail !== undefined && isShared(name) ? `${name} (${detail})` : name,
       }))
       .sort((one, other) => one.name.localeCompare(other.name));
-  }, [operators, tokens, entries, seen, chosen, nameOf]);
+  }, [operators, tokens, entries, seen, selected, nameOf]);
 }
 
-function withChosen(choices: readonly string[], chosen: string | undefined): readonly string[] {
-  return chosen === undefined || choices.includes(chosen) ? choices : [...choices, chosen];
+function withSelected(choices: readonly string[], selected: string | undefined): readonly string[] {
+  return selected === undefined || choices.includes(selected) ? choices : [...choices, selected];
 }

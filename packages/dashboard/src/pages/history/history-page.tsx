@@ -5,9 +5,10 @@ import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
 import { filterFromAddress } from './history-filter.ts';
+import { messages } from './messages.ts';
 import { Timeline } from './timeline.tsx';
 
-/** The screen "History": everything that was done to a project. */
+/** The screen "History": everything done in a project. */
 export function HistoryPage() {
   const { project = '' } = useParams<{ project: string }>();
   const environments = useEnvironments(project);
@@ -15,7 +16,7 @@ export function HistoryPage() {
   const [params] = useSearchState();
   const filter = useMemo(() => filterFromAddress(params, project), [params, project]);
   return (
-    <Page title={`History · ${project}`} heading="History">
+    <Page title={`${messages.title} · ${project}`} heading={messages.title}>
       <Timeline filter={filter} environments={environments} deliveries={deliveries} />
     </Page>
   );

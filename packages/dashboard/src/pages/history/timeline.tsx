@@ -13,11 +13,12 @@ import { LOCALE } from '../../components/time-ago.tsx';
 import { ChangeItem } from './change-item.tsx';
 import { type Change, deliveryOf, groupChanges } from './group-changes.ts';
 import { HistoryFilters } from './history-filters.tsx';
+import { messages } from './messages.ts';
 
 const NO_ENTRIES: readonly AuditEntryRecord[] = [];
 const NO_DELIVERIES: readonly ProjectDelivery[] = [];
 
-/** What a filter leaves of the history. Of one project it knows the environments and how far changes came. */
+/** The changes that match a filter. Of one project it knows the environments and how far changes came. */
 export function Timeline({
   filter,
   environments,
@@ -75,7 +76,7 @@ export function Timeline({
       {log.hasOlder && (
         <div className="py-2 text-center">
           <Button onClick={log.loadOlder} disabled={log.isLoadingOlder}>
-            {log.isLoadingOlder ? 'Loading…' : 'Load older changes'}
+            {log.isLoadingOlder ? messages.loading : messages.loadOlder}
           </Button>
         </div>
       )}
@@ -86,7 +87,7 @@ export function Timeline({
   );
 }
 
-/** As many numbers of changes are drawn together, or not at all. */
+/** How many change numbers are drawn together, or not at all. */
 const PART = 20;
 
 /** Changes in parts by their number: a part stays the same when others are put before or after it. */
@@ -106,11 +107,9 @@ function NothingFound({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState
       icon={<HistoryIcon size={20} aria-hidden />}
-      title={isFiltered ? 'Nothing matches the filter' : 'Nothing has happened yet'}
+      title={isFiltered ? messages.nothingMatches : messages.nothingYet}
     >
-      {isFiltered
-        ? 'Remove a filter to see more.'
-        : 'Every change is kept here for good: who made it, when, what it was before, and why.'}
+      {isFiltered ? messages.removeFilter : messages.emptyHint}
     </EmptyState>
   );
 }
@@ -137,8 +136,8 @@ function dayText(day: string, now: Date): string {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   // Days of a clock change are an hour longer or shorter.
   const daysAgo = Math.round((today.getTime() - start.getTime()) / 86_400_000);
-  if (daysAgo === 0) return `Today, ${format.format(start)}`;
-  return daysAgo === 1 ? `Yesterday, ${format.format(start)}` : format.format(start);
+  if (daysAgo === 0) return messages.today(format.format(start));
+  return daysAgo === 1 ? messages.yesterday(format.format(start)) : format.format(start);
 }
 
 /** How far outside of the screen a part of a list is still drawn, in pixels. */
@@ -173,7 +172,7 @@ function NearScreen({ children }: { children: ReactNode }) {
   );
 }
 
-/** Tells of a change whether it came after the list was first shown. `list` names what is listed. */
+/** Returns whether a change arrived after the list was first shown; `list` identifies what is listed. */
 function useIsNew(list: string, entries: readonly AuditEntryRecord[] | undefined): (seq: number) => boolean {
   const shown = useRef<{ list: string; newest: number }>(undefined);
   if (entries !== undefined && shown.current?.list !== list)
@@ -181,10 +180,10 @@ function useIsNew(list: string, entries: readonly AuditEntryRecord[] | undefined
   return useCallback((seq) => shown.current !== undefined && seq > shown.current.newest, []);
 }
 
-/** Reverts a change of a project, once it is known which environments of it are protected. */
+/** Reverts a change once the project's protected environments are known. */
 function ProjectRevert({ project, seq, onClose }: { project: string; seq: number; onClose: () => void }) {
   const { data, isError } = useProject(project);
-  // Without them the server asks for a confirmation that this dialog does not have: it says so.
+  // Without the environments the server refuses an unconfirmed revert, and the dialog shows why.
   if (data === undefined && !isError) return null;
   return <RevertDialog seq={seq} environments={data?.environments ?? []} onClose={onClose} />;
 }

@@ -1,0 +1,55 @@
+/** What people read on the screens "History" and "Audit log". */
+export const messages = {
+  title: 'History',
+  auditTitle: 'Audit log',
+  auditIntro: 'Everything done in all projects, and to people and tokens.',
+  nothingMatches: 'No changes match these filters',
+  nothingYet: 'No changes yet',
+  removeFilter: 'Remove a filter to see more.',
+  emptyHint: 'Every change is recorded here permanently: who made it, when, what it was before, and why.',
+  loadOlder: 'Load older changes',
+  loading: 'Loading…',
+  today: (day: string) => `Today, ${day}`,
+  yesterday: (day: string) => `Yesterday, ${day}`,
+
+  // One change
+  changedFlags: (count: number) => `changed ${count} flags`,
+  madeChanges: (count: number) => `made ${count} changes`,
+  changedFlag: 'changed the flag',
+  showFewer: 'Show fewer',
+  showAll: (count: number) => `Show all ${count}`,
+  project: (name: string) => `Project ${name}`,
+  change: (seq: number) => `Change ${seq}`,
+
+  // Filters
+  search: 'Flag, person or note',
+  person: 'Person',
+  anyone: 'Anyone',
+  environment: 'Environment',
+  anyEnvironment: 'Any environment',
+  action: 'Action',
+  anyAction: 'Any action',
+  days: [
+    { name: 'from', label: 'From day', text: 'From' },
+    { name: 'until', label: 'Until day', text: 'until' },
+  ],
+  export: 'Export',
+  exportDetail: 'what is listed, as JSON lines',
+  /** All actions of a noun, or one action. */
+  actions: [
+    ['flag', 'flags: all'],
+    ['flag.changed', 'flag states'],
+    ['flag.created', 'flags created'],
+    ['flag.updated', 'flags edited'],
+    ['flag.archived', 'flags archived'],
+    ['flag.deleted', 'flags deleted'],
+    ['schedule', 'schedules'],
+    ['key', 'project keys'],
+    ['environment', 'environments'],
+    ['project', 'projects'],
+    ['operator', 'people'],
+    ['invitation', 'invitations'],
+    ['token', 'access tokens'],
+    ['session', 'sign-ins'],
+  ],
+} as const;
