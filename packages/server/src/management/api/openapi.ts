@@ -14,7 +14,9 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', SECURITY.accessToken, { type: 'http', scheme: 'bearer' });
   registry.registerComponent('securitySchemes', SECURITY.session, {
-    ...{ type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
     description:
       `The session of a signed-in operator; over HTTPS the cookie is named \`__Host-${SESSION_COOKIE}\`. ` +
       'Requests that change something must come from a page of this server, with a JSON content type.',

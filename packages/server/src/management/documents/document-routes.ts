@@ -63,7 +63,10 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/projects/{project}/export', id: 'exportProject', tag },
+      method: 'get',
+      path: '/api/projects/{project}/export',
+      id: 'exportProject',
+      tag,
       role: 'viewer',
       summary: 'Export the flags of a project as a document; equal projects have equal documents',
       query: z.strictObject({ format: z.enum(['json', 'yaml']).default('json') }),
@@ -83,7 +86,10 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'post', path: '/api/import', id: 'importProject', tag },
+      method: 'post',
+      path: '/api/import',
+      id: 'importProject',
+      tag,
       role: 'admin',
       summary: 'Import a document into a project; one change per environment',
       query: z.strictObject({

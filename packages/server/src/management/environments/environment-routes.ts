@@ -24,7 +24,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'get', path, id: 'listEnvironments', tag },
+      method: 'get',
+      path,
+      id: 'listEnvironments',
+      tag,
       role: 'viewer',
       summary: 'List the environments of a project',
       answer: {
@@ -40,7 +43,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'post', path, id: 'createEnvironment', tag },
+      method: 'post',
+      path,
+      id: 'createEnvironment',
+      tag,
       role: 'admin',
       summary: 'Create an empty environment',
       body: { schema: z.strictObject({ name: NameSchema, ...appearanceMembers }) },
@@ -59,7 +65,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'patch', path: `${path}/{environment}`, id: 'updateEnvironment', tag },
+      method: 'patch',
+      path: `${path}/{environment}`,
+      id: 'updateEnvironment',
+      tag,
       role: 'admin',
       summary: 'Change the protection, color or position of an environment',
       body: {
@@ -83,7 +92,10 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'delete', path: `${path}/{environment}`, id: 'deleteEnvironment', tag },
+      method: 'delete',
+      path: `${path}/{environment}`,
+      id: 'deleteEnvironment',
+      tag,
       role: 'admin',
       summary: 'Delete an environment and its states',
       answer: {

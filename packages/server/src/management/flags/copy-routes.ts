@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { rawJson } from '../../domain/raw-json.ts';
 import { ok } from '../api/answers.ts';
@@ -48,7 +49,9 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
     {
       method: 'post',
       path: '/api/projects/{project}/environments/{environment}/copy',
-      ...{ id: 'copyFlagStates', tag, role: 'editor' },
+      id: 'copyFlagStates',
+      tag,
+      role: 'editor',
       summary: 'Copy states from another environment as one change: one revision, one frame',
       query: dryRunQuery,
       body: {
@@ -75,14 +78,17 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
     },
     async ({ params, query: { dryRun }, body: { from, keys, deletes, fromRevision }, actor, request }) => {
       const { differences, ...copied } = await copyStates(context, actor, {
-        ...{ ...params, from, extras: deletes ? 'delete' : 'keep' },
-        ...(keys === undefined ? {} : { keys }),
-        ...(fromRevision === undefined ? {} : { fromRevision }),
+        ...params,
+        from,
+        extras: deletes ? 'delete' : 'keep',
+        ...defined({ keys, fromRevision }),
         expected: expectedRevision(request.headers),
         mode: dryRun === 'true' ? 'preview' : 'apply',
       });
       const steps = differences.map(({ key, before, after }) => ({
-        ...{ key, before: rawJson(before), after: rawJson(after) },
+        key,
+        before: rawJson(before),
+        after: rawJson(after),
       }));
       return ok({ ...copied, differences: steps }, { ETag: revisionTag(copied.revision) });
     },
@@ -93,7 +99,10 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/projects/{project}/compare', id: 'compareEnvironments', tag },
+      method: 'get',
+      path: '/api/projects/{project}/compare',
+      id: 'compareEnvironments',
+      tag,
       role: 'viewer',
       summary: 'Compare the states of two environments',
       query: z.strictObject({ from: NameSchema, to: NameSchema }),

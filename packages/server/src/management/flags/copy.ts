@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
@@ -94,11 +95,7 @@ async function stepsOf(
   const differences = await differencesOf(reader, environments);
   return differences.flatMap(({ key, from: after, to: before }) => {
     if (wanted?.has(key) === false || (after === undefined && extras === 'keep')) return [];
-    return {
-      key,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-    };
+    return defined({ key, before, after });
   });
 }
 
@@ -159,11 +156,7 @@ export async function differencesOf(
   return keys.flatMap((key) => {
     const [source, target] = [there.get(key), here.get(key)];
     if (source === target) return [];
-    return {
-      key,
-      ...(source === undefined ? {} : { from: source }),
-      ...(target === undefined ? {} : { to: target }),
-    };
+    return defined({ key, from: source, to: target });
   });
 }
 

@@ -1,4 +1,4 @@
-import { memberText } from '@halyard/protocol';
+import { defined, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
 import { readState } from '../../domain/flag-state-text.ts';
@@ -39,7 +39,10 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
   mount(
     app,
     {
-      ...{ method: 'get', path, id: 'listFlags', tag },
+      method: 'get',
+      path,
+      id: 'listFlags',
+      tag,
       role: 'viewer',
       summary: 'List the flags of a project with their states in every environment',
       query: z.strictObject({
@@ -59,19 +62,18 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       errors: ['project_not_found'],
     },
     async ({ params, query: { archived, q, tag, owner } }) => {
-      const flags = await listFlags(context, params.project, {
-        archived,
-        ...(q === undefined ? {} : { text: q }),
-        ...(tag === undefined ? {} : { tag }),
-        ...(owner === undefined ? {} : { owner }),
-      });
+      const filter = defined({ archived, text: q, tag, owner });
+      const flags = await listFlags(context, params.project, filter);
       return ok({ flags: flags.map(flagRecord) });
     },
   );
   mount(
     app,
     {
-      ...{ method: 'post', path, id: 'createFlag', tag },
+      method: 'post',
+      path,
+      id: 'createFlag',
+      tag,
       role: 'editor',
       summary: 'Create a flag, optionally with its first states',
       body: {
@@ -84,15 +86,19 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'environment_not_found', 'already_exists', 'confirmation_required'],
     },
-    async ({ params, body: { key, ...details }, text, actor }) => {
-      const input = { project: params.project, key, states: readStates(text) };
-      return created(flagRecord(await createFlag(context, actor, { ...input, ...present(details) })));
+    async ({ params, body: { key, description, tags, owner }, text, actor }) => {
+      const details = defined({ description, tags, owner });
+      const input = { project: params.project, key, states: readStates(text), ...details };
+      return created(flagRecord(await createFlag(context, actor, input)));
     },
   );
   mount(
     app,
     {
-      ...{ method: 'get', path: `${path}/{key}`, id: 'getFlag', tag },
+      method: 'get',
+      path: `${path}/{key}`,
+      id: 'getFlag',
+      tag,
       role: 'viewer',
       summary: 'Read one flag with its states in every environment',
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema },
@@ -103,7 +109,10 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
   mount(
     app,
     {
-      ...{ method: 'patch', path: `${path}/{key}`, id: 'updateFlag', tag },
+      method: 'patch',
+      path: `${path}/{key}`,
+      id: 'updateFlag',
+      tag,
       role: 'editor',
       summary: 'Change the description, tags or owner of a flag',
       body: { schema: z.strictObject(flagDetailMembers) },
@@ -111,12 +120,15 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       errors: ['project_not_found', 'flag_not_found'],
     },
     async ({ params, body, actor }) =>
-      ok(flagRecord(await updateFlag(context, actor, { ...params, ...present(body) }))),
+      ok(flagRecord(await updateFlag(context, actor, { ...params, ...defined(body) }))),
   );
   mount(
     app,
     {
-      ...{ method: 'delete', path: `${path}/{key}`, id: 'deleteFlag', tag },
+      method: 'delete',
+      path: `${path}/{key}`,
+      id: 'deleteFlag',
+      tag,
       role: 'admin',
       summary: 'Delete an archived flag; with `archive=true` also a flag in use',
       query: z.strictObject({
@@ -154,20 +166,6 @@ function readStates(text: string): ReadonlyMap<string, StateText> {
   );
 }
 
-/** The same without the members that are `undefined`, which the schemas' types allow and ours do not. */
-function present(text: {
-  description?: string | undefined;
-  tags?: string[] | undefined;
-  owner?: string | undefined;
-}) {
-  const { description, tags, owner } = text;
-  return {
-    ...(description === undefined ? {} : { description }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(owner === undefined ? {} : { owner }),
-  };
-}
-
 const archiveErrors = ['project_not_found', 'flag_not_found', 'confirmation_required'] as const;
 
 /** The answer of an archive of several flags. */
@@ -190,25 +188,39 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
   mount(
     app,
     {
-      ...{ method: 'post', path: `${path}/{key}/archive`, id: 'archiveFlag', tag, role: 'editor' },
+      method: 'post',
+      path: `${path}/{key}/archive`,
+      id: 'archiveFlag',
+      tag,
+      role: 'editor',
       summary: 'Archive a flag: it is no longer served, and its states are kept',
-      ...{ answer, errors: archiveErrors },
+      answer,
+      errors: archiveErrors,
     },
     async ({ params, actor }) => ok(flagRecord(await archiveFlag(context, actor, params))),
   );
   mount(
     app,
     {
-      ...{ method: 'post', path: `${path}/{key}/restore`, id: 'restoreFlag', tag, role: 'editor' },
+      method: 'post',
+      path: `${path}/{key}/restore`,
+      id: 'restoreFlag',
+      tag,
+      role: 'editor',
       summary: 'Restore an archived flag with its states',
-      ...{ answer, errors: archiveErrors },
+      answer,
+      errors: archiveErrors,
     },
     async ({ params, actor }) => ok(flagRecord(await restoreFlag(context, actor, params))),
   );
   mount(
     app,
     {
-      ...{ method: 'post', path: `${path}/archive`, id: 'archiveFlags', tag, role: 'editor' },
+      method: 'post',
+      path: `${path}/archive`,
+      id: 'archiveFlags',
+      tag,
+      role: 'editor',
       summary: 'Archive several flags, each as its own change',
       body: {
         schema: z.strictObject({ keys: z.array(FlagKeySchema).openapi({ minItems: 1, maxItems: MAX_BULK }) }),

@@ -1,4 +1,4 @@
-import { elementsOf, memberText } from '@halyard/protocol';
+import { defined, elementsOf, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
@@ -49,7 +49,13 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'put', path: one, id: 'putFlagState', tag, answer, conditions, errors: refusals },
+      method: 'put',
+      path: one,
+      id: 'putFlagState',
+      tag,
+      answer,
+      conditions,
+      errors: refusals,
       role: 'editor',
       summary: 'Replace a state; the flag and the state are created if missing',
       body: { schema: FlagStateSchema },
@@ -62,19 +68,19 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'patch', path: one, id: 'patchFlagState', tag, answer, conditions, errors: refusals },
+      method: 'patch',
+      path: one,
+      id: 'patchFlagState',
+      tag,
+      answer,
+      conditions,
+      errors: refusals,
       role: 'editor',
       summary: 'Change members of a state; a missing state starts as disabled',
       body: { schema: StatePatchSchema },
     },
     async ({ params, body: { enabled, rolloutPct, unset }, text, actor, request }) => {
-      const valueText = memberText(text, ['value']);
-      const patch = {
-        ...(enabled === undefined ? {} : { enabled }),
-        ...(valueText === undefined ? {} : { valueText }),
-        ...(rolloutPct === undefined ? {} : { rolloutPct }),
-        ...(unset === undefined ? {} : { unset }),
-      };
+      const patch = defined({ enabled, valueText: memberText(text, ['value']), rolloutPct, unset });
       const expected = expectedRevision(request.headers);
       return stateAnswer(await patchState(context, actor, { ...params, patch, expected }));
     },
@@ -82,7 +88,11 @@ export function mountFlagStates(app: ManagementApp, context: ManagementContext):
   mount(
     app,
     {
-      ...{ method: 'delete', path: one, id: 'deleteFlagState', tag, errors: [...guarded, 'flag_not_found'] },
+      method: 'delete',
+      path: one,
+      id: 'deleteFlagState',
+      tag,
+      errors: [...guarded, 'flag_not_found'],
       role: 'editor',
       summary: 'Delete the state in this environment; the flag stays',
       conditions: ['If-Match'],
@@ -97,7 +107,11 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
   mount(
     app,
     {
-      ...{ method: 'get', path, id: 'listFlagStates', tag, errors: places },
+      method: 'get',
+      path,
+      id: 'listFlagStates',
+      tag,
+      errors: places,
       role: 'viewer',
       summary: 'List the states of an environment',
       answer: {
@@ -120,7 +134,11 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
   mount(
     app,
     {
-      ...{ method: 'get', path: one, id: 'getFlagState', tag, errors: [...places, 'flag_not_found'] },
+      method: 'get',
+      path: one,
+      id: 'getFlagState',
+      tag,
+      errors: [...places, 'flag_not_found'],
       role: 'viewer',
       summary: 'Read one state of an environment',
       answer: { status: 200, description: 'The state.', schema: KeyedStateSchema, tagOf },

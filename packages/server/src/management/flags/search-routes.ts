@@ -25,7 +25,11 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/search', id: 'search', tag: 'About', role: 'viewer' },
+      method: 'get',
+      path: '/api/search',
+      id: 'search',
+      tag: 'About',
+      role: 'viewer',
       summary: 'Search projects, environments, flags and project keys',
       query: z.strictObject({
         q: z

@@ -23,7 +23,11 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
   mount(
     app,
     {
-      ...{ method: 'get', path, id: 'listProjectKeys', tag, errors: ['project_not_found'] },
+      method: 'get',
+      path,
+      id: 'listProjectKeys',
+      tag,
+      errors: ['project_not_found'],
       role: 'viewer',
       summary: 'List the keys of a project, including revoked and expired ones',
       answer: {
@@ -37,7 +41,10 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
   mount(
     app,
     {
-      ...{ method: 'post', path, id: 'createProjectKey', tag },
+      method: 'post',
+      path,
+      id: 'createProjectKey',
+      tag,
       role: 'admin',
       summary: 'Create a project key; its value is shown only once',
       body: {
@@ -57,7 +64,9 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
     async ({ params, body, actor }) => {
       const { name, environments, expiresAt } = body;
       const made = await createProjectKey(context, actor, {
-        ...{ project: params.project, name, environments },
+        project: params.project,
+        name,
+        environments,
         ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
       });
       return created({ ...record(made.record), key: made.key });
@@ -66,7 +75,11 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/keys/{id}', id: 'getProjectKey', tag, errors: ['key_not_found'] },
+      method: 'get',
+      path: '/api/keys/{id}',
+      id: 'getProjectKey',
+      tag,
+      errors: ['key_not_found'],
       role: 'viewer',
       summary: 'Read one project key',
       answer: { status: 200, description: 'The key, never its value.', schema: KeyRecordSchema },
@@ -76,7 +89,11 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
   mount(
     app,
     {
-      ...{ method: 'delete', path: '/api/keys/{id}', id: 'revokeProjectKey', tag, errors: ['key_not_found'] },
+      method: 'delete',
+      path: '/api/keys/{id}',
+      id: 'revokeProjectKey',
+      tag,
+      errors: ['key_not_found'],
       role: 'admin',
       summary: 'Revoke a project key permanently and close its streams',
       answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },

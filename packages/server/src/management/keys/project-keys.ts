@@ -1,4 +1,4 @@
-import { formatProjectKey } from '@halyard/protocol';
+import { defined, formatProjectKey } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ProjectKey } from '../../domain/project.ts';
@@ -59,16 +59,15 @@ export async function createProjectKey(
     const known = new Set((await lockAll(transaction, chosen)).map((environment) => environment.name));
     for (const environment of environments)
       if (!known.has(environment)) throw environmentNotFound(environment);
-    const expiry = input.expiresAt === undefined ? {} : { expiresAt: input.expiresAt };
-    const made = {
+    const made = defined({
       id: context.newId(),
       projectId,
       name,
       lastFour: key.slice(-4),
       environments,
       createdAt,
-      ...expiry,
-    };
+      expiresAt: input.expiresAt,
+    });
     await transaction.insertKey(made, digestOf(key));
     return made;
   });

@@ -23,7 +23,10 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/projects', id: 'listProjects', tag },
+      method: 'get',
+      path: '/api/projects',
+      id: 'listProjects',
+      tag,
       role: 'viewer',
       summary: 'List all projects',
       answer: {
@@ -37,7 +40,10 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
   mount(
     app,
     {
-      ...{ method: 'post', path: '/api/projects', id: 'createProject', tag },
+      method: 'post',
+      path: '/api/projects',
+      id: 'createProject',
+      tag,
       role: 'admin',
       summary: 'Create a project with the environments development, staging and production',
       body: { schema: z.strictObject({ name: NameSchema }) },
@@ -49,7 +55,10 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/projects/{project}', id: 'getProject', tag },
+      method: 'get',
+      path: '/api/projects/{project}',
+      id: 'getProject',
+      tag,
       role: 'viewer',
       summary: 'Read one project with its environments',
       answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema },
@@ -60,7 +69,10 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
   mount(
     app,
     {
-      ...{ method: 'delete', path: '/api/projects/{project}', id: 'deleteProject', tag },
+      method: 'delete',
+      path: '/api/projects/{project}',
+      id: 'deleteProject',
+      tag,
       role: 'admin',
       summary: 'Delete a project with its environments, flags and keys',
       answer: { status: 200, schema: DoneSchema, description: 'The project is deleted.' },
