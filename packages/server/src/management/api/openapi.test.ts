@@ -109,3 +109,29 @@ function operations() {
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 }
+
+test('the document is as strict as the server about texts, numbers and conditions', () => {
+  const { schemas, paths } = { schemas: document.components.schemas, paths: document.paths };
+  expect(paths['/api/changes/{seq}']?.get?.parameters).toContainEqual(
+    expect.objectContaining({ name: 'seq', schema: { type: 'integer', minimum: 0 } }),
+  );
+  expect(paths['/api/audit']?.get?.parameters).toContainEqual(
+    expect.objectContaining({
+      name: 'before',
+      schema: expect.objectContaining({ type: 'integer', minimum: 1 }),
+    }),
+  );
+  expect(schemas).toMatchObject({
+    ProjectKey: { properties: { name: { minLength: 1, maxLength: 100 } } },
+    Operator: { properties: { email: { format: 'email' } } },
+    Declaration: {
+      properties: { flags: { additionalProperties: { properties: { tags: { items: { minLength: 1 } } } } } },
+    },
+  });
+  const [ifMatch] = operations().flatMap(({ operation }) =>
+    (operation.parameters ?? []).filter(({ name }) => name === 'If-Match'),
+  );
+  const pattern = new RegExp((ifMatch as unknown as { schema: { pattern: string } }).schema.pattern);
+  for (const right of ['*', '"12"', 'W/"12"', '"1", "2"', '"1",W/"2"']) expect(right).toMatch(pattern);
+  for (const wrong of ['12', '"x"', '', '"1" "2"', '**']) expect(wrong).not.toMatch(pattern);
+});

@@ -183,6 +183,9 @@ export type DescribedOperation<Path extends string, Body, Query> = Omit<
   readonly role: Role | 'anyone';
 };
 
+/** `*`, or revisions as entity tags. */
+const TAGS_PATTERN = String.raw`^(\*|(W/)?"\d{1,15}"(\s*,\s*(W/)?"\d{1,15}")*)$`;
+
 const HEADERS = {
   'If-Match': 'Only if the revision is still this one, as in `"12"`; `*`: only if it exists.',
   'If-None-Match': '`*`: only if it does not exist yet.',
@@ -272,7 +275,15 @@ function headersOf<Path extends string, Body, Query>(
     ...(method === 'get' || role === 'anyone' ? [] : (['X-Change-Note'] as const)),
   ];
   return names.map((name) =>
-    z.object({ [name]: z.string().optional().openapi({ description: HEADERS[name] }) }),
+    z.object({
+      [name]: z
+        .string()
+        .optional()
+        .openapi({
+          description: HEADERS[name],
+          ...(name === 'If-Match' ? { pattern: TAGS_PATTERN } : {}),
+        }),
+    }),
   );
 }
 
@@ -281,9 +292,11 @@ function roleNeeded(role: Role | 'anyone'): string {
   return `Requires the role \`${role}\`${role === 'admin' ? '' : ' or higher'}.`;
 }
 
+const SEQ = z.string().openapi({ type: 'integer', minimum: 0 });
+
 function paramsOf(path: string): z.ZodObject {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-  return z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
+  return z.object(Object.fromEntries(names.map((name) => [name, name === 'seq' ? SEQ : z.string()])));
 }
 
 function contentOf(schema: z.ZodType, mediaTypes: readonly string[] = ['application/json']) {

@@ -67,7 +67,7 @@ export const StatePatchSchema = z
 export const flagTextMembers = {
   description: z.string().openapi({ maxLength: MAX_TEXT.description }).optional(),
   tags: z
-    .array(z.string().openapi({ maxLength: MAX_TEXT.tag }))
+    .array(z.string().openapi({ minLength: 1, maxLength: MAX_TEXT.tag }))
     .openapi({ maxItems: MAX_TAGS })
     .optional(),
 } as const;
@@ -159,10 +159,13 @@ export const FlagRecordSchema = z
   })
   .openapi('Flag');
 
+/** The name of a key, a token or a person. */
+export const LabelSchema = z.string().openapi({ minLength: 1, maxLength: MAX_TEXT.label });
+
 /** What keys and access tokens have in common. */
 export const lifetimeMembers = {
   id: z.string(),
-  name: z.string().openapi({ maxLength: MAX_TEXT.label }),
+  name: LabelSchema,
   createdAt: TimeSchema,
   expiresAt: TimeSchema.optional(),
   revokedAt: TimeSchema.optional(),

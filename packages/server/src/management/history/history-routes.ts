@@ -70,7 +70,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
           // No change is before the first; an empty text would count as 0, and hide them all.
           .min(1)
           .optional()
-          .openapi({ type: 'integer', description: 'Only a smaller `seq`.' }),
+          .openapi({ type: 'integer', minimum: 1, description: 'Only a smaller `seq`.' }),
         limit: z.coerce.number().int().min(1).max(1000).default(100),
         format: z
           .enum(['json', 'ndjson'])

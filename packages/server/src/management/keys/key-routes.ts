@@ -3,7 +3,7 @@ import type { ProjectKey } from '../../domain/project.ts';
 import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
-import { KeyRecordSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import { KeyRecordSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Written } from '../write.ts';
 import {
@@ -49,7 +49,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       summary: 'Create a project key; its value is shown only once',
       body: {
         schema: z.strictObject({
-          name: z.string(),
+          name: LabelSchema,
           environments: z.array(NameSchema),
           expiresAt: TimeSchema.optional(),
         }),

@@ -3,7 +3,7 @@ import type { AccessToken } from '../../domain/people.ts';
 import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import type { ManagementApp } from '../api/management-app.ts';
 import { mount } from '../api/operation.ts';
-import { DoneSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import { DoneSchema, LabelSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
 import { permissionMembers, TokenRecordSchema } from './people-schemas.ts';
@@ -49,7 +49,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       summary: 'Make an access token; its value is shown this once',
       body: {
         schema: z.strictObject({
-          name: z.string(),
+          name: LabelSchema,
           role: permissionMembers.role.optional().openapi({ description: 'By default `admin`.' }),
           canChangeProtected: permissionMembers.canChangeProtected.optional(),
           expiresAt: TimeSchema.optional(),

@@ -7,7 +7,9 @@ import { MAX_TEXT } from '../rules.ts';
 export const RoleSchema = z.enum(ROLES).openapi('Role');
 
 /** A person's e-mail. */
-export const EmailSchema = z.string().openapi({ example: 'ada@example.com', maxLength: 254 });
+export const EmailSchema = z
+  .string()
+  .openapi({ example: 'ada@example.com', format: 'email', maxLength: 254 });
 
 /** A password or one-time token: never answered, never logged. Longer texts are refused before any work. */
 export const SecretSchema = z
