@@ -1,6 +1,6 @@
 import type { Permissions } from './people.ts';
 
-/** Who runs a management operation, what they may do, and why they do it. */
+/** The person or program that runs a management operation, with its permissions and reason. */
 export interface Actor {
   /** `token:<name>`, `operator:<e-mail>` or `system`. */
   readonly name: string;
@@ -13,9 +13,9 @@ export interface Actor {
 /** One row of the audit log. It is never pruned. */
 export interface AuditEntry {
   readonly id: string;
-  /** The change-log row this belongs to, or the last one before it where the operation made none. */
+  /** The change-log row this belongs to, or the last one before it if the operation wrote none. */
   readonly seq: number;
-  /** The last `seq` of the operation that it is part of: the number of the change. */
+  /** The last `seq` of its operation: the number of the change. */
   readonly operation: number;
   readonly actor: string;
   readonly ip?: string;
@@ -27,17 +27,17 @@ export interface AuditEntry {
   readonly environmentId?: string;
   /** The flag key, key id, or name that was acted on. */
   readonly target: string;
-  /** JSON text of what was there before and after; absent for nothing. Never a secret. */
+  /** JSON text of the record before and after; absent where it did not exist. Never a secret. */
   readonly before?: string;
   readonly after?: string;
   /** Epoch milliseconds. */
   readonly at: number;
 }
 
-/** Nouns of deeds that are about people and their credentials: administrators alone read of them. */
+/** Nouns of actions on people and their credentials, which only administrators may read. */
 export const PEOPLE_NOUNS = ['token', 'operator', 'invitation', 'session'] as const;
 
-/** Whether a deed is about people and their credentials. */
+/** Whether an action is about people and their credentials. */
 export function isAboutPeople(action: string): boolean {
   return PEOPLE_NOUNS.some((noun) => action.startsWith(`${noun}.`));
 }

@@ -1,4 +1,4 @@
-/** What a row of the change log can say. */
+/** The kinds of rows in the change log. */
 export const CHANGE_KINDS = [
   'project.created',
   'project.deleted',
@@ -16,7 +16,7 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number];
 /** One row of the change log: the truth that every node follows, in order of `seq`, without gaps. */
 export interface LogRow {
   readonly seq: number;
-  /** Random; tells two histories apart that reuse a `seq` after a lossy failover. */
+  /** Random; distinguishes two histories that reuse a `seq` after a lossy failover. */
   readonly changeId: string;
   readonly kind: ChangeKind;
   readonly projectId: string;
@@ -26,7 +26,7 @@ export interface LogRow {
   readonly revision?: number;
   /** JSON text whose shape depends on `kind`; see {@link ChangePayload}. */
   readonly payload: string;
-  /** Who did it, as the audit log names them; empty in rows of programs that did not write it down. */
+  /** The actor's name, as in the audit log; empty in rows of old versions. */
   readonly actor: string;
   /** Epoch milliseconds of the commit, by the writer's clock; never used for order. */
   readonly at: number;
@@ -47,11 +47,11 @@ export interface ChangePayload {
     readonly expiresAt?: number;
   };
   'key.revoked': { readonly id: string; readonly digest: string };
-  /** Something that nobody is served: descriptions, tokens, operators. It only tells screens to look again. */
+  /** Records that are not served: descriptions, tokens, operators. Screens then reload. */
   'records.changed': { readonly actions: readonly string[] };
 }
 
-/** Where a follower stands in the log. */
+/** A follower's position in the log. */
 export interface Cursor {
   /** Names one history of the database; a restore begins a new one. */
   readonly epoch: string;
@@ -104,7 +104,7 @@ export interface LogPage {
 export interface LogSession {
   /** The heartbeat: where the log ends. `pushed` says whether wake-ups arrive; where they do not, the follower polls. */
   head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
-  /** The next rows after `seq`; at least one where there is one. */
+  /** The next rows after `seq`; at least one if it exists. */
   read(afterSeq: number): Promise<LogPage>;
   /** The change id of row `seq`; `undefined` when the log does not hold that row. */
   changeIdAt(seq: number): Promise<string | undefined>;
@@ -116,7 +116,7 @@ export interface LogSession {
   close(): void;
 }
 
-/** Where the read plane gets its log from: a database (`storage/log-source.ts`), or whatever else can keep these promises. */
+/** Where the read plane gets its log from: a database (`storage/log.ts`), or any other source that keeps these promises. */
 export interface LogSource {
   open(): Promise<LogSession>;
   loadSnapshot(): Promise<Snapshot>;

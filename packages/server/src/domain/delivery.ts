@@ -1,4 +1,4 @@
-/** What one node saw of one change: how many of its streams took the frame, and how soon. */
+/** One node's report on one change: how many of its streams took the frame, and how soon. */
 export interface DeliveryReceipt {
   /** The change's row in the change log. */
   readonly seq: number;
@@ -8,9 +8,9 @@ export interface DeliveryReceipt {
   readonly streams: number;
   /** How many of them have taken it. */
   readonly seen: number;
-  /** Milliseconds from the commit, by the writer's clock, until the slowest of those; 0 where there is none. */
+  /** Milliseconds from the commit, by the writer's clock, until the slowest of those; 0 without any. */
   readonly slowestMs: number;
-  /** When the node drew the line, in epoch milliseconds. */
+  /** When the node stopped counting, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -33,11 +33,11 @@ export interface StreamPresence {
   /** Public id of the project key; empty for streams that were opened without one. */
   readonly keyId: string;
   readonly streams: number;
-  /** When the node last said so, in epoch milliseconds. */
+  /** When the node last reported it, in epoch milliseconds. */
   readonly seenAt: number;
 }
 
-/** What is told of a change over all nodes. */
+/** The delivery of a change over all nodes. */
 export interface DeliveryTotals {
   readonly streams: number;
   readonly seen: number;
@@ -45,26 +45,26 @@ export interface DeliveryTotals {
   readonly nodes: number;
 }
 
-/** What {@link DeliveryStore} is told of the streams that a node holds. */
+/** A node's own count for {@link DeliveryStore.savePresence}. */
 export type StreamCount = Pick<StreamPresence, 'environmentId' | 'keyId' | 'streams'>;
 
 /**
  * Where receipts and presence are kept, for all nodes to see. Nothing here is a change: no log row, no audit row, and
- * whatever is lost is lost. Failures reject with the engine's error.
+ * losses are accepted. Failures reject with the engine's error.
  */
 export interface DeliveryStore {
   saveReceipts(receipts: readonly DeliveryReceipt[]): Promise<void>;
   /** The receipts of the changes from one row of the log to another, both included. */
   receipts(fromSeq: number, toSeq: number): Promise<readonly DeliveryReceipt[]>;
-  /** A change with its receipts; `undefined` where there is none (any more). */
+  /** A change with its receipts; `undefined` where it has none or they were pruned. */
   delivery(seq: number): Promise<Delivery | undefined>;
   /** The newest changes of a project that have receipts, newest first. */
   deliveries(projectId: string, limit: number): Promise<readonly Delivery[]>;
-  /** Replaces what is known of a node's streams. */
+  /** Replaces a node's counts. */
   savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void>;
-  /** What nodes have said at or after `since`, epoch milliseconds, about their streams. */
+  /** The counts that nodes have reported at or after `since`, epoch milliseconds. */
   presence(since: number): Promise<readonly StreamPresence[]>;
-  /** Forgets a node's streams: it stops. */
+  /** Removes the counts of a node that stops. */
   removePresence(node: string): Promise<void>;
   /** Removes receipts beyond {@link RECEIPT_RETENTION} and nodes beyond {@link PRESENCE_MS}. */
   prune(now: number): Promise<void>;
@@ -73,7 +73,7 @@ export interface DeliveryStore {
 /** What the management side reads of a {@link DeliveryStore}. */
 export type DeliveryReader = Pick<DeliveryStore, 'delivery' | 'deliveries' | 'presence'>;
 
-/** A node that has not been heard of for this long is gone, in milliseconds. */
+/** A node without a report for this long no longer counts, in milliseconds. */
 export const PRESENCE_MS = 30_000;
 
 /** How many receipts are kept: of the newest changes, and not longer than this. */
@@ -101,9 +101,9 @@ export interface DeliveryProgress {
   readonly streams: number;
   /** Streams that have taken the frame. */
   readonly seen: number;
-  /** Streams that ended before anybody saw them take it. */
+  /** Streams that ended before they were seen to take it. */
   readonly closed: number;
-  /** Milliseconds from the commit until the slowest of the seen had it; 0 while there is none. */
+  /** Milliseconds from the commit until the slowest of the seen had it; 0 while none has. */
   readonly slowestMs: number;
   /** Nothing more will be counted. */
   readonly isSettled: boolean;

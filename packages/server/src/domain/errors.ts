@@ -28,25 +28,24 @@ export function unavailable(message: string): ServiceError {
 }
 
 /**
- * The storage cannot be used as it is found. The message is one that an operator can act on: what is wrong with
- * which file or server, and what to do.
+ * The storage cannot be used as it is. The message is for the operator: what is wrong with which file or server, and
+ * what to do.
  */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
 }
 
 /**
- * The store cannot be reached, or written, for now: its server is down, starting or a standby, or the way to it is cut.
- * Nothing was written. It heals by itself once the store is back, so it is worth trying again; the cause is the
- * engine's error.
+ * The store cannot be reached, or written, for now: its server is down, starting or a standby, or the network is down.
+ * Nothing was written. Retrying helps once the store is back; the cause is the engine's error.
  */
 export class StoreOutage extends Error {
   override readonly name = 'StoreOutage';
 }
 
 /**
- * Another writer holds for longer than this one waits what both need, as a large import does. Nothing was written, and
- * it is worth trying again; the cause is the engine's error.
+ * Another writer, such as a large import, held a lock for longer than this one waits. Nothing was written, and retrying
+ * helps; the cause is the engine's error.
  */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy';

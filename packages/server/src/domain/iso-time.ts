@@ -7,8 +7,8 @@ export function isTime(at: unknown): at is number {
 }
 
 /**
- * A time as ISO 8601, UTC. Input in epoch milliseconds. The time of a damaged record is shown as the epoch: the list that
- * it is in must work, for people to find and remove it.
+ * A time as ISO 8601, UTC. Input in epoch milliseconds. The time of a damaged record is shown as the epoch: its
+ * list must work, so that people can find and remove it.
  */
 export function isoTime(at: number): string {
   return new Date(isTime(at) ? at : 0).toISOString();

@@ -1,4 +1,4 @@
-/** What somebody may do, least first. Each role may do all that the ones before it may. */
+/** The roles, least first. Each role may do everything that the ones before it may. */
 export const ROLES = ['viewer', 'editor', 'admin'] as const;
 
 /**
@@ -48,7 +48,7 @@ export interface AccessToken {
   readonly lastUsedAt?: number;
 }
 
-/** How long a session lasts, in milliseconds: without being used, and whatever happens. */
+/** How long a session lasts, in milliseconds: unused, and at most. */
 export const SESSION_LIFETIME = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 86_400_000 } as const;
 
 /** A person's sign-in from one browser. Its id is the secret in the cookie; only the digest is kept. */
@@ -66,26 +66,26 @@ export function sessionEnd({ createdAt, lastUsedAt }: Session): number {
   return Math.min(lastUsedAt + SESSION_LIFETIME.idleMs, createdAt + SESSION_LIFETIME.absoluteMs);
 }
 
-/** What a one-time link is for: the first administrator, somebody new, somebody's new password. */
+/** The purpose of a one-time link: the first administrator, a new operator, a new password. */
 export const INVITATION_KINDS = ['setup', 'invite', 'reset'] as const;
 
 /** One of {@link INVITATION_KINDS}. */
 export type InvitationKind = (typeof INVITATION_KINDS)[number];
 
-/** How long a link is good, in milliseconds. */
+/** How long a link is valid, in milliseconds. */
 export const INVITATION_LIFETIME: Readonly<Record<InvitationKind, number>> = {
   setup: 86_400_000,
   invite: 7 * 86_400_000,
   reset: 86_400_000,
 };
 
-/** A link that lets somebody choose a password, once. The token in it is shown once; only its digest is kept. */
+/** A link with which a person chooses a password, once. The token in it is shown once; only its digest is kept. */
 export interface Invitation {
   readonly id: string;
   readonly kind: InvitationKind;
-  /** Lower case. Absent on `setup`: the first administrator says it. */
+  /** Lower case. Absent on `setup`: the first administrator chooses it. */
   readonly email?: string;
-  /** What an invited person will be; on `reset` what the operator was then, for the record. */
+  /** The invited person's role; on `reset` the operator's at that time, for the record. */
   readonly role: Role;
   readonly canChangeProtected: boolean;
   /** The actor's name; for `setup` the node that offers it. */
@@ -97,18 +97,18 @@ export interface Invitation {
   readonly revokedAt?: number;
 }
 
-/** Whether the link still opens something at `now`. */
+/** Whether the link can still be used at `now`. */
 export function isOpen(invitation: Invitation, now: number): boolean {
   return invitation.usedAt === undefined && invitation.revokedAt === undefined && invitation.expiresAt > now;
 }
 
-/** An operator with the hash of the password. The hash goes no further than the check of a password. */
+/** An operator with the hash of the password. The hash is only used to check a password. */
 export interface Credentials {
   readonly operator: Operator;
   readonly passwordHash: string;
 }
 
-/** Reads of who signs in. Part of the store's port; lists are sorted by e-mail, invitations newest first. */
+/** Reads of operators, sessions and links. Part of the store's port; lists are sorted by e-mail, invitations newest first. */
 export interface PeopleReader {
   operators(): Promise<readonly Operator[]>;
   operator(id: string): Promise<Operator | undefined>;
@@ -116,17 +116,17 @@ export interface PeopleReader {
   operatorByEmail(email: string): Promise<Operator | undefined>;
   hasOperators(): Promise<boolean>;
   credentials(email: string): Promise<Credentials | undefined>;
-  /** A session, also one past its end, with whose it is. */
+  /** A session and its operator, even after the session's end. */
   session(digest: string): Promise<{ readonly session: Session; readonly operator: Operator } | undefined>;
-  /** The links to somebody that still open something at `now` (epoch milliseconds); `setup` is to nobody yet. */
+  /** The links that are still open at `now` (epoch milliseconds), without `setup` links. */
   openInvitations(now: number): Promise<readonly Invitation[]>;
   /** Any link, also a used one. */
   invitationByDigest(digest: string): Promise<Invitation | undefined>;
 }
 
-/** Writes of who signs in, as part of one operation. Each leaves its audit row; none holds a secret or a hash. */
+/** Writes of operators, sessions and links, as part of one operation. Each leaves its audit row; none holds a secret or a hash. */
 export interface PeopleTransaction extends PeopleReader {
-  /** From here until commit nobody else changes operators or uses links: what is read next stays true. */
+  /** Locks operators and links until commit: what is read next stays true. */
   lock(): Promise<void>;
   /** A second operator of that e-mail is refused with `already_exists`. */
   insertOperator(operator: Operator, passwordHash: string): Promise<void>;
@@ -135,9 +135,9 @@ export interface PeopleTransaction extends PeopleReader {
   setPassword(operator: Operator, passwordHash: string): Promise<void>;
   /** Removes the operator with the sessions. */
   deleteOperator(operator: Operator): Promise<void>;
-  /** Notes a sign-in. */
+  /** Records a sign-in. */
   insertSession(session: Session, operator: Operator): Promise<void>;
-  /** Notes a sign-out. A session that is not there is no deed. */
+  /** Records a sign-out, unless the session does not exist. */
   deleteSession(digest: string, operator: Operator): Promise<void>;
   /** Ends the operator's sessions, save the one of digest `except`. */
   deleteSessionsOf(operator: Operator, except?: string): Promise<void>;
@@ -150,10 +150,10 @@ export interface PeopleTransaction extends PeopleReader {
   forgetFailures(bucket: string): Promise<void>;
 }
 
-/** Something whose failed sign-ins are counted. */
+/** An account or address whose failed sign-ins are counted. */
 export interface AttemptBucket {
   readonly name: string;
-  /** Failures that it takes within the window; without a limit they are only counted. */
+  /** Failures allowed within the window; without a limit they are only counted. */
   readonly limit?: number;
 }
 
@@ -164,19 +164,19 @@ export interface AttemptWindow {
   readonly windowMs: number;
 }
 
-/** What counting an attempt gave: the failures of each bucket by name, or which of them is full and until when. */
+/** The result of counting an attempt: the failures of each bucket by name, or which of them is full and until when. */
 export type Reservation =
   | { readonly failures: ReadonlyMap<string, number> }
   | { readonly full: string; readonly fullUntil: number };
 
-/** Writes about people that are no changes: no log row, no audit row. */
+/** Writes about people that are not changes: no log row, no audit row. */
 export interface PeopleStore {
   /**
-   * Counts one failure in each bucket before the attempt is made, so that attempts at the same moment cannot pass the
-   * limit together. When a bucket is full nothing is counted, and the time from which it counts anew is given.
+   * Counts one failure in each bucket before the attempt is made, so that simultaneous attempts cannot pass the
+   * limit together. When a bucket is full nothing is counted, and the time is returned at which it starts again.
    */
   reserveAttempt(buckets: readonly AttemptBucket[], window: AttemptWindow): Promise<Reservation>;
-  /** Takes one failure of each bucket back, in one transaction: the attempt was none. */
+  /** Takes back one failure of each bucket, in one transaction: the attempt did not fail. */
   refundAttempt(buckets: readonly string[]): Promise<void>;
   /** Notes that the session, and so its operator, was active at `at`. */
   touchSession(session: Session, at: number): Promise<void>;

@@ -7,7 +7,7 @@ export interface Project {
   readonly createdAt: number;
 }
 
-/** The colours that an environment can have on a screen, beside its name. */
+/** The colors that an environment can have on a screen, beside its name. */
 export const ENVIRONMENT_COLORS = [
   'gray',
   'blue',
@@ -19,10 +19,10 @@ export const ENVIRONMENT_COLORS = [
   'pink',
 ] as const;
 
-/** A colour of an environment. */
+/** A color of an environment. */
 export type EnvironmentColor = (typeof ENVIRONMENT_COLORS)[number];
 
-/** How an environment looks that nobody has given a colour or a place. */
+/** The appearance of an environment without a color or a place of its own. */
 export const PLAIN_APPEARANCE = { protected: false, color: 'gray', position: 0 } as const;
 
 /** One environment of a project: an ordered log of revisions. */
@@ -31,13 +31,13 @@ export interface Environment {
   readonly projectId: string;
   /** Unique in its project, immutable. */
   readonly name: string;
-  /** Counts committed changes. A deleted and recreated environment goes on counting, so no reader goes back in time. */
+  /** Counts committed changes. A recreated environment continues the count of the deleted one, so that no reader goes back in time. */
   readonly revision: number;
   /** Changes to its states need the permission for it, and a confirmation from people. */
   readonly protected: boolean;
   /** How screens tell it apart: one of {@link ENVIRONMENT_COLORS}. */
   readonly color: EnvironmentColor;
-  /** Where it stands among its project's environments on a screen, from 0. */
+  /** Its place among its project's environments on a screen, from 0. */
   readonly position: number;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -50,11 +50,11 @@ export interface Flag {
   readonly key: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Who looks after it: free text, empty where nobody is named. */
+  /** The person or team responsible: free text, may be empty. */
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** Since when it is archived: it has no states, nobody is served it, and it can be restored or deleted. */
+  /** Since when it is archived: it has no states, is not served, and can be restored or deleted. */
   readonly archivedAt?: number;
 }
 
@@ -73,20 +73,20 @@ export interface StoredState {
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly updatedAt: number;
-  /** Who wrote it, as the audit log names them; empty where that was not written down. */
+  /** The actor's name, as in the audit log; empty in old records. */
   readonly updatedBy: string;
 }
 
-/** One step of a change: the new state of a flag, or `null` where it ceases to exist in the environment. */
+/** One step of a change: the new state of a flag, or `null` to remove it from the environment. */
 export type StateOperation = readonly [flagKey: string, state: StateText | null];
 
-/** What is known of a project key after its creation. The key itself is not. (Spec: Project key) */
+/** A project key after its creation, without the key itself. (Spec: Project key) */
 export interface ProjectKey {
   /** Public id; safe in logs and URLs. */
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
-  /** The key's last four characters, to recognise it by. */
+  /** The key's last four characters, to recognize it by. */
   readonly lastFour: string;
   /** Names of the environments it opens. */
   readonly environments: readonly string[];

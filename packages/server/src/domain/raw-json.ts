@@ -8,7 +8,7 @@ export class RawJson {
   }
 }
 
-/** The text as a piece of an answer; `undefined` where there is none. */
+/** The text as a piece of an answer; `undefined` without a text. */
 export function rawJson(text: string | undefined): RawJson | undefined {
   return text === undefined ? undefined : new RawJson(text);
 }

@@ -11,7 +11,7 @@ export interface ServedPlaces {
 export interface OpenStreams {
   /** How many streams have been opened and closed; while it stays the same, so do the counts. */
   readonly turnover: number;
-  /** How many streams are open by environment id and by the key's public id, which is empty where there is no key. */
+  /** How many streams are open by environment id and by the key's public id, which is empty without a key. */
   streamsByKey(): ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
@@ -29,9 +29,9 @@ export type OpenStream = (projectName: string, environmentName: string, reader: 
 export interface Freshness {
   /** Whether reads may be answered: a snapshot is there and not older than the configured limit. */
   canRead(): boolean;
-  /** Whether streams may be opened: every change will be seen, and the node is not on its way out. */
+  /** Whether streams may be opened: every change will be seen, and the node is not stopping. */
   canStream(): boolean;
-  /** What an operator must mend before the node is ready again; `undefined` where waiting may be enough. */
+  /** The problem that an operator must fix before the node is ready; `undefined` where waiting may be enough. */
   trouble(): string | undefined;
   /** Whole seconds since the catalog was last known to be current; `undefined` while it is. */
   staleSeconds(): number | undefined;

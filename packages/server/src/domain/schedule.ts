@@ -1,10 +1,10 @@
-/** What can become of a scheduled change. Only a pending one can still become something else. */
+/** The statuses of a scheduled change. Only a pending one can change. */
 export const SCHEDULE_STATUSES = ['pending', 'done', 'failed', 'cancelled'] as const;
 
-/** What has become of a scheduled change. */
+/** The status of a scheduled change. */
 export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number];
 
-/** A change of flag states that is made at a later time, by whichever node is there first. */
+/** A change of flag states that runs at a later time, on the first node that gets to it. */
 export interface Schedule {
   readonly id: string;
   readonly projectId: string;
@@ -18,7 +18,7 @@ export interface Schedule {
   readonly createdAt: number;
   readonly dueAt: number;
   readonly status: ScheduleStatus;
-  /** When it ceased to be pending. */
+  /** When it was done, failed or cancelled. */
   readonly settledAt?: number;
   /** Why it failed, in a sentence. */
   readonly outcome?: string;
@@ -43,7 +43,7 @@ export function scheduledKeys({ changes }: Pick<Schedule, 'changes'>): readonly 
       return typeof key === 'string' ? [key] : [];
     });
   } catch {
-    // It fails when it is due, and says why.
+    // Damaged: it fails when it is due.
     return [];
   }
 }
@@ -69,7 +69,7 @@ export interface ScheduleReader {
   /** Pending ones first, the next due one at their head; then settled ones, the last settled at their head. */
   list(filter: ScheduleFilter): Promise<readonly Schedule[]>;
   find(id: string): Promise<Schedule | undefined>;
-  /** Pending ones of all projects, the next due one first; those that come after `after`, where it is given. */
+  /** Pending ones of all projects, the next due one first; `after` skips it and those before it. */
   next(limit: number, after?: Pick<Schedule, 'id' | 'dueAt'>): Promise<readonly Schedule[]>;
 }
 
@@ -77,10 +77,10 @@ export interface ScheduleReader {
 export interface ScheduleTransaction extends ScheduleReader {
   insert(schedule: Schedule): Promise<void>;
   /**
-   * Ends a pending schedule; whoever comes second waits for the first to commit and gets `false`. So the change it
-   * stands for is made once when it is made in the same transaction.
+   * Ends a pending schedule. A second caller waits for the first to commit and gets `false`, so a change in the same
+   * transaction runs once.
    */
   settle(schedule: Schedule, settlement: Settlement): Promise<boolean>;
-  /** Cancels the pending schedules that change one of these flags, for it is not there any longer. */
+  /** Cancels the pending schedules that change one of these flags, which were removed. */
   cancelOf(flags: RemovedFlags, settlement: Omit<Settlement, 'status'>): Promise<void>;
 }

@@ -35,7 +35,7 @@ export interface StoreReader {
   accessTokens(): Promise<readonly AccessToken[]>;
   accessTokenByDigest(digest: string): Promise<AccessToken | undefined>;
   audit(filter: AuditFilter): Promise<readonly AuditEntry[]>;
-  /** The operation that wrote the change-log row `seq`; `undefined` when the audit log has none of that number. */
+  /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
   /** What `text` is found in, whatever the case of its letters; the best come first, at most `limit`. */
   search(text: string, limit: number): Promise<readonly SearchHit[]>;
@@ -44,7 +44,7 @@ export interface StoreReader {
 /** The states of an archived flag as they were, by environment id. */
 export type ArchivedStates = ReadonlyMap<string, StateText>;
 
-/** One operation as the audit log tells of it. */
+/** One operation as recorded in the audit log. */
 export interface AuditedOperation {
   /** Of its last change-log row. */
   readonly seq: number;
@@ -56,30 +56,30 @@ export interface AuditedOperation {
 
 /** Which audit entries to read. */
 export interface AuditFilter {
-  /** Leaves out what is about people and their credentials. */
+  /** Leaves out entries about people and their credentials. */
   readonly withoutPeople?: boolean;
   readonly projectId?: string;
   readonly environmentId?: string;
   readonly target?: string;
   /** The whole name, as in `operator:ada@example.com`. */
   readonly actor?: string;
-  /** A whole deed such as `flag.archived`, or a noun alone: `flag`. */
+  /** A whole action such as `flag.archived`, or a noun alone: `flag`. */
   readonly action?: string;
   /** Found in the target, the actor or the note, whatever the case of its letters. */
   readonly text?: string;
-  /** Epoch milliseconds, the first that is meant and the first that is not. */
+  /** Epoch milliseconds: from `since`, before `until`. */
   readonly since?: number;
   readonly until?: number;
   /** Only entries with a smaller `seq`; for paging. */
   readonly beforeSeq?: number;
-  /** Entries at most, save that the last `seq` is given whole: paging by it must skip nothing. */
+  /** Entries at most, except that the last `seq` is always complete, so that paging skips nothing. */
   readonly limit: number;
 }
 
 /**
  * The writes of one management operation. Each appends its change-log and audit rows to the same transaction;
  * all become visible together or not at all. Callers check the rules first; the methods assume they hold, except
- * that an inserted name, key or id which is already there is refused with `already_exists`.
+ * that inserting a name, key or id that exists is refused with `already_exists`.
  */
 export interface StoreTransaction extends StoreReader {
   readonly people: PeopleTransaction;
@@ -88,7 +88,7 @@ export interface StoreTransaction extends StoreReader {
   /** Removes the project with its environments, flags, states and keys. */
   deleteProject(project: Project): Promise<void>;
   /**
-   * Makes the environment, or revives a deleted one of that name with its old id, one revision further on. Gives the
+   * Inserts the environment, or revives a deleted one of that name with its old id and the next revision. Returns the
    * stored one.
    */
   insertEnvironment(environment: Environment): Promise<Environment>;
@@ -96,12 +96,12 @@ export interface StoreTransaction extends StoreReader {
   deleteEnvironment(environment: Environment): Promise<void>;
   /**
    * Locks the environment until commit and gives its current record, so that what is read next cannot change.
-   * Several environments are locked in order of their ids. `undefined` when it is gone.
+   * Several environments are locked in order of their ids. `undefined` when it does not exist.
    */
   lockEnvironment(id: string): Promise<Environment | undefined>;
   /**
-   * Locks the project until commit; before its environments, so that two operations never wait for each other. Whoever
-   * adds an environment takes it, and whoever changes what every environment of the project must agree on.
+   * Locks the project until commit; before its environments, so that two operations never wait for each other. Needed to
+   * add an environment, and to change what all environments of the project must agree on.
    */
   lockProject(id: string): Promise<void>;
   /** Replaces what the environment looks like: `protected`, `color`, `position`. No revision, no frame. */
@@ -125,7 +125,7 @@ export interface StoreTransaction extends StoreReader {
    * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
    * state as it is are dropped; when none is left nothing is written. Locks the environment if that is not done.
    * Gives the environment's revision afterwards and which flags changed. What is scheduled for a flag that loses its
-   * state is canceled, as it is when the flag is archived or deleted: it must not come back by itself.
+   * state is canceled, as it is when the flag is archived or deleted: it must not reappear by itself.
    */
   changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
   insertKey(key: ProjectKey, digest: string): Promise<void>;
@@ -138,11 +138,11 @@ export interface StoreTransaction extends StoreReader {
 /** What {@link StoreTransaction.changeStates} did. */
 export interface StatesChanged {
   readonly revision: number;
-  /** Keys whose state is now another; empty for a no-op. */
+  /** Keys whose state changed; empty for a no-op. */
   readonly changed: readonly string[];
 }
 
-/** What a committed operation gave. */
+/** The result of a committed operation. */
 export interface Committed<T> {
   readonly result: T;
   /** The last change-log row it wrote; `undefined` when it wrote none. */
@@ -151,17 +151,17 @@ export interface Committed<T> {
 
 /**
  * Where projects, environments, flags and keys are kept. The port of the management side; `storage` implements it.
- * Failures that are no {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
+ * Failures other than {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
  */
 export interface Store {
-  /** What is written about people beside the log. */
+  /** Writes about people outside the log. */
   readonly people: PeopleStore;
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   /**
    * Runs one operation in one transaction: state, change log and audit log commit together. When the connection is
-   * lost during COMMIT, the outcome is looked up by change id before this settles; it never guesses. `work` may run
-   * again from its beginning when it met another writer, so all that it decides it decides from what it reads there.
+   * lost during COMMIT, the outcome is looked up by change id before this settles. `work` may run again from its
+   * beginning after a conflict with another writer, so it must base its decisions on what it reads there.
    */
   commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>>;
   /** Notes when keys were last used. Not a change: no log row, no audit row. */
@@ -170,7 +170,7 @@ export interface Store {
   touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/** What can be searched for, in the order in which equally good finds are given. */
+/** The kinds of search hits, in the order of equally good ones. */
 export const SEARCH_KINDS = ['project', 'environment', 'flag', 'key'] as const;
 
 /** What was found. */

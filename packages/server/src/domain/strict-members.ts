@@ -30,7 +30,7 @@ export function readMembers(text: string, path: string, rules: MemberRules): Rea
   return members;
 }
 
-/** Reads an object whose member names are data, such as flag keys; a name given twice is `invalid_argument`. */
+/** Reads an object whose member names are data, such as flag keys; a repeated name is `invalid_argument`. */
 export function readEntries(text: string, path: string, whole?: string): ReadonlyMap<string, string> {
   const entries = membersOf(text);
   if (entries === undefined) throw invalid(`${at(path, whole)} is not an object: expected { … }.`);
@@ -67,7 +67,7 @@ export function invalid(message: string, options?: ErrorOptions): ServiceError {
   return new ServiceError('invalid_argument', message, options);
 }
 
-/** A foreign text for a message: as a JSON string, and short. */
+/** A caller's text for a message: as a JSON string, and short. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }

@@ -12,15 +12,15 @@ export interface StreamParts {
   readonly freshness: Freshness;
 }
 
-/** Streams of environments for those who manage them: the same frames as on `/v1/stream`. */
+/** Streams of environments for people and tokens: the same frames as on `/v1/stream`. */
 export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
   return (projectName, environmentName, { request, stillValid }) => {
-    // First: what this node does not know may be there all the same.
+    // First, because a node that is behind may not know the project yet.
     if (!freshness.canStream())
       throw unavailable('This node cannot follow the changes at the moment; try again shortly.');
     const projectId = catalog.projectId(projectName);
     if (projectId === undefined) {
-      const message = 'There is no project of that name: check the name, or create it.';
+      const message = 'This project does not exist: check the name, or create it.';
       throw new ServiceError('project_not_found', message);
     }
     const environment = catalog.environment(projectId, environmentName);

@@ -9,7 +9,7 @@ import { type CloseCause, Hub } from './streaming/hub.ts';
 import { EvaluationCounters } from './v1/counters.ts';
 
 /**
- * Hears what happens on a read plane: metrics, receipts, dashboards. Each method is called after readers have been
+ * Observes a read plane: for metrics, receipts, dashboards. Each method is called after readers have been
  * served, in the same turn of the event loop, and must not throw.
  */
 export interface ReadPlaneObserver {
@@ -34,19 +34,19 @@ export interface ReadPlaneSettings {
   readonly maxStaleSeconds?: number;
 }
 
-/** What a {@link ReadPlane} is made of. */
+/** Parts of a {@link ReadPlane}. */
 export interface ReadPlaneOptions extends ReadPlaneSettings {
   readonly source: LogSource;
   readonly log: Logger;
 }
 
-/** While the log stays out of reach, every so many failed attempts are worth a warning: about one in half a minute. */
+/** While the log stays out of reach, one of this many failed attempts is logged as a warning: about every half minute. */
 const WARN_EVERY = 16;
 
 /**
  * The read plane of a node: everything between the log and a reader. One row takes this way: the follower reads it,
- * the catalog applies it, the hub hands its frame to every stream of the environment, and only then do the observers
- * hear of it. It needs a log and nothing else: no database, no management.
+ * the catalog applies it, the hub hands its frame to every stream of the environment, and only then are the observers
+ * called. It needs a log and nothing else: no database, no management.
  */
 export class ReadPlane {
   readonly catalog: Catalog;
@@ -55,7 +55,7 @@ export class ReadPlane {
   readonly freshness: NodeFreshness;
   /** The answers of the evaluation interface, counted. */
   readonly counters = new EvaluationCounters();
-  /** Whether the first attempt to follow the log succeeded. Rejects with a {@link StorageError}, which no retry mends. */
+  /** Whether the first attempt to follow the log succeeded. Rejects with a {@link StorageError}, which retrying cannot fix. */
   readonly firstAttempt: Promise<boolean>;
   /** Resolves when the log is followed for the first time. */
   readonly firstLive: Promise<void>;
@@ -73,8 +73,8 @@ export class ReadPlane {
     this.firstLive = this.#firstLive.promise;
     this.hub = new Hub({
       maxQueuedBytes: options.maxQueuedBytes,
-      onClosed: (cause) => this.#tell((observer) => observer.streamClosed?.(cause)),
-      onProgress: (progress) => this.#tell((observer) => observer.progressed?.(progress)),
+      onClosed: (cause) => this.#notify((observer) => observer.streamClosed?.(cause)),
+      onProgress: (progress) => this.#notify((observer) => observer.progressed?.(progress)),
     });
     this.catalog = new Catalog({
       changed: (environment, row) => this.hub.broadcast(environment, row),
@@ -82,7 +82,7 @@ export class ReadPlane {
       keyGone: (id) => this.hub.closeKey(id),
       malformed: (record) => {
         this.#log.error(record, 'a stored record cannot be read and counts as absent');
-        this.#tell((observer) => observer.malformed?.(record));
+        this.#notify((observer) => observer.malformed?.(record));
       },
     });
     this.follower = new Follower({
@@ -93,13 +93,13 @@ export class ReadPlane {
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
         room: () => this.hub.room(),
-        applied: (row) => this.#tell((observer) => observer.applied?.(row)),
+        applied: (row) => this.#notify((observer) => observer.applied?.(row)),
       },
     });
     this.freshness = new NodeFreshness(this.follower, options.maxStaleSeconds);
   }
 
-  /** From now on the observer hears what happens, after those that came before it. */
+  /** Adds an observer, called after the earlier ones. */
   observe(observer: ReadPlaneObserver): void {
     this.#observers.push(observer);
   }
@@ -124,7 +124,7 @@ export class ReadPlane {
 
   #onLive(): void {
     const { seq } = this.follower;
-    this.#tell((observer) => observer.live?.(seq));
+    this.#notify((observer) => observer.live?.(seq));
     this.#log.info({ seq }, 'following the change log');
     this.#firstAttempt.resolve(true);
     this.#firstLive.resolve();
@@ -133,13 +133,13 @@ export class ReadPlane {
   /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
   #onLost(cause: Error): void {
     this.hub.closeAll('listener');
-    this.#tell((observer) => observer.lost?.());
+    this.#notify((observer) => observer.lost?.());
     if (cause instanceof StorageError && !this.follower.hasSnapshot) {
       this.#log.error({ reason: cause.message }, 'the database cannot be used');
       this.#firstAttempt.reject(cause);
       return;
     }
-    // An expected failure is told in its own words; of any other the stack may help.
+    // The message of an expected failure is enough; for any other the stack may help.
     if (cause instanceof StorageError) {
       this.#log.error({ reason: cause.message }, 'the database cannot be used; streams are closed');
     } else {
@@ -156,7 +156,7 @@ export class ReadPlane {
     this.#log[level]({ reason: cause.message, attempts }, message);
   }
 
-  #tell(of: (observer: ReadPlaneObserver) => void): void {
+  #notify(of: (observer: ReadPlaneObserver) => void): void {
     for (const observer of this.#observers) of(observer);
   }
 }

@@ -7,11 +7,11 @@ import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
 
-/** How often the uses of keys are written down, and how often old log rows are looked for, in milliseconds. */
+/** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
 const TOUCH_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 
-/** How long after the start the first old rows are looked for: nodes that restart often must remove them as well. */
+/** When old rows are first removed after the start: nodes that restart often must remove them too. */
 const FIRST_PRUNE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,7 @@ export interface HousekeepingParts {
   readonly log: Logger;
 }
 
-/** The quiet work beside the read path: when keys were last used, and a change log that does not grow for ever. */
+/** Background work: stores when keys were last used, and removes old records. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   readonly #timers: readonly Timer[];
@@ -40,7 +40,7 @@ export class Housekeeping {
     for (const timer of this.#timers) timer.unref();
   }
 
-  /** Writes down which keys have been used since the last time. A failure costs only these dates. */
+  /** Stores which keys have been used since the last time. A failure costs only these dates. */
   async noteUses(): Promise<void> {
     const now = Date.now();
     const { catalog, hub } = this.#parts.plane;
@@ -49,7 +49,7 @@ export class Housekeeping {
     try {
       await this.#parts.store.touchKeys(uses);
     } catch (err) {
-      this.#noteFailure(err, 'the last use of keys could not be written down');
+      this.#noteFailure(err, 'the last use of keys could not be stored');
     }
   }
 
@@ -69,7 +69,7 @@ export class Housekeeping {
       });
       if (pruned > 0) this.#parts.log.info({ pruned }, 'old rows of the change log removed');
     } catch (err) {
-      this.#noteFailure(err, 'old records could not be removed; it is tried again in an hour');
+      this.#noteFailure(err, 'old records could not be removed; retrying in an hour');
     }
   }
 

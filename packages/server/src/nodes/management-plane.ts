@@ -21,7 +21,7 @@ export const RANDOM = {
   randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
-/** What a {@link ManagementPlane} is made of. */
+/** Parts of a {@link ManagementPlane}. */
 export interface ManagementPlaneParts {
   readonly config: Config;
   readonly log: Logger;
@@ -75,11 +75,7 @@ export class ManagementPlane {
       store: deliveries,
       onDropped: parts.onReceiptsDropped,
     });
-    this.#schedules = new ScheduleRunner({
-      context,
-      log,
-      isReady: () => plane.follower.isLive,
-    });
+    this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
     this.#housekeeping = new Housekeeping({ plane, store, database, log, deliveries });
     this.app = new LazyManagementApp({
       context: this.people,
@@ -92,16 +88,14 @@ export class ManagementPlane {
       events: this.activity,
       deliveries: this.activity,
     });
-    // Loaded as soon as the node follows the log, so that no request waits. Should it fail, the next request tries again.
+    // Preloaded, so that no request waits. If it fails, the next request tries again.
     plane.firstLive.then(() => this.app.load()).catch(() => {});
   }
 
-  /** Starts to make scheduled changes. */
+  /** Starts to run scheduled changes. */
   start(): void {
     this.#schedules.start();
   }
-
-  // The steps of a shutdown, each with its place in the order.
 
   /** Before the listeners close: ends the streams of dashboards and writes the last receipts. */
   readonly closeActivity = brief('write the last receipts', () => this.activity.close());

@@ -8,7 +8,7 @@ const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, 
   target, before, after, at`;
 
 /**
- * Audit entries, newest first. The last change is given whole even beyond `limit`, so that paging by `beforeSeq`
+ * Audit entries, newest first. The last change is complete even beyond `limit`, so that paging by `beforeSeq`
  * skips nothing.
  */
 export async function readAudit(queryable: Queryable, filter: AuditFilter): Promise<readonly AuditEntry[]> {
@@ -23,7 +23,7 @@ export async function readAudit(queryable: Queryable, filter: AuditFilter): Prom
   return rows.map(withoutNulls<AuditEntry>);
 }
 
-/** The whole operation that wrote row `seq`; `undefined` when there is no entry of that number. */
+/** The whole operation that wrote row `seq`; `undefined` when it has no entry. */
 export async function readOperation(
   queryable: Queryable,
   seq: number,
@@ -72,7 +72,7 @@ function conditions(filter: AuditFilter): { where: string; parameters: Parameter
     texts.push(...PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${noun}.%'`));
   }
   if (filter.action !== undefined) {
-    // A noun alone stands for all its deeds.
+    // A noun alone means all its actions.
     if (filter.action.includes('.')) add('action =', filter.action);
     else add(`action LIKE`, `${likeText(filter.action)}.%`);
   }

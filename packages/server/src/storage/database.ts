@@ -5,12 +5,12 @@ export interface Queryable {
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]>;
 }
 
-/** What a statement can be given. */
+/** A parameter of a statement. */
 export type Parameter = string | number | null;
 
 /**
- * What a snapshot is read for: one answer to a caller, who does not wait for ever, or a load of everything, which may
- * take as long as its rows keep coming.
+ * The purpose of a snapshot: one answer, for which a caller waits, or a load of everything, which may take as long as
+ * its rows keep arriving.
  */
 export type ReadExtent = 'answer' | 'load';
 
@@ -20,8 +20,8 @@ export interface Database extends Queryable {
    * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
    * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
    * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT, and with
-   * {@link ReadOnlyDatabaseError} on a standby. `work` may run
-   * again, in a new transaction, when it met another writer: it must not act on anything outside.
+   * {@link ReadOnlyDatabaseError} on a standby. `work` may run again in a new transaction after a conflict with another
+   * writer: it must have no other effects.
    */
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
   /** Runs reads in one read-only snapshot (repeatable read). Default `answer`. */
@@ -54,36 +54,32 @@ export interface FeedConnection extends Queryable {
   head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
   /** Called whenever the log may have grown. A hint only. At most one listener. */
   onWake(listener: () => void): void;
-  /** Called once when the session is lost on its own account. At most one listener. */
+  /** Called once when the session is lost, but not by {@link close}. At most one listener. */
   onLost(listener: (cause: Error) => void): void;
   /** Ends the session at once. Safe to call twice. */
   close(): void;
 }
 
-/** COMMIT was sent and its answer never came: the transaction may or may not be there. */
+/** COMMIT was sent and its answer never arrived: the transaction may or may not have committed. */
 export class CommitUncertainError extends Error {
   override readonly name = 'CommitUncertainError';
 }
 
-/** The database takes no writes for now, as a standby does until it is made the primary. */
+/** The database takes no writes for now, like a standby that has not been promoted. */
 export class ReadOnlyDatabaseError extends StoreOutage {}
 
 /**
  * Refuses texts that would not be read back as they were written: with the character U+0000, which PostgreSQL cannot
- * hold, or with half of a surrogate pair, which is no character and has no UTF-8. JSON is not affected: there both are
- * written as escapes. `invalid_argument`.
+ * store, or with half of a surrogate pair, which has no UTF-8. JSON texts write both as escapes. `invalid_argument`.
  */
 export function checkTexts(parameters: readonly Parameter[]): void {
   for (const parameter of parameters) {
     if (typeof parameter !== 'string') continue;
     if (parameter.includes('\0')) throw unfit('the character U+0000');
-    if (!parameter.isWellFormed()) throw unfit('half of a surrogate pair, as "\\ud800"');
+    if (!parameter.isWellFormed()) throw unfit('half of a surrogate pair, such as "\\ud800"');
   }
 }
 
 function unfit(what: string): ServiceError {
-  return new ServiceError(
-    'invalid_argument',
-    `A text holds ${what}, which no name or text here may: leave it out.`,
-  );
+  return new ServiceError('invalid_argument', `A text contains ${what}, which is not allowed: remove it.`);
 }

@@ -13,7 +13,7 @@ interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
   readonly revision: number | null;
 }
 
-/** What one read of the log takes at most. A single row may be larger than `bytes`; it is then read alone. */
+/** The limits of one read of the log. A single row may be larger than `bytes`; it is then read alone. */
 export const PAGE_LIMITS: PageLimits = { rows: 500, bytes: 4 * 1024 * 1024 };
 
 /** Limits of one read, in rows and in bytes of their payloads. */
@@ -52,14 +52,14 @@ export async function readLogPage(
   return { rows, isLast: rows.length < limits.rows && bytes < limits.bytes };
 }
 
-/** The change id of row `seq`; `undefined` when the log has no such row (any more). */
+/** The change id of row `seq`; `undefined` when the log does not hold that row. */
 export async function changeIdAt(queryable: Queryable, seq: number): Promise<string | undefined> {
   const text = 'SELECT change_id AS "changeId" FROM change_log WHERE seq = $1';
   const [row] = await queryable.query<{ changeId: string }>(text, [seq]);
   return row?.changeId;
 }
 
-/** What {@link pruneLog} must keep; a row goes only when both limits let it. */
+/** What {@link pruneLog} must keep; it removes a row only when both limits allow it. */
 export interface PruneOptions {
   /** Epoch milliseconds; rows from this time on are kept. */
   readonly olderThan: number;
@@ -68,8 +68,7 @@ export interface PruneOptions {
 }
 
 /**
- * Removes the oldest rows of the change log, never one that has a kept row before it. Gives how many went.
- * See {@link LOG_RETENTION} for what to keep.
+ * Removes the oldest rows of the change log, never one that has a kept row before it. Returns how many it removed.
  */
 export async function pruneLog(database: Database, options: PruneOptions): Promise<number> {
   const end = await firstKept(database, options);
@@ -99,7 +98,8 @@ async function firstKept(database: Database, options: PruneOptions): Promise<num
 
 /**
  * Reads everything that reads are served from in one snapshot of the database, so that `cursor` and the rows belong
- * together. Nothing is checked here: a damaged row must cost that row only, so the catalog looks at each.
+ * together. Nothing is checked here: the catalog checks each row, so that a damaged one only affects
+ * itself.
  */
 export function loadSnapshot(database: Database): Promise<Snapshot> {
   return database.snapshot(readAll, 'load');

@@ -21,7 +21,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       name TEXT NOT NULL UNIQUE,
       created_at BIGINT NOT NULL
     )`,
-    // A deleted environment keeps its row: the name, when used again, goes on counting from its revision.
+    // A deleted environment keeps its row: when the name is used again, its revisions continue from there.
     `CREATE TABLE environments (
       id TEXT NOT NULL PRIMARY KEY,
       project_id TEXT NOT NULL REFERENCES projects (id),
@@ -151,7 +151,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       used_at BIGINT,
       revoked_at BIGINT
     )`,
-    // Failed sign-ins, by what is counted: an account or an address. The count begins anew after the window.
+    // Failed sign-ins, by what is counted: an account or an address. The count restarts after the window.
     `CREATE TABLE sign_in_failures (
       bucket TEXT NOT NULL PRIMARY KEY,
       failures BIGINT NOT NULL,

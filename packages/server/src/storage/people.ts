@@ -98,19 +98,19 @@ function withFlag<T extends { canChangeProtected: boolean }>({ canChangeProtecte
   return { ...members, canChangeProtected: canChangeProtected !== 0 } as T;
 }
 
-/** What the audit log calls the making of a link. */
+/** The audit action of creating a link, by its kind. */
 const OFFERED: Readonly<Record<InvitationKind, string>> = {
   setup: 'operator.setup_offered',
   invite: 'operator.invited',
   reset: 'operator.reset_offered',
 };
 
-/** Writes of operators, sessions and links in one write transaction. What they did is noted in the journal. */
+/** Writes of operators, sessions and links in one write transaction. Each is recorded in the journal. */
 export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransaction {
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
 
-  /** Writes through `sql` and notes deeds in `journal`. */
+  /** Writes through `sql` and records it in `journal`. */
   constructor(sql: WriteTransaction, journal: Journal) {
     super(sql);
     this.#sql = sql;
@@ -132,10 +132,10 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
     if (inserted.length === 0) {
       throw new ServiceError(
         'already_exists',
-        `There is already an operator "${email}": ask for a new password.`,
+        `The operator "${email}" already exists: ask for a password reset.`,
       );
     }
-    this.#journal.deed({ action: 'operator.joined', target: email, after: textOf(operator) });
+    this.#journal.audit({ action: 'operator.joined', target: email, after: textOf(operator) });
   }
 
   async updateOperator(operator: Operator): Promise<void> {
@@ -147,19 +147,19 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
       ...[id, name, role, canChangeProtected ? 1 : 0],
     );
     const texts = { before: textOf(known), after: textOf(operator) };
-    this.#journal.deed({ action: 'operator.changed', target: email, ...texts });
+    this.#journal.audit({ action: 'operator.changed', target: email, ...texts });
   }
 
   async setPassword({ id, email }: Operator, passwordHash: string): Promise<void> {
     await this.#rows('UPDATE operators SET password_hash = $2 WHERE id = $1', id, passwordHash);
-    this.#journal.deed({ action: 'operator.password_changed', target: email });
+    this.#journal.audit({ action: 'operator.password_changed', target: email });
   }
 
   async deleteOperator(operator: Operator): Promise<void> {
     await this.deleteSessionsOf(operator);
     const deleted = await this.#rows('DELETE FROM operators WHERE id = $1 RETURNING id', operator.id);
     if (deleted.length === 0) return;
-    this.#journal.deed({ action: 'operator.removed', target: operator.email, before: textOf(operator) });
+    this.#journal.audit({ action: 'operator.removed', target: operator.email, before: textOf(operator) });
   }
 
   async insertSession({ digest, createdAt, lastUsedAt }: Session, { id, email }: Operator): Promise<void> {
@@ -168,12 +168,12 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
       ...[digest, id, createdAt, lastUsedAt],
     );
     await this.#rows('UPDATE operators SET last_seen_at = $2 WHERE id = $1', id, createdAt);
-    this.#journal.deed({ action: 'session.started', target: email });
+    this.#journal.audit({ action: 'session.started', target: email });
   }
 
   async deleteSession(digest: string, { email }: Operator): Promise<void> {
     const ended = await this.#rows('DELETE FROM sessions WHERE digest = $1 RETURNING operator_id', digest);
-    if (ended.length > 0) this.#journal.deed({ action: 'session.ended', target: email });
+    if (ended.length > 0) this.#journal.audit({ action: 'session.ended', target: email });
   }
 
   async deleteSessionsOf({ id }: Operator, except = ''): Promise<void> {
@@ -184,7 +184,7 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
     await insertInvitation(this.#sql, invitation, digest);
     const { kind, email = '', role, canChangeProtected, expiresAt } = invitation;
     const after = JSON.stringify({ role, canChangeProtected, expiresAt });
-    this.#journal.deed({ action: OFFERED[kind], target: email, after });
+    this.#journal.audit({ action: OFFERED[kind], target: email, after });
   }
 
   async useInvitation({ id }: Invitation, at: number): Promise<boolean> {
@@ -202,7 +202,7 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
       ...[id, at],
     );
     if (revoked.length === 0) return;
-    this.#journal.deed({ action: 'invitation.revoked', target: email, before: JSON.stringify({ kind }) });
+    this.#journal.audit({ action: 'invitation.revoked', target: email, before: JSON.stringify({ kind }) });
   }
 
   async forgetFailures(bucket: string): Promise<void> {

@@ -46,23 +46,23 @@ export type NullableColumns<T> = {
 
 /** The record of a row: NULL columns become absent members. */
 export function withoutNulls<T>(row: NullableColumns<T>): T {
-  // `T`: its row type differs from it in the NULLs only, and those are gone.
+  // `T`: its row type differs from it only in the NULLs, which are removed here.
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }
 
-/** What stands after the name of a deleted environment in the list of a key; no environment's name can end so. */
+/** Marks the name of a deleted environment in the list of a key; no environment's name can end with it. */
 export const DELETED_MARK = ' (deleted)';
 
 /**
- * Reads a list of texts from a column of JSON text. A damaged column gives an empty list: the list screens must work
- * for people to find and mend it.
+ * Reads a list of texts from a column of JSON text. A damaged column gives an empty list: the list
+ * screens must work, so that people can find and repair it.
  */
 export function parseTextList(column: unknown): readonly string[] {
   try {
     const list: unknown = JSON.parse(String(column));
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : [];
   } catch {
-    // Not JSON: damaged, see above.
+    // Not JSON: damaged.
     return [];
   }
 }
@@ -72,13 +72,13 @@ export function writeArchivedStates(states: ArchivedStates): string {
   return writeJson(new Map([...states].map(([id, state]) => [id, new RawJson(state)])));
 }
 
-/** Reads what {@link writeArchivedStates} wrote; nothing and a damaged text give no states. */
+/** Reads what {@link writeArchivedStates} wrote; an absent or damaged text gives no states. */
 export function parseArchivedStates(text: string | undefined): ReadonlyMap<string, StateText> {
   if (text === undefined) return new Map();
   try {
     JSON.parse(text);
   } catch {
-    // Damaged: whoever restores the flag gets it without states, and can set them.
+    // Damaged: the flag is restored without states, and they can be set again.
     return new Map();
   }
   return new Map(membersOf(text) ?? []);

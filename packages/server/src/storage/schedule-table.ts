@@ -13,7 +13,7 @@ import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
 import { type NullableColumns, withoutNulls } from './rows.ts';
 
-// The change that a schedule made is found through its deed: the number is not known before the commit.
+// The change that a schedule made is found through its audit entry: the number is not known before the commit.
 const SELECT = `SELECT id, project_id AS "projectId", environment_id AS "environmentId", changes, note,
     created_by AS "createdBy", created_at AS "createdAt", due_at AS "dueAt", status, settled_at AS "settledAt",
     outcome, (SELECT max(operation_seq) FROM audit_log
@@ -21,7 +21,7 @@ const SELECT = `SELECT id, project_id AS "projectId", environment_id AS "environ
       AND action = 'schedule.applied') AS seq
   FROM scheduled_changes`;
 
-const DEEDS = {
+const ACTIONS = {
   done: 'schedule.applied',
   failed: 'schedule.failed',
   cancelled: 'schedule.cancelled',
@@ -71,12 +71,12 @@ export class SqlScheduleReader implements ScheduleReader {
   }
 }
 
-/** Writes of scheduled changes in one write transaction. What they did is noted in the journal. */
+/** Writes of scheduled changes in one write transaction. Each is recorded in the journal. */
 export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTransaction {
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
 
-  /** Writes through `sql` and notes deeds in `journal`. */
+  /** Writes through `sql` and records it in `journal`. */
   constructor(sql: WriteTransaction, journal: Journal) {
     super(sql);
     this.#sql = sql;
@@ -92,7 +92,7 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
       [id, projectId, environmentId, changes, note ?? null, createdBy, createdAt, dueAt, status],
     );
     const after = textOf(schedule);
-    this.#journal.deed({ action: 'schedule.created', projectId, environmentId, target: id, after });
+    this.#journal.audit({ action: 'schedule.created', projectId, environmentId, target: id, after });
   }
 
   async settle(schedule: Schedule, { status, at, outcome }: Settlement): Promise<boolean> {
@@ -104,8 +104,8 @@ export class SqlScheduleWriter extends SqlScheduleReader implements ScheduleTran
     );
     if (settled.length === 0) return false;
     const after = outcome === undefined ? {} : { after: JSON.stringify({ reason: outcome }) };
-    const deed = { action: DEEDS[status], projectId, environmentId, target: id };
-    this.#journal.deed({ ...deed, before: textOf(schedule), ...after });
+    const entry = { action: ACTIONS[status], projectId, environmentId, target: id };
+    this.#journal.audit({ ...entry, before: textOf(schedule), ...after });
     return true;
   }
 

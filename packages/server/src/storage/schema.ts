@@ -16,11 +16,11 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** What {@link migrate} stamps new rows with. */
+/** Sources of the times and ids of new rows. */
 export interface MigrateOptions {
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Names the history that begins when the database is made. */
+  /** Names the history that begins with a new database. */
   readonly newId?: () => string;
 }
 
@@ -76,7 +76,7 @@ async function acceptedVersion(database: OpenDatabase, queryable: Queryable): Pr
   );
 }
 
-/** The database's schema version; 0 while there is none. */
+/** The database's schema version; 0 for an empty database. */
 async function schemaVersion(database: OpenDatabase, queryable: Queryable): Promise<number> {
   const tables = await queryable.query(TABLE_EXISTS[database.engine]);
   if (tables.length === 0) return 0;
@@ -87,7 +87,7 @@ async function schemaVersion(database: OpenDatabase, queryable: Queryable): Prom
 }
 
 /**
- * The one question for which the engines have no common words. On PostgreSQL a plain scan of the catalog, because
+ * The one query that differs between the engines. On PostgreSQL a plain scan of the catalog, because
  * `to_regclass` may answer from before the wait for the migration lock.
  */
 const TABLE_EXISTS: Record<OpenDatabase['engine'], string> = {

@@ -4,7 +4,7 @@ import { type NullableColumns, withoutNulls } from './rows.ts';
 
 type HitRow = Omit<NullableColumns<SearchHit>, 'kind'> & { readonly rank: number };
 
-/** Where each kind is looked for; `name` is what it is called, `texts` are what else the words may be in. */
+/** Where each kind is searched: its `name` and the `texts` beside it. */
 const SOURCES: Readonly<Record<SearchHit['kind'], { readonly from: string; readonly texts: string[] }>> = {
   project: {
     from: `SELECT name AS project, name, NULL AS id, NULL AS description, NULL AS "archivedAt"
@@ -31,7 +31,7 @@ const SOURCES: Readonly<Record<SearchHit['kind'], { readonly from: string; reado
   },
 };
 
-/** Finds `text` everywhere: called so, beginning so, so within the name, so elsewhere; at most `limit`. */
+/** Searches everywhere: equal names first, then prefixes, names that contain it, and other texts; at most `limit`. */
 export async function searchEverywhere(
   queryable: Queryable,
   text: string,
@@ -55,7 +55,7 @@ function searchOne(
 ): Promise<HitRow[]> {
   const { from, texts } = SOURCES[kind];
   const words = spellings(text);
-  /** The first of three parameters for each spelling: called so, beginning so, with it inside. */
+  /** `first` is the first of three parameters per spelling: equal, prefix, contained. */
   const any = (test: (first: number) => string) =>
     `(${words.map((_, index) => test(3 * index + 1)).join(' OR ')})`;
   const isIn = (column: string) => any((first) => `lower(${column}) LIKE $${first + 2} ESCAPE '\\'`);
@@ -71,8 +71,8 @@ function searchOne(
 }
 
 /**
- * What `lower(column)` may be where the column holds this text, whatever the case of its letters. To SQLite, and to
- * PostgreSQL in the locale C, `lower` knows the letters of ASCII only: of the others every usual case is asked for.
+ * The values of `lower(column)` that match this text regardless of case. In SQLite, and in PostgreSQL with the locale C,
+ * `lower` only changes ASCII letters, so the usual cases of other letters are listed.
  */
 export function spellings(text: string): readonly string[] {
   const lower = text.toLowerCase();
@@ -86,7 +86,7 @@ function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** A foreign text as LIKE finds it literally, with `ESCAPE '\\'` after the pattern it stands in. */
+/** Escapes a text so that LIKE finds it literally; the pattern needs `ESCAPE '\\'`. */
 export function likeText(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -7,7 +7,7 @@ import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
 import { SqlTransaction } from './transaction.ts';
 
-/** How long the outcome of an uncertain commit is looked for, and how long between two tries. */
+/** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
 const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
 
 /** Thrown through a transaction that has nothing to commit, to end it without a trace. */
@@ -19,7 +19,7 @@ class NothingWritten<T> {
   }
 }
 
-/** The store over either engine. All SQL of the management side is in this folder, and the same for both. */
+/** The store over either engine. All SQL is in this folder, the same for both. */
 export class SqlStore implements Store {
   readonly people: SqlPeopleStore;
   readonly #database: Database;
@@ -86,8 +86,8 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Whether the transaction of `journal` is there. Asked under the lock on the feed, which that transaction held:
-   * once the lock is ours it has ended, one way or the other. Rejects with `uncertain` when nobody can be asked.
+   * Whether the transaction of `journal` committed. Asked under the lock on the feed, which that transaction held: once
+   * this one holds it, that one has ended. Rejects with `uncertain` when the database stays out of reach.
    */
   async #isCommitted(journal: Journal, uncertain: CommitUncertainError): Promise<boolean> {
     const { text, id } = journal.proof;

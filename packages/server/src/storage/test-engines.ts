@@ -17,7 +17,7 @@ export interface TestEngine {
   create(): Promise<TestPlace>;
 }
 
-/** Both engines: every behaviour of the port is tested over each. */
+/** Both engines: everything is tested on each. */
 export const ENGINES: readonly TestEngine[] = [
   {
     name: 'sqlite',

@@ -1,36 +1,29 @@
+import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
 import type { AccessToken } from '../domain/people.ts';
-import type { Environment, Flag, Project, ProjectKey, StateOperation } from '../domain/project.ts';
-import type { ArchivedStates, StatesChanged, StoreTransaction } from '../domain/store.ts';
+import type { Environment, Project, ProjectKey } from '../domain/project.ts';
+import type { StoreTransaction } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
-import { FlagWriter } from './flag-writer.ts';
+import { FlagTransaction } from './flag-transaction.ts';
 import type { Journal } from './journal.ts';
 import { SqlPeopleWriter } from './people.ts';
-import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
+import { ENVIRONMENT_COLUMNS, type EnvironmentRow, toEnvironment } from './reader.ts';
 import { DELETED_MARK, parseTextList } from './rows.ts';
-import { SqlScheduleWriter } from './schedule-table.ts';
-import { StateWriter } from './state-writer.ts';
 
-/** The writes of one operation, over one write transaction. What they did is noted in the journal. */
-export class SqlTransaction extends SqlReader implements StoreTransaction {
+/** All writes of one operation in one write transaction. Each is recorded in the journal. */
+export class SqlTransaction extends FlagTransaction implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
-  override readonly schedules: SqlScheduleWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
-  readonly #flags: FlagWriter;
-  readonly #states: StateWriter;
   readonly #now: () => number;
 
-  /** Writes through `sql` and notes deeds in `journal`; `now` gives epoch milliseconds. */
+  /** Writes through `sql` and records it in `journal`; `now` gives epoch milliseconds. */
   constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
-    super(sql);
+    super(sql, journal, now);
     this.#sql = sql;
     this.#journal = journal;
     this.people = new SqlPeopleWriter(sql, journal);
-    this.schedules = new SqlScheduleWriter(sql, journal);
     this.#now = now;
-    this.#flags = new FlagWriter(sql, journal);
-    this.#states = new StateWriter(sql, journal, now);
   }
 
   async insertProject({ id, name, createdAt }: Project): Promise<void> {
@@ -39,8 +32,8 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
       'INSERT INTO projects (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING id',
       [id, name, createdAt],
     );
-    const deed = { action: 'project.created', projectId: id, target: name, after: JSON.stringify({ name }) };
-    this.#journal.change({ kind: 'project.created', projectId: id, payload: { name } }, [deed]);
+    const entry = { action: 'project.created', projectId: id, target: name, after: JSON.stringify({ name }) };
+    this.#journal.change({ kind: 'project.created', projectId: id, payload: { name } }, [entry]);
   }
 
   async deleteProject({ id, name }: Project): Promise<void> {
@@ -56,8 +49,13 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     }
     const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
     if (deleted.length === 0) return;
-    const deed = { action: 'project.deleted', projectId: id, target: name, before: JSON.stringify({ name }) };
-    this.#journal.change({ kind: 'project.deleted', projectId: id, payload: {} }, [deed]);
+    const entry = {
+      action: 'project.deleted',
+      projectId: id,
+      target: name,
+      before: JSON.stringify({ name }),
+    };
+    this.#journal.change({ kind: 'project.deleted', projectId: id, payload: {} }, [entry]);
   }
 
   async insertEnvironment(environment: Environment): Promise<Environment> {
@@ -73,10 +71,10 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
         )),
     );
     const after = JSON.stringify({ name, revision: stored.revision, ...appearanceOf(stored) });
-    const deed = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
+    const entry = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
     const payload = { name, revision: stored.revision };
     this.#journal.change({ kind: 'environment.created', projectId, environmentId: stored.id, payload }, [
-      deed,
+      entry,
     ]);
     return stored;
   }
@@ -89,11 +87,11 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     );
     if (deleted === undefined) return;
     await this.#rows('DELETE FROM flag_states WHERE environment_id = $1', id);
-    await this.#takeOffKeys(projectId, name);
-    this.#states.forget(id);
+    await this.#removeFromKeys(projectId, name);
+    this.forgetEnvironment(id);
     const before = JSON.stringify({ name, revision: deleted.revision });
-    const deed = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
-    this.#journal.change({ kind: 'environment.deleted', projectId, environmentId: id, payload: {} }, [deed]);
+    const entry = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
+    this.#journal.change({ kind: 'environment.deleted', projectId, environmentId: id, payload: {} }, [entry]);
   }
 
   async updateEnvironment(environment: Environment): Promise<void> {
@@ -107,59 +105,13 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
       'UPDATE environments SET protected = $2, color = $3, position = $4 WHERE id = $1',
       ...[id, environment.protected ? 1 : 0, color, position],
     );
-    this.#states.forget(id);
-    const deed = { action: 'environment.updated', projectId, environmentId: id, target: name };
-    this.#journal.deed({ ...deed, before, after });
-  }
-
-  lockEnvironment(id: string): Promise<Environment | undefined> {
-    return this.#states.lock(id);
+    this.forgetEnvironment(id);
+    const entry = { action: 'environment.updated', projectId, environmentId: id, target: name };
+    this.#journal.audit({ ...entry, before, after });
   }
 
   async lockProject(id: string): Promise<void> {
     await this.#rows('UPDATE projects SET name = name WHERE id = $1', id);
-  }
-
-  async putFlag(flag: Flag): Promise<void> {
-    const known = await this.flag(flag.projectId, flag.key);
-    if (known === undefined) await this.#flags.insert([flag]);
-    else await this.#flags.update(known, flag);
-  }
-
-  insertFlags(flags: readonly Flag[]): Promise<void> {
-    return this.#flags.insert(flags);
-  }
-
-  async deleteFlag(flag: Flag): Promise<void> {
-    const { projectId, key } = flag;
-    const outcome = `The flag "${key}" was deleted.`;
-    await this.schedules.cancelOf({ projectId, keys: [key] }, { at: this.#now(), outcome });
-    await this.#flags.delete(flag, await this.archivedStates(flag));
-  }
-
-  archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void> {
-    return this.#flags.archive(flag, archived);
-  }
-
-  restoreFlag(flag: Flag): Promise<void> {
-    return this.#flags.restore(flag);
-  }
-
-  recreateFlag(flag: Flag, states: ArchivedStates): Promise<void> {
-    return this.#flags.recreate(flag, states);
-  }
-
-  async changeStates(
-    environment: Environment,
-    operations: readonly StateOperation[],
-  ): Promise<StatesChanged> {
-    const written = await this.#states.change(environment, operations);
-    const changed = new Set(written.changed);
-    const keys = operations.flatMap(([key, state]) => (state === null && changed.has(key) ? [key] : []));
-    const { id: environmentId, projectId, name } = environment;
-    const outcome = `A flag that it changes was removed from ${name}.`;
-    await this.schedules.cancelOf({ projectId, environmentId, keys }, { at: this.#now(), outcome });
-    return written;
   }
 
   async insertKey(key: ProjectKey, digest: string): Promise<void> {
@@ -170,11 +122,10 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING id`,
       [id, projectId, name, digest, lastFour, JSON.stringify(environments), createdAt, expiresAt ?? null],
     );
-    const expiry = expiresAt === undefined ? {} : { expiresAt };
-    const after = JSON.stringify({ name, lastFour, environments, ...expiry });
-    const deed = { action: 'key.created', projectId, target: id, after };
-    const payload = { id, digest, environments, ...expiry };
-    this.#journal.change({ kind: 'key.created', projectId, payload }, [deed]);
+    const after = JSON.stringify({ name, lastFour, environments, expiresAt });
+    const entry = { action: 'key.created', projectId, target: id, after };
+    const payload = defined({ id, digest, environments, expiresAt });
+    this.#journal.change({ kind: 'key.created', projectId, payload }, [entry]);
   }
 
   async revokeKey({ id, projectId, name }: ProjectKey, at: number): Promise<void> {
@@ -184,9 +135,9 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
       id,
     );
     if (revoked === undefined) return;
-    const deed = { action: 'key.revoked', projectId, target: id, before: JSON.stringify({ name }) };
+    const entry = { action: 'key.revoked', projectId, target: id, before: JSON.stringify({ name }) };
     const payload = { id, digest: revoked.digest };
-    this.#journal.change({ kind: 'key.revoked', projectId, payload }, [deed]);
+    this.#journal.change({ kind: 'key.revoked', projectId, payload }, [entry]);
   }
 
   async insertAccessToken(token: AccessToken, digest: string): Promise<void> {
@@ -197,27 +148,21 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`,
       [id, name, digest, role, canChangeProtected ? 1 : 0, createdAt, expiresAt ?? null],
     );
-    const after = JSON.stringify({
-      name,
-      role,
-      canChangeProtected,
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-    });
-    this.#journal.deed({ action: 'token.created', target: id, after });
+    const after = JSON.stringify({ name, role, canChangeProtected, expiresAt });
+    this.#journal.audit({ action: 'token.created', target: id, after });
   }
 
   async revokeAccessToken({ id, name }: AccessToken, at: number): Promise<void> {
     const text = 'UPDATE access_tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id';
     if ((await this.#rows(text, at, id)).length === 0) return;
-    this.#journal.deed({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
+    this.#journal.audit({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
   }
 
   /**
-   * Keys were issued for this environment, not for a later one of its name. The mark in the name's place is a name that no
-   * environment can have, so a key that opened nothing else stays a key: its readers get 404, as for any environment
-   * that is not there.
+   * Keys were issued for this environment, not for a later one with its name. The name is marked, not removed, so that a
+   * key without other environments stays valid: its readers get 404, as for any environment that does not exist.
    */
-  async #takeOffKeys(projectId: string, name: string): Promise<void> {
+  async #removeFromKeys(projectId: string, name: string): Promise<void> {
     const keys = await this.#rows<{ id: string; environments: unknown }>(
       'SELECT id, environments FROM project_keys WHERE project_id = $1',
       projectId,
@@ -230,7 +175,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     }
   }
 
-  /** A revived environment is empty where it was not before: that is a new revision of it. */
+  /** A revived environment has lost its flags, which makes a new revision. */
   async #reviveEnvironment(projectId: string, name: string, appearance: readonly Parameter[]) {
     const [revived] = await this.#rows<EnvironmentRow>(
       `UPDATE environments SET deleted_at = NULL, revision = revision + 1, protected = $3, color = $4,
@@ -241,7 +186,7 @@ export class SqlTransaction extends SqlReader implements StoreTransaction {
     return revived;
   }
 
-  /** Runs an INSERT that gives no row when something unique is taken. */
+  /** Runs an INSERT that returns no row when something unique is taken. */
   async #insert<Row>(what: string, text: string, parameters: readonly Parameter[]): Promise<Row> {
     const [row] = await this.#sql.query<Row>(text, parameters);
     if (row !== undefined) return row;

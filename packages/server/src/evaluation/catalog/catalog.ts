@@ -7,7 +7,7 @@ import { LiveEnvironment } from './live-environment.ts';
 /** What a catalog is filled from: a {@link Snapshot} without its place in the log. */
 export type CatalogContents = Omit<Snapshot, 'cursor'>;
 
-/** What happens in the catalog that open streams must hear of. Called in the turn in which the change is applied. */
+/** Events of the catalog that concern open streams. Called in the turn in which the change is applied. */
 export interface CatalogListener {
   /** A change made a new revision of the environment. */
   changed(environment: LiveEnvironment, row: LogRow): void;
@@ -18,12 +18,12 @@ export interface CatalogListener {
   malformed(record: { readonly kind: 'flag' | 'key'; readonly id: string }): void;
 }
 
-/** Longest time between two looks at the clock: it may be set, and a machine that sleeps does not count it down. */
+/** Longest time between two checks of the clock: it may be set, and timers stop while a machine sleeps. */
 const LONGEST_STEP_MS = 1000;
 
 /**
  * The in-memory read model of one node: keys by digest, environments by project and name. Filled from one snapshot,
- * then moved forward row by row. Nothing on the request path looks further than this.
+ * then moved forward row by row. The request path uses nothing else.
  */
 export class Catalog {
   readonly keys: KeyIndex;
@@ -70,7 +70,7 @@ export class Catalog {
       environment?.apply(environment.revision, operations);
     }
     for (const key of contents.keys) {
-      // A revocation that cannot be read is still one.
+      // A damaged revocation still counts.
       if (key.revokedAt === null || key.revokedAt === undefined) this.#addKey(key);
     }
     this.#scheduleExpiry();
@@ -109,7 +109,7 @@ export class Catalog {
         return;
       }
       case 'records.changed':
-        // Nothing that the read model holds.
+        // Not part of the read model.
         return;
     }
   }
@@ -122,7 +122,7 @@ export class Catalog {
   #applyStates(row: LogRow, payload: ChangePayload['flags.changed']): void {
     const environment = this.#byId.get(this.#environmentOf(row).id);
     if (environment === undefined || row.revision === undefined) {
-      throw new Error(`change-log row ${row.seq} changes flags of an environment that is not there`);
+      throw new Error(`change-log row ${row.seq} changes flags of an environment that does not exist`);
     }
     if (row.revision !== environment.revision + 1) {
       throw new Error(

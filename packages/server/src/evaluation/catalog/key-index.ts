@@ -1,5 +1,6 @@
 import type { StoredKey } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
+
 /** What a request needs to know of its key. */
 export interface KeyEntry {
   /** Public id; safe in logs. */
@@ -8,9 +9,9 @@ export interface KeyEntry {
   environments: ReadonlySet<string>;
   /** Epoch milliseconds; `Infinity` where the key does not expire. */
   readonly expiresAt: number;
-  /** Set by each use, cleared when the use has been written down. */
+  /** Set by each use, cleared once the use is stored. */
   used: boolean;
-  /** Set when it is found that its time has come. */
+  /** Set once its expiry has been noticed. */
   isExpired: boolean;
 }
 
@@ -35,7 +36,7 @@ export class KeyIndex {
   }
 
   /**
-   * Finds the live key behind a header. Missing, oversized, unknown and expired ones all give `undefined`: the caller
+   * Finds the live key behind a header. Missing, oversized, unknown and expired ones all return `undefined`: the caller
    * must not be able to tell them apart. (Spec: Authentication 4)
    */
   authenticate(header: string | null): KeyEntry | undefined {
@@ -73,7 +74,7 @@ export class KeyIndex {
     return removed;
   }
 
-  /** Takes a deleted environment off the keys of its project: a later one of its name is another one. */
+  /** Takes a deleted environment off the keys of its project: they must not open a later one of that name. */
   removeEnvironment(projectId: string, name: string): void {
     for (const entry of this.#byDigest.values()) {
       if (entry.projectId !== projectId || !entry.environments.has(name)) continue;
@@ -82,8 +83,8 @@ export class KeyIndex {
   }
 
   /**
-   * The ids of the keys whose time has come since the last call. They are remembered for a day, so that a clock that
-   * was set too far ahead and then right again has not ended them for good.
+   * The ids of the keys that have expired since the last call. They are remembered for a day, so that a clock that
+   * was wrong for a while does not end them for good.
    */
   takeExpired(): readonly string[] {
     const now = this.#now();

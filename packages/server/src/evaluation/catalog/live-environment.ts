@@ -16,8 +16,8 @@ const FRAME_END = encoder.encode('}\n\n');
 const BODY_END = encoder.encode('}}');
 
 /**
- * One environment as readers see it. Bytes are made on first demand and kept until the next revision, so however
- * many readers there are, each body, tag, compressed twin and frame is made once.
+ * One environment as readers see it. Bytes are built on first demand and kept until the next revision, so each
+ * body, tag, compressed form and frame is built once for all readers.
  */
 export class LiveEnvironment {
   readonly id: string;

@@ -1,11 +1,11 @@
 import { REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
 
-/** A body with the header fields that belong to it: what an answer is made of, whoever asks. */
+/** A body with its header fields, shared by all answers. */
 export interface Representation {
   readonly bytes: Uint8Array;
   /** Strong entity tag, quoted. Made from the bytes, so every node gives the same one. */
   readonly etag: string;
-  /** The fields of every answer with this body; kept, because naming them anew for each answer is what costs. */
+  /** The header fields of every answer with this body; kept, because building them costs more than the rest. */
   readonly headers: Headers;
 }
 
@@ -44,9 +44,9 @@ export function representNegotiable(bytes: Uint8Array, revision: number): Repres
   return made;
 }
 
-/** Makes the compressed twin of a representation. Its entity tag is another one, as its bytes are. */
+/** Compresses a representation. The result has its own entity tag, because its bytes differ. */
 export function compress(plain: Representation, encoding: Encoding): Representation {
-  // `Uint8Array<ArrayBuffer>`: every body is made by this process and never sits on shared memory.
+  // `Uint8Array<ArrayBuffer>`: this process creates every body, never on shared memory.
   const source = plain.bytes as Uint8Array<ArrayBuffer>;
   const bytes = encoding === 'gzip' ? Bun.gzipSync(source) : Bun.zstdCompressSync(source);
   const etag = `${plain.etag.slice(0, -1)}-${encoding}"`;

@@ -1,10 +1,8 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Cursor, LogPage, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { Alarm } from './alarm.ts';
-import { reconnectDelayMs } from './reconnect-delay.ts';
 
-/** What a follower tells the rest of the node. */
+/** Callbacks of a {@link Follower}. */
 export interface FollowerListener {
   /** The catalog is whole and current; streams may be opened. */
   live(): void;
@@ -33,13 +31,16 @@ export interface FollowerOptions {
   readonly random?: () => number;
 }
 
-/** Failed reads at one place of the log after which it is left behind by a snapshot. */
+/** Failed reads at one place of the log after which a snapshot skips it. */
 const FAILED_READS = 2;
+
+/** How long to wait before the next attempt to reach the log, in milliseconds. */
+const RECONNECT_MS = { first: 50, longest: 2000 } as const;
 
 /** Longest a write waits for its own node to have applied it, in milliseconds. */
 const APPLY_WAIT_MS = 2000;
 
-/** The log does not go on where this node stands; it must begin again from a snapshot. */
+/** The log does not continue from this node's cursor; the node must reload a snapshot. */
 export class HistoryBrokenError extends Error {
   override readonly name = 'HistoryBrokenError';
 }
@@ -47,7 +48,7 @@ export class HistoryBrokenError extends Error {
 /**
  * Keeps one catalog in step with the log: loads a snapshot, then applies row after row, cursor + 1 or not at all.
  * Wake-ups only say when to look; the log is the truth, and a heartbeat on the same session proves that nothing was
- * missed. When the session fails, the listener hears of it at once and the follower tries again for ever.
+ * missed. When the session fails, the listener is called at once, and the follower retries until it is closed.
  */
 export class Follower {
   readonly #options: Required<FollowerOptions>;
@@ -134,31 +135,31 @@ export class Follower {
     this.#alarm = alarm;
     session.onWake(() => alarm.ring());
     session.onLost((cause) => {
-      // At once, where streams are open. What fails while the log is lost anyway is told when the attempt has ended.
+      // At once, because streams are open. A failure while the log is already lost is reported when the attempt ends.
       if (this.#state !== 'lost') this.#fail(cause);
       alarm.fail(cause);
     });
     try {
       await this.#joinHistory(session);
       while (this.#state !== 'closed') {
-        const pushed = await this.#beat(session);
+        const pushed = await this.#heartbeat(session);
         const { heartbeatMs, pollMs } = this.#options;
-        const nextBeat = performance.now() + (pushed ? heartbeatMs : pollMs);
-        while (await alarm.wait(nextBeat)) await this.#drain(session);
+        const nextHeartbeat = performance.now() + (pushed ? heartbeatMs : pollMs);
+        while (await alarm.wait(nextHeartbeat)) await this.#drain(session);
       }
     } finally {
       session.close();
     }
   }
 
-  /** Goes on from the cursor where the log still knows it; otherwise begins again from a snapshot. */
+  /** Continues from the cursor if the log still has it; otherwise loads a snapshot. */
   async #joinHistory(session: LogSession): Promise<void> {
     const cursor = this.#cursor;
     if (cursor !== undefined && !this.#mustReload && (await isInHistory(session, cursor))) return;
     const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
     if (loaded.changeId !== '' && !(await isInHistory(session, loaded))) {
-      throw this.#broken(`the snapshot's row ${loaded.seq} is another one in the log`);
+      throw this.#broken(`the snapshot's row ${loaded.seq} is a different one in the log`);
     }
     this.#options.catalog.load(contents);
     this.#mustReload = false;
@@ -167,12 +168,12 @@ export class Follower {
   }
 
   /** Asks where the log ends, applies what is missing, and notes that all was well when the question was asked. */
-  async #beat(session: LogSession): Promise<boolean> {
+  async #heartbeat(session: LogSession): Promise<boolean> {
     const askedAt = performance.now();
     const head = await session.head();
     const cursor = this.#cursor;
     if (cursor === undefined || head.epoch !== cursor.epoch || head.seq < cursor.seq) {
-      throw this.#broken(`the log ends at ${head.seq} of another history than row ${cursor?.seq}`);
+      throw this.#broken(`the log ends at ${head.seq} of a different history than row ${cursor?.seq}`);
     }
     if (head.seq > cursor.seq) await this.#drain(session);
     this.#alarm?.throwIfFailed();
@@ -188,7 +189,7 @@ export class Follower {
       for (const row of rows) {
         const room = this.#options.listener.room?.();
         if (room !== undefined) await room;
-        // A follower that was closed, or whose session was lost meanwhile, must not send another byte. [spec Events 5]
+        // Once it is closed or its session is lost, it must not send another byte. [spec Events 5]
         this.#alarm?.throwIfFailed();
         this.#apply(row);
       }
@@ -197,7 +198,7 @@ export class Follower {
     }
   }
 
-  /** What cannot be read twice, because it is too large for the link or damaged, is not tried for ever. */
+  /** After two failures at one place, too large for the link or damaged, the next attempt loads a snapshot. */
   async #read(session: LogSession): Promise<LogPage> {
     try {
       return await session.read(this.seq);
@@ -229,7 +230,7 @@ export class Follower {
 
   #broken(problem: string, cause?: unknown): HistoryBrokenError {
     this.#mustReload = true;
-    return new HistoryBrokenError(`the change log does not go on here: ${problem}`, { cause });
+    return new HistoryBrokenError(`the change log does not continue here: ${problem}`, { cause });
   }
 
   #becomeLive(): void {
@@ -245,7 +246,7 @@ export class Follower {
     const wasLost = this.#state === 'lost';
     this.#state = 'lost';
     this.#lostCause = cause;
-    // A session that is lost while it is followed says so first, and then ends for the same cause.
+    // A lost session fails twice: through its callback, and when its attempt ends for the same cause.
     if (wasLost && this.#attempt > 0) this.#options.listener.stillLost(cause, this.#attempt);
     else if (!wasLost) this.#options.listener.lost(cause);
   }
@@ -256,4 +257,59 @@ async function isInHistory(session: LogSession, cursor: Cursor): Promise<boolean
   const head = await session.head();
   if (head.epoch !== cursor.epoch || head.seq < cursor.seq) return false;
   return cursor.seq === 0 || (await session.changeIdAt(cursor.seq)) === cursor.changeId;
+}
+
+/** How long to wait before attempt `attempt` (0 is the first) to reach the log again: 50 ms to 2 s, half of it jitter. */
+function reconnectDelayMs(attempt: number, random: () => number): number {
+  const ceiling = Math.min(RECONNECT_MS.longest, RECONNECT_MS.first * 2 ** Math.min(attempt, 10));
+  return ceiling / 2 + (random() * ceiling) / 2;
+}
+
+/**
+ * A sleep that can be cut short. A ring between two waits is remembered once, so that no wake-up is lost; after `fail` every wait rejects.
+ */
+class Alarm {
+  #rung = false;
+  #failure: Error | undefined;
+  #waiting: PromiseWithResolvers<boolean> | undefined;
+
+  /** Ends the current wait, or the next one, with `true`. */
+  ring(): void {
+    this.#rung = true;
+    this.#waiting?.resolve(true);
+  }
+
+  /** Ends the current wait and all later ones with a rejection. */
+  fail(cause: Error): void {
+    this.#failure = cause;
+    this.#waiting?.reject(cause);
+  }
+
+  /** Throws what it failed with, if it did. */
+  throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Waits until it rings (`true`) or until `deadline`, a `performance.now()` time (`false`). */
+  async wait(deadline: number): Promise<boolean> {
+    this.throwIfFailed();
+    const delayMs = deadline - performance.now();
+    if (delayMs <= 0) return false;
+    if (!this.#rung) await this.#sleep(delayMs);
+    const rung = this.#rung;
+    this.#rung = false;
+    return rung;
+  }
+
+  async #sleep(delayMs: number): Promise<void> {
+    const waiting = Promise.withResolvers<boolean>();
+    this.#waiting = waiting;
+    const timer = setTimeout(() => waiting.resolve(false), delayMs);
+    try {
+      await waiting.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting = undefined;
+    }
+  }
 }

@@ -20,34 +20,34 @@ const MAX_ROUNDS = 1000;
 /** One frame that went out and is not settled. */
 interface Round {
   readonly change: SentChange;
-  /** Whoever it was sent to; dropped after the first look. */
+  /** The streams it was sent to; dropped after the first look. */
   subscribers: readonly EventStream[];
   readonly streams: number;
-  /** Bytes sent to everybody up to and including this frame. */
+  /** Bytes sent to each stream up to and including this frame. */
   readonly mark: number;
   readonly sentAt: number;
   seen: number;
   closed: number;
   slowestMs: number;
-  /** `seen + closed` when it was last told of. */
-  told: number;
+  /** `seen + closed` at the last report. */
+  reported: number;
 }
 
 /** Parts of a {@link DeliveryWatch}. */
 export interface DeliveryWatchOptions {
   readonly environmentId: string;
-  /** Hears of every step, the last of which is settled. Must not throw. */
+  /** Called with every progress, the last of which is settled. Must not throw. */
   readonly onProgress: (progress: DeliveryProgress) => void;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Milliseconds on a clock that nobody sets. */
+  /** Milliseconds on a monotonic clock. */
   readonly elapsed?: () => number;
 }
 
 /**
- * Finds out which streams of one environment have taken which frames, without a word from the streams: after each
- * round, and then less and less often, it looks at how much is queued. Streams take frames in order, so whoever has
- * no more queued than was sent after a frame has taken that frame and all before it. Only streams that are behind are
+ * Finds out which streams of one environment have taken which frames: after each round, and then less and less often,
+ * it looks at how much each stream has queued. Streams take frames in order, so a stream that has no more queued than
+ * was sent after a frame has taken that frame and all before it. Only streams that are behind are
  * remembered, each once, however many frames they are behind.
  */
 export class DeliveryWatch {
@@ -81,9 +81,9 @@ export class DeliveryWatch {
       streams: subscribers.length,
       mark: this.#sentBytes,
       sentAt: this.#elapsed(),
-      ...{ seen: 0, closed: 0, slowestMs: 0, told: -1 },
+      ...{ seen: 0, closed: 0, slowestMs: 0, reported: -1 },
     });
-    // A look that is about to come takes this round in; putting it off for each would put it off for ever.
+    // The next look includes this round; delaying it for each round could delay it forever.
     if (this.#timer !== undefined && this.#step === 1) return;
     this.#step = 0;
     this.#schedule();
@@ -99,7 +99,7 @@ export class DeliveryWatch {
       this.#lookAtAll(round, now);
       round.subscribers = [];
     }
-    this.#tell();
+    this.#report();
     this.#schedule();
   }
 
@@ -108,7 +108,7 @@ export class DeliveryWatch {
     return this.#rounds[number - this.#first] as Round;
   }
 
-  /** The first look at a round: nearly everybody has taken it. */
+  /** The first look at a round: nearly every stream has taken it. */
   #lookAtAll(round: Round, now: number): void {
     const sentSince = this.#sentBytes - round.mark;
     const isAnyBehind = this.#behind.size > 0;
@@ -121,7 +121,7 @@ export class DeliveryWatch {
     }
   }
 
-  /** Moves on whoever was behind, as far as they have got. Those that have ended have not seen the rest. */
+  /** Advances the streams that were behind. Those that have ended have not seen the rest. */
   #lookAtThoseBehind(now: number): void {
     for (const [subscriber, number] of this.#behind) {
       const queued = subscriber.queuedBytes;
@@ -137,8 +137,8 @@ export class DeliveryWatch {
     }
   }
 
-  /** Tells of the rounds that have moved, and lets go of those that are settled. */
-  #tell(): void {
+  /** Reports the rounds that have progressed, and drops those that are settled. */
+  #report(): void {
     const since = this.#elapsed() - PATIENCE_MS;
     const surplus = this.#rounds.length - MAX_ROUNDS;
     let settled = 0;
@@ -146,8 +146,8 @@ export class DeliveryWatch {
       const { streams, seen, closed, slowestMs, sentAt } = round;
       const isSettled = seen + closed === streams || sentAt <= since || index < surplus;
       if (isSettled) settled = index + 1;
-      if (!isSettled && round.told === seen + closed) continue;
-      round.told = seen + closed;
+      if (!isSettled && round.reported === seen + closed) continue;
+      round.reported = seen + closed;
       const { environmentId } = this.#options;
       this.#options.onProgress({
         ...{ seq: round.change.seq, environmentId, streams, seen, closed, slowestMs, isSettled },

@@ -31,7 +31,7 @@ export interface HubOptions {
 
 /**
  * Every open stream of the node. Hands the same bytes to every subscriber of an environment, ends streams when their
- * key, their environment or the node's listener is gone, and keeps idle ones alive. (Spec: Events)
+ * key, their environment or the node's listener is lost, and keeps idle ones alive. (Spec: Events)
  */
 export class Hub {
   readonly #options: HubOptions;

@@ -9,13 +9,9 @@ export function authenticate(context: EvaluationContext, request: Request): KeyE
   const key = findKey(context, request);
   const waitSeconds = context.rateLimiter?.take(key) ?? 0;
   if (waitSeconds > 0) {
-    throw new ServiceError(
-      'rate_limited',
-      'This key has sent too many requests: wait, then go on more slowly.',
-      {
-        retryAfterSeconds: waitSeconds,
-      },
-    );
+    throw new ServiceError('rate_limited', 'This key has sent too many requests: wait, then send fewer.', {
+      retryAfterSeconds: waitSeconds,
+    });
   }
   return key;
 }
@@ -61,7 +57,7 @@ export function openEnvironment(context: EvaluationContext, key: KeyEntry, name:
   return environment;
 }
 
-/** Unwraps what a parser of the protocol read, or refuses with its sentence. */
+/** The value that a parser of the protocol read; refuses with its message. */
 export function accept<T>(parsed: Parsed<T>): T {
   if (!parsed.ok) throw new ServiceError('invalid_argument', parsed.problem);
   return parsed.value;

@@ -1,9 +1,12 @@
+import { REQUEST_ID_HEADER, REVISION_HEADER, SERVICE_KEY_HEADER, STALE_HEADER } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
 import { errorResponse, hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
 import type { EvaluationContext } from './context.ts';
-import { allowOrigin, preflight } from './cors.ts';
 import type { EvaluationOperation } from './counters.ts';
+
+const EXPOSED = ['ETag', 'Retry-After', REVISION_HEADER, STALE_HEADER, REQUEST_ID_HEADER].join(', ');
+const ACCEPTED = [SERVICE_KEY_HEADER, 'Content-Type', 'If-None-Match', REQUEST_ID_HEADER].join(', ');
 
 /** Answers one kind of request; refuses by throwing. */
 export type Handler<Path extends string> = (
@@ -40,7 +43,7 @@ export function unknownPath(context: EvaluationContext) {
     isPreflight(context, request) ? preflight(context, request, ['GET', 'POST']) : refuse(request, server);
 }
 
-/** Whether this is a browser's question before the request itself. */
+/** Whether this is a browser's preflight request. */
 function isPreflight(context: EvaluationContext, request: Request): boolean {
   return request.method === 'OPTIONS' && context.corsOrigins.size > 0;
 }
@@ -88,4 +91,23 @@ function observed<Path extends string>(
 
 function contextOf(context: EvaluationContext, requestId: string) {
   return { docsUrl: context.docsUrl, log: context.log, requestId };
+}
+
+/** Lets a page of a listed origin read the answer. Never with credentials, never for every origin. */
+function allowOrigin(context: EvaluationContext, request: Request, response: Response): Response {
+  response.headers.append('Vary', 'Origin');
+  const origin = request.headers.get('Origin');
+  if (origin === null || !(context.corsOrigins.has(origin) || context.corsOrigins.has('*'))) return response;
+  response.headers.set('Access-Control-Allow-Origin', origin);
+  response.headers.set('Access-Control-Expose-Headers', EXPOSED);
+  return response;
+}
+
+/** Answers a browser's preflight request, which needs no key. */
+function preflight(context: EvaluationContext, request: Request, methods: readonly string[]): Response {
+  const response = new Response(null, { status: 204 });
+  response.headers.set('Access-Control-Allow-Methods', methods.join(', '));
+  response.headers.set('Access-Control-Allow-Headers', ACCEPTED);
+  response.headers.set('Access-Control-Max-Age', '600');
+  return allowOrigin(context, request, response);
 }

@@ -4,13 +4,12 @@ interface Bucket {
 }
 
 /**
- * A token bucket per project key: `perSecond` requests a second, bursts of the same size. Off by default; the code
- * `rate_limited` is wired for the phase that enforces it. (Spec: Limits 1)
+ * A token bucket per project key: `perSecond` requests a second, bursts of the same size. (Spec: Limits 1)
  */
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #now: () => number;
-  /** By the key's record, and gone with it. */
+  /** By the key's record; weak, so that a bucket goes with its key. */
   readonly #buckets = new WeakMap<object, Bucket>();
 
   /** `now` is a monotonic clock in milliseconds. */
@@ -19,7 +18,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Takes one request from the key's bucket. Gives 0 when it may pass, otherwise the seconds to wait. */
+  /** Takes one request from the key's bucket. Returns 0 when it may pass, otherwise the seconds to wait. */
   take(key: object): number {
     const now = this.#now();
     const bucket = this.#refill(key, now);

@@ -18,7 +18,7 @@ import { endpoint, unknownPath } from './endpoint.ts';
 export function evaluationRoutes(context: EvaluationContext): Routes {
   const routes = {
     '/v1/flags': endpoint<'/v1/flags'>(context, { GET: { operation: 'all', handler: readAll } }),
-    // A POST to this path is the batch read; a GET reads the flag that happens to be called `batch`.
+    // A POST to this path is the batch read; a GET reads the flag with the key `batch`.
     '/v1/flags/batch': endpoint<'/v1/flags/batch'>(context, {
       GET: { operation: 'single', handler: (request, requestId) => readOne(request, 'batch', requestId) },
       POST: { operation: 'batch', handler: readBatch },
@@ -50,7 +50,7 @@ export function evaluationRoutes(context: EvaluationContext): Routes {
   async function readBatch(request: Request, requestId: string): Promise<Response> {
     authenticate(context, request);
     const body = await readBody(request, MAX_BATCH_BYTES);
-    // A body may take its time: what counts is whether the key is still a live one now.
+    // Reading the body may take long: the key must still be live now.
     const key = findKey(context, request);
     const { env, keys } = accept(parseBatchRequest(body));
     const environment = openEnvironment(context, key, env);
@@ -75,7 +75,7 @@ export function evaluationRoutes(context: EvaluationContext): Routes {
 function flagNotFound(): ServiceError {
   return new ServiceError(
     'flag_not_found',
-    'There is no flag of that key in this environment: check the key, or create the flag.',
+    'This flag does not exist in this environment: check the key, or create the flag.',
   );
 }
 

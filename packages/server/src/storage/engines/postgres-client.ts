@@ -9,10 +9,10 @@ const OLDEST_SERVER = 150_000;
 
 const BIGINT_OID = 20;
 
-/** Into how many looks the longest silence is divided. */
+/** Checks during the longest silence. */
 const SILENT_TICKS = 4;
 
-/** How long a connection may take to come about. */
+/** How long connecting may take. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
@@ -26,7 +26,7 @@ export function clientConfig(url: string): pg.ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'halyard',
-    // BIGINT as numbers: seq, revisions and times stay far below 2^53. Set here and not globally, for others use pg.
+    // BIGINT as numbers: seq, revisions and times stay far below 2^53. Set here and not globally, because other code may use pg.
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         // `never`: the signature of pg's parsers depends on the oid in ways its types cannot say.
@@ -51,7 +51,7 @@ export interface TimedQuery extends TimeLimits {
 
 /**
  * Runs one statement. When it fails for any other reason than the server's refusal (a time-out, a lost connection),
- * the connection is destroyed: nobody knows any more what it would answer next.
+ * the connection is destroyed, because its next answer could belong to this statement.
  */
 export async function runQuery<Row>(client: pg.Client, query: TimedQuery): Promise<Row[]> {
   const result = await send(client, query);
@@ -59,7 +59,7 @@ export async function runQuery<Row>(client: pg.Client, query: TimedQuery): Promi
   return result.rows as Row[];
 }
 
-/** Runs several statements in one text, without parameters. Gives what each answered; fails as {@link runQuery}. */
+/** Runs several statements in one text, without parameters. Returns each result; fails as {@link runQuery}. */
 export async function runScript(client: pg.Client, query: TimedQuery): Promise<readonly pg.QueryResult[]> {
   // pg gives a list for a text of several statements, of which its types do not know.
   return (await send(client, query)) as unknown as pg.QueryResult[];
@@ -116,7 +116,7 @@ export function isDestroyed(client: pg.Client): boolean {
   return client.connection.stream.destroyed;
 }
 
-/** Drops the connection without a word to the server, which may not be there. Safe to call twice. */
+/** Drops the connection without telling the server, which may be away. Safe to call twice. */
 export function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { ServiceError, StorageError, StoreOutage } from '../../domain/errors.ts';
 
-/** SQLSTATE classes in which the session died, so that nobody knows what became of its COMMIT. */
+/** SQLSTATE classes in which the session died, which leaves the outcome of its COMMIT unknown. */
 const FATAL_CLASSES = ['08', '57P', '58', 'XX'];
 
 /** SQLSTATE prefixes of a server that is away for now: lost, stopping or starting, or with no connection to spare. */
@@ -10,8 +10,8 @@ const AWAY = ['08', '57P', '53300'];
 /** Statement completion unknown. */
 const UNKNOWN_COMPLETION = '40003';
 
-/** Conditions that another run of the same transaction meets differently. */
-const PASSING: ReadonlySet<string> = new Set([
+/** Conflicts that running the same transaction again resolves. */
+const TRANSIENT: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
   '23505', // unique: another writer made what this one had just found missing
@@ -26,8 +26,8 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Whether running the whole transaction again makes sense. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && PASSING.has(error.code ?? '');
+export function isTransient(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && TRANSIENT.has(error.code ?? '');
 }
 
 /** Whether the statement gave up waiting for what another transaction holds. */
@@ -35,13 +35,13 @@ export function isBusy(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
-/** Whether the server takes no writes: what a session is told on a standby, at BEGIN and at a statement. */
+/** Whether the server takes no writes: a standby refuses BEGIN or the statement. */
 export function isReadOnly(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   return error.code === '25006' || (error.code === '0A000' && /during recovery/.test(error.message));
 }
 
-/** What PostgreSQL refuses until somebody changes its settings or ours, by SQLSTATE, and what to change. */
+/** Refusals that need a change of PostgreSQL's settings or ours, by SQLSTATE, with the change. */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000': 'Check the user in the database URL, and pg_hba.conf on the server.',
   '28P01': 'Check the user and the password in the database URL.',
@@ -51,8 +51,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes a {@link StorageError} of what no retry mends: wrong credentials, a missing database, missing rights, a
- * certificate that is not trusted. Gives any other error back as it is.
+ * Makes a {@link StorageError} of an error that retrying cannot fix: wrong credentials, a missing database, missing
+ * rights, an untrusted certificate. Returns any other error as it is.
  */
 export function toStorageError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -71,9 +71,8 @@ function tlsAdvice({ message }: Error, code: string): string | undefined {
 }
 
 /**
- * Makes a {@link StoreOutage} of the failure to reach the server: of whatever it did not say itself (refused, reset,
- * silent), and of its own word that it is going or not there yet; {@link toStorageError} comes first. Gives any other
- * error back as it is.
+ * Makes a {@link StoreOutage} of a failure to reach the server: a connection that was refused, reset or silent, or a
+ * server that is stopping or starting. {@link toStorageError} comes first. Returns any other error as it is.
  */
 export function toOutage(failure: unknown): unknown {
   const error = toStorageError(failure);
@@ -81,7 +80,7 @@ export function toOutage(failure: unknown): unknown {
     return error;
   const code = error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;
   if (code !== undefined && !AWAY.some((prefix) => code.startsWith(prefix))) return error;
-  // Refused at each of several addresses, an error has no words but a code.
+  // Refused at several addresses, an error has a code and no message.
   const words = error.message || ('code' in error ? String(error.code) : error.name);
   return new StoreOutage(words, { cause: error });
 }

@@ -50,11 +50,11 @@ export class PostgresFeed implements FeedConnection {
   #lostListener: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
   #isOpen = true;
-  /** The newest `seq` that a notification told of, and the one that the last heartbeat saw. */
+  /** The newest `seq` in a notification, and in the last heartbeat. */
   #heardSeq = 0;
   #seenSeq = 0;
 
-  /** Takes over a client that is not connected yet. `onClose` is told once when the session has ended. */
+  /** Takes over a client that is not connected yet. `onClose` is called once when the session has ended. */
   constructor(client: pg.Client, onClose: (feed: PostgresFeed) => void) {
     this.#client = client;
     this.#onClose = onClose;

@@ -34,7 +34,7 @@ const MIGRATION_TIMEOUT_MS = 600_000;
 const MIGRATION_LOCK = 0x48414c59;
 
 /**
- * Settings hold for this transaction only, so that a pooler may hand the session to anybody afterwards. The limits
+ * Settings hold for this transaction only, so that a pooler may reuse the session afterwards. The limits
  * keep a frozen node from holding the feed's lock; a commit is acknowledged when it is on disk (and on the standby,
  * where there is a synchronous one).
  */
@@ -56,25 +56,25 @@ const BEGIN_MIGRATION = `SET LOCAL lock_timeout = 0;
 /** A statement time-out while COMMIT waits for a standby would turn into an acknowledgement without the standby. */
 export const COMMIT = 'SET LOCAL statement_timeout = 0; COMMIT';
 
-/** Runs `work` in a write transaction on `client`. Rejects with {@link CommitUncertainError} as its name says. */
+/** Runs `work` in a write transaction on `client`. Rejects with {@link CommitUncertainError} when the connection is lost during COMMIT. */
 export async function runWrite<T>(
   client: pg.Client,
   work: (transaction: WriteTransaction) => Promise<T>,
 ): Promise<T> {
-  const session = new Session(client, { timeoutMs: WRITE_TIMEOUT_MS });
-  await session.begin(BEGIN_WRITE);
+  const open = new Transaction(client, { timeoutMs: WRITE_TIMEOUT_MS });
+  await open.begin(BEGIN_WRITE);
   const transaction: WriteTransaction = {
-    query: (text, parameters) => session.query(text, parameters),
+    query: (text, parameters) => open.query(text, parameters),
     wake: async (seq) => {
-      await session.query(`SELECT pg_notify('${FEED_CHANNEL}', $1)`, [String(seq)]);
+      await open.query(`SELECT pg_notify('${FEED_CHANNEL}', $1)`, [String(seq)]);
     },
     lockForMigration: async () => {
-      session.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };
-      await session.begin(BEGIN_MIGRATION);
-      await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      open.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };
+      await open.begin(BEGIN_MIGRATION);
+      await open.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     },
   };
-  return session.during(() => work(transaction));
+  return open.readWrite(() => work(transaction));
 }
 
 /** Runs `work` in a read-only snapshot on `client`. */
@@ -84,14 +84,14 @@ export async function runRead<T>(
   work: (reader: Queryable) => Promise<T>,
 ): Promise<T> {
   const limits = READ_LIMITS[extent];
-  const session = new Session(client, limits);
-  await session.begin(beginRead(limits));
-  const reader: Queryable = { query: (text, parameters) => session.query(text, parameters) };
-  return session.lookAround(() => work(reader));
+  const open = new Transaction(client, limits);
+  await open.begin(beginRead(limits));
+  const reader: Queryable = { query: (text, parameters) => open.query(text, parameters) };
+  return open.readOnly(() => work(reader));
 }
 
 /** One transaction on one connection. Statements that are sent at the same time go one after the other. */
-class Session {
+class Transaction {
   readonly #client: pg.Client;
   readonly #turnstile = new Turnstile();
   #isOpen = false;
@@ -122,7 +122,7 @@ class Session {
   }
 
   /** Runs `work`, then commits; rolls back when either fails. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  async readWrite<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
       this.#isOpen = false;
@@ -135,8 +135,8 @@ class Session {
     }
   }
 
-  /** Runs `work`, then rolls back: of a read nothing is to be kept, so nothing more can fail. */
-  async lookAround<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work`, then rolls back: a read has nothing to commit, so nothing more can fail. */
+  async readOnly<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {
@@ -161,7 +161,7 @@ class Session {
     }
   }
 
-  /** Where nothing is open any more the server only remarks on it. */
+  /** Without an open transaction the server only warns. */
   async #rollback(): Promise<void> {
     if (isDestroyed(this.#client)) return;
     try {

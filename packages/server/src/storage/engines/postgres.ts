@@ -11,7 +11,7 @@ import {
   type WriteTransaction,
 } from '../database.ts';
 import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
-import { isBusy, isPassing, isReadOnly, toOutage, toStorageError } from './postgres-errors.ts';
+import { isBusy, isReadOnly, isTransient, toOutage, toStorageError } from './postgres-errors.ts';
 import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';
 import { runRead, runWrite } from './postgres-transaction.ts';
 
@@ -23,13 +23,13 @@ export interface PostgresOptions {
   readonly poolSize?: number;
 }
 
-/** How often one transaction is tried when it met another one. */
+/** Attempts at one transaction that conflicts with others. */
 const ATTEMPTS = 5;
 
 /** How long a statement outside a transaction may take: less than a listener waits for an answer. */
 const QUERY_TIMEOUT_MS = 8_000;
 
-/** How long {@link OpenDatabase.close} waits for the server's good-bye. */
+/** How long {@link OpenDatabase.close} waits for the server's confirmation. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
@@ -71,9 +71,10 @@ class PostgresDatabase implements OpenDatabase {
         return await this.#use((client) => runWrite(client, work));
       } catch (error) {
         if (isReadOnly(error)) throw readOnly(error);
-        if (isBusy(error)) throw new StoreBusy('another writer holds what this one needs', { cause: error });
-        if (attempt === ATTEMPTS || !isPassing(error)) throw error;
-        // A random pause, so that two that met do not meet again.
+        if (isBusy(error))
+          throw new StoreBusy('another writer holds a lock that this one needs', { cause: error });
+        if (attempt === ATTEMPTS || !isTransient(error)) throw error;
+        // A random pause, so that the same two do not collide again.
         await Bun.sleep(Math.random() * 20 * attempt);
       }
     }
@@ -96,7 +97,7 @@ class PostgresDatabase implements OpenDatabase {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const feed of [...this.#feeds]) feed.close();
-    // A server that has gone away says no good-bye.
+    // An unreachable server never confirms.
     await Promise.race([this.#pool.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
@@ -123,7 +124,7 @@ class PostgresDatabase implements OpenDatabase {
 
 function readOnly(cause: unknown): ReadOnlyDatabaseError {
   const words = cause instanceof Error ? cause.message : String(cause);
-  return new ReadOnlyDatabaseError(`this PostgreSQL takes no writes, as a standby does not: ${words}`, {
+  return new ReadOnlyDatabaseError(`this PostgreSQL is read-only, like a standby: ${words}`, {
     cause,
   });
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import { checkTexts, type Parameter } from '../database.ts';
 
-/** Longer texts carry many rows and seldom come twice: they are compiled afresh. */
+/** Longer texts carry many rows and seldom repeat: they are not cached. */
 const CACHED_TEXT_LENGTH = 2_000;
 
 /** Compiled statements kept at most; the program's own are far fewer. */
@@ -19,7 +19,7 @@ export class SqliteConnection {
     this.sqlite = sqlite;
   }
 
-  /** Runs one statement and gives its rows. Throws what SQLite throws, and `invalid_argument` for an unfit text. */
+  /** Runs one statement and gives its rows. Throws SQLite's errors, and `invalid_argument` for texts that cannot be stored. */
   run<Row>(text: string, parameters: readonly Parameter[] = []): Row[] {
     checkTexts(parameters);
     try {
@@ -28,7 +28,7 @@ export class SqliteConnection {
         // `Row`: the caller wrote the SQL and says what its columns are.
         return statement.all(...parameters) as Row[];
       }
-      // `Row`: as above.
+      // `Row`: the caller wrote the SQL and says what its columns are.
       return this.#prepared(text).all(...parameters) as Row[];
     } catch (error) {
       throw isDamage(error) ? damaged(this.sqlite.filename, error) : error;
@@ -58,7 +58,7 @@ function isDamage(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '');
 }
 
-/** Named without its folder: the message is shown to whoever asks for the readiness of the node. */
+/** Without the folder, because the readiness answer shows this message to anyone. */
 function damaged(path: string, cause: unknown): StorageError {
   const file = basename(path);
   return new StorageError(
@@ -76,8 +76,8 @@ function positional(text: string): string {
 const PATIENCE_MS = 3_000;
 
 /**
- * Runs `attempt` until it no longer throws SQLITE_BUSY, waiting in between without holding up the event loop, for
- * three seconds at most unless told otherwise. Two tries are 1 to 30 ms apart.
+ * Runs `attempt` until it no longer throws SQLITE_BUSY, waiting in between without holding up the event loop, for at
+ * most `patienceMs`. Pauses are 1 to 30 ms.
  */
 export async function retryWhileBusy<T>(attempt: () => T, patienceMs = PATIENCE_MS): Promise<T> {
   const deadline = performance.now() + patienceMs;
@@ -91,7 +91,7 @@ export async function retryWhileBusy<T>(attempt: () => T, patienceMs = PATIENCE_
   }
 }
 
-/** {@link retryWhileBusy} for an operation of the store. Rejects with {@link StoreBusy} when it waited in vain. */
+/** {@link retryWhileBusy} for an operation of the store. Rejects with {@link StoreBusy} when the wait was too short. */
 export async function waitWhileBusy<T>(attempt: () => T): Promise<T> {
   try {
     return await retryWhileBusy(attempt);

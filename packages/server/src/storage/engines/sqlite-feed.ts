@@ -2,7 +2,7 @@ import { StorageError } from '../../domain/errors.ts';
 import type { FeedConnection, Parameter, Queryable } from '../database.ts';
 import { isBusy } from './sqlite-connection.ts';
 
-/** How often the file is looked at for commits of other processes. One look costs 2 microseconds. */
+/** How often the file is checked for commits of other processes. A check costs 2 microseconds. */
 const POLL_MS = 20;
 
 /** The connection a {@link SqliteFeed} reads through. */
@@ -27,7 +27,7 @@ export class SqliteFeed implements FeedConnection {
   #lostCause: Error | undefined;
   #isOpen = true;
 
-  /** `onClose` is told once when the session has ended, however it did. */
+  /** `onClose` is called once when the session has ended for any reason. */
   constructor(source: SqliteFeedSource, onClose: (feed: SqliteFeed) => void) {
     this.#source = source;
     this.#onClose = onClose;
@@ -41,7 +41,7 @@ export class SqliteFeed implements FeedConnection {
     try {
       return await this.#source.query<Row>(text, parameters);
     } catch (error) {
-      // A failed read means that the file is in trouble: what was promised to streams no longer holds.
+      // A failed read means a damaged or lost file: streams can no longer be promised every change.
       this.#lose(error);
       throw error;
     }
@@ -64,7 +64,7 @@ export class SqliteFeed implements FeedConnection {
     if (this.#lostCause !== undefined) listener(this.#lostCause);
   }
 
-  /** Tells the listener that this process has committed. */
+  /** Reports a commit of this process. */
   wake(): void {
     if (this.#isOpen) this.#wakeListener();
   }
@@ -84,7 +84,7 @@ export class SqliteFeed implements FeedConnection {
       this.#version = version;
       this.#wakeListener();
     } catch (error) {
-      // Another process recovers the file just now; the next look will tell.
+      // Another process is recovering the file; the next poll will see the result.
       if (!isBusy(error)) this.#lose(error);
     }
   }

@@ -11,7 +11,7 @@ export const APPLICATION_ID = 0x48414c59;
 export const IN_MEMORY = ':memory:';
 
 /**
- * Opens the database file, making it and its folder where missing, and checks that it is ours and that a commit will
+ * Opens the database file, creating it and its folder where missing, and checks that it belongs to Halyard and that a commit will
  * be on the disk when it is acknowledged. Rejects with {@link StorageError} when the file cannot be used.
  */
 export async function openSqliteFile(path: string): Promise<Sqlite> {
@@ -30,7 +30,7 @@ export async function openSqliteFile(path: string): Promise<Sqlite> {
 /** The identities of an open database's files, by path: a file that was replaced has another one. */
 export type FileIdentities = ReadonlyMap<string, string>;
 
-/** Notes which files an open database consists of. Never opens one: see `prepareFile`. */
+/** Notes which files an open database consists of. Never opens one, which would drop SQLite's locks. */
 export function identitiesOf(path: string): FileIdentities {
   if (path === IN_MEMORY) return new Map();
   return new Map([path, `${path}-wal`].map((file) => [file, identityOf(file)]));
@@ -79,7 +79,7 @@ function makeSafe(sqlite: Sqlite): void {
   sqlite.run('PRAGMA synchronous = FULL');
   sqlite.run('PRAGMA fullfsync = ON');
   sqlite.run('PRAGMA foreign_keys = ON');
-  // What a burst of writes has blown the log up to is given back.
+  // Shrinks the log again after a burst of writes.
   sqlite.run('PRAGMA journal_size_limit = 67108864');
   if (pragma(sqlite, 'PRAGMA synchronous') === 2 && pragma(sqlite, 'PRAGMA foreign_keys') === 1) return;
   throw new StorageError(

@@ -72,7 +72,7 @@ class SqliteDatabase implements OpenDatabase {
       const written = await this.#between('BEGIN IMMEDIATE', (reader) =>
         work({ query: reader.query, wake, lockForMigration: async () => {} }),
       );
-      // A commit into a file that was removed meanwhile must not be acknowledged.
+      // A commit into a file that has been removed must not be acknowledged.
       checkIdentities(this.#identities);
       return written;
     });
@@ -83,7 +83,7 @@ class SqliteDatabase implements OpenDatabase {
   snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
     return this.#pass(() =>
       this.#between('BEGIN', async (reader) => {
-        // The snapshot is that of the first read, so it is taken here, where being refused still means a retry.
+        // The first read takes the snapshot. It happens here, where a busy file can still be retried.
         await waitWhileBusy(() => this.#connection.run('SELECT count(*) FROM sqlite_master'));
         return work(reader);
       }),
@@ -177,7 +177,7 @@ class SqliteDatabase implements OpenDatabase {
   }
 }
 
-/** SQLite undoes a failed statement alone; here, as on PostgreSQL, it is the end of its transaction. */
+/** SQLite only undoes the failed statement. Here it ends the transaction, as on PostgreSQL. */
 function refuseAfter(failure: unknown): void {
   if (failure === undefined) return;
   throw new Error('the transaction was rolled back: a statement in it had failed', { cause: failure });
