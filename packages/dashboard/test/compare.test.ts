@@ -115,7 +115,7 @@ describe('copying from the table of flags', () => {
 
   test('the selected flags are copied to the selected environment', async () => {
     const { page, check } = await world.open('/projects/shop/flags');
-    await page.getByRole('checkbox', { name: 'Choose checkout' }).check();
+    await page.getByRole('checkbox', { name: 'Select checkout' }).check();
     await page.getByRole('button', { name: 'Copy to…' }).click();
     await page
       .getByRole('dialog', { name: 'Copy to staging' })

@@ -93,7 +93,7 @@ test(
     await dialog.getByLabel('Switch').selectOption('off');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     const guard = page.getByRole('dialog', { name: /^Schedule dark-mode in production for .*2099.*\?$/ });
-    await guard.getByText('As things stand, nothing would change.').waitFor();
+    await guard.getByText("This wouldn't change anything right now.").waitFor();
     expect(await guard.getByText(/at once|No client/).count()).toBe(0);
     await check();
     await guard.getByRole('button', { name: 'Cancel' }).click();

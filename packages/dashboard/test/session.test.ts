@@ -153,7 +153,7 @@ test(
     const production = asEditor.page.getByRole('switch', { name: 'new-checkout in production' });
     await production.waitFor();
     expect(await production.isDisabled()).toBe(true);
-    expect(await asEditor.page.getByTitle('your account may not change protected').count()).toBe(1);
+    expect(await asEditor.page.getByTitle('have permission to change it').count()).toBe(1);
     await asEditor.page.getByRole('button', { name: 'New flag' }).click();
     const dialog = asEditor.page.getByRole('dialog', { name: 'New flag' });
     await dialog.getByLabel('Key').fill('from-an-editor');

@@ -3,12 +3,13 @@ import { useOperator } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { createQuestionSlot } from '../components/question-slot.ts';
 import { type Conflict, ConflictDialog, type Resolution } from './conflict-dialog.tsx';
+import { messages } from './messages.ts';
 import { type GuardedChange, ProductionGuard } from './production-guard.tsx';
 
 interface Guards {
   /** Asks before a change of a protected environment; `true` at once for any other. */
   readonly askConsent: (change: GuardedChange) => Promise<boolean>;
-  /** Shows both versions of a state; resolves with the person's decision, `cancel` where there is none. */
+  /** Shows both versions of a state; resolves with the person's decision, `cancel` by default. */
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
@@ -20,14 +21,14 @@ type Open =
 
 const GuardsContext = createContext<Guards | undefined>(undefined);
 
-/** The two questions that a change may raise. */
+/** The two questions that a change may need answered. */
 export function useChangeGuards(): Guards {
   const guards = useContext(GuardsContext);
-  if (guards === undefined) throw new Error('changes are made inside of ChangeGuards');
+  if (guards === undefined) throw new Error('useChangeGuards needs ChangeGuards around it');
   return guards;
 }
 
-/** Shows the questions that changes of what is inside raise. */
+/** Shows the questions about changes made inside of it. */
 export function ChangeGuards({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<Open>();
   const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
@@ -62,7 +63,7 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
   );
 }
 
-/** How long nobody is asked after "don't ask again", in milliseconds. */
+/** How long "Don't ask again" lasts, in milliseconds. */
 const QUIET_MS = 15 * 60_000;
 
 /** What the names in the tab's storage begin with. */
@@ -70,18 +71,18 @@ const PREFIX = 'halyard.quiet.';
 
 type Place = Pick<GuardedChange, 'project' | 'environment'>;
 
-/** Until when nobody is asked, by environment; epoch milliseconds. For where the tab's storage is refused. */
+/** When the guard resumes, by environment, in epoch milliseconds; used if the tab's storage is unavailable. */
 const until = new Map<string, number>();
 
-/** Whether the person asked not to be asked about this environment for now. It outlives a reload, not the tab. */
+/** Whether the person paused the question for this environment. A pause survives a reload, but not the tab. */
 function isGuardPaused(place: Place): boolean {
   const name = nameOf(place);
   const leftMs = (until.get(name) ?? stored(name)) - Date.now();
-  // Nobody asked for more than that: what is stored may be anything, and clocks are set back.
+  // The stored value may be anything, and clocks are set back: never pause for longer than that.
   return leftMs > 0 && leftMs <= QUIET_MS;
 }
 
-/** Asks no more about this environment for a quarter of an hour. */
+/** Pauses the question for this environment for 15 minutes. */
 function pauseGuard(place: Place): void {
   const name = nameOf(place);
   const end = Date.now() + QUIET_MS;
@@ -89,11 +90,11 @@ function pauseGuard(place: Place): void {
   try {
     sessionStorage.setItem(name, String(end));
   } catch {
-    // Storage is switched off or full: it lasts as long as the page.
+    // Storage is unavailable or full: the pause lasts as long as the page.
   }
 }
 
-/** Asks again about every environment: somebody else may be at this screen now. */
+/** Ends every pause, because another person may be at this screen now. */
 export function resumeGuards(): void {
   until.clear();
   try {
@@ -101,16 +102,16 @@ export function resumeGuards(): void {
       if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
     }
   } catch {
-    // As above.
+    // Storage is unavailable.
   }
 }
 
-/** 0 where nothing is kept; what is no number is never later than now. */
+/** 0 if nothing is stored. Invalid values give NaN, which is never later than now. */
 function stored(name: string): number {
   try {
     return Number(sessionStorage.getItem(name));
   } catch {
-    // As above.
+    // Storage is unavailable.
     return 0;
   }
 }
@@ -119,14 +120,14 @@ function nameOf({ project, environment }: Place): string {
   return `${PREFIX}${project}/${environment.name}`;
 }
 
-/** Tells why the person who is signed in may not change states of an environment; `undefined` when they may. */
+/** Returns why the person may not change states of an environment; `undefined` if they may. */
 export function useReadOnlyReason(): (environment: EnvironmentRecord) => string | undefined {
   const { role, canChangeProtected } = useOperator();
   return useCallback(
     (environment) => {
-      if (role === 'viewer') return 'Your role is viewer: you can look, but not change anything.';
+      if (role === 'viewer') return messages.viewerCannotChange;
       if (environment.protected && !canChangeProtected && role !== 'admin')
-        return `${environment.name} is protected, and your account may not change protected environments.`;
+        return messages.protectedFromYou(environment.name);
       return undefined;
     },
     [role, canChangeProtected],

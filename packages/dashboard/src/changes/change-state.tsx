@@ -26,23 +26,24 @@ import { toast } from '../components/toasts.tsx';
 import { toastFailure } from './actions.tsx';
 import { useChangeGuards } from './change-guards.tsx';
 import type { Conflict, Resolution } from './conflict-dialog.tsx';
+import { messages } from './messages.ts';
 
 /** A new state for one flag in one environment. */
 interface StateChange {
   readonly key: string;
   readonly environment: EnvironmentRecord;
-  /** The record on the screen; `undefined` where there is none. */
+  /** The record on the screen, if there is one. */
   readonly before: StateRecord | undefined;
   /** `null` removes the state. */
   readonly after: FlagState | null;
   /** Why: goes into the audit log. */
   readonly note?: string;
   readonly texts?: ValueTexts | undefined;
-  /** Whether a person typed it, so that a conflict must not drop it unasked. */
+  /** Whether a person typed it, so that a conflict must not discard it without asking. */
   readonly isDraft?: boolean;
 }
 
-/** How a change ended; `discarded`: the person dropped it for a newer version. */
+/** How a change ended; `discarded`: the person preferred the newer version. */
 type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'discarded';
 
 /** What writing a state needs. */
@@ -52,12 +53,12 @@ interface StateWriterParts {
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
-/** What became of states that were shown before they were written; `undefined` for those that were not written. */
+/** The result of each optimistic state; `undefined` if it was not written. */
 const outcomes = new WeakMap<StateRecord, Promise<StateRecord | undefined>>();
 
 /**
- * Makes the function that writes a state: shows it at once, takes it back when it is refused, shows both versions when
- * somebody else was faster, and offers to undo.
+ * Creates the function that writes a state: it shows the state immediately, restores the old one on a refusal, resolves
+ * conflicts, and offers to undo.
  */
 function createStateWriter({
   project,
@@ -66,7 +67,7 @@ function createStateWriter({
 }: StateWriterParts): (change: StateChange) => Promise<ChangeOutcome> {
   return writeInTurn;
 
-  /** Where what was seen is still being written, the server knows it only afterwards. */
+  /** Waits if the state on the screen is still being written: the server knows it only afterwards. */
   async function writeInTurn(change: StateChange): Promise<ChangeOutcome> {
     const { before } = change;
     const isWaiting = before !== undefined && isOptimistic(before);
@@ -117,7 +118,7 @@ function createStateWriter({
       const read = await readState(place);
       [current, currentText] = [recordOf(read), read.valueText];
     } catch (error) {
-      // Removed: that is their version.
+      // The current version is that it was removed.
       if (!isRefusal(error, 'flag_not_found')) {
         announceFailed(change, error);
         return 'failed';
@@ -137,18 +138,21 @@ function createStateWriter({
 
   function announceDone(change: StateChange, record: StateRecord | undefined, seq: number | undefined): void {
     const { key, environment, before, after, texts } = change;
-    const title = `${key} is ${outcomeText(before, after)} in ${environment.name}`;
-    announce(`Saved: ${title}`);
+    const title = messages.stateIs(key, outcomeText(before, after), environment.name);
+    announce(messages.saved(title));
     toast({
       kind: 'done',
       about: cellName(project, environment.name, key),
       title,
       detail: <DeliveryProof seq={seq} />,
       action: {
-        label: 'Undo',
+        label: messages.undo,
         run: () =>
           void write({
-            ...{ key, environment, before: record, after: before?.state ?? null },
+            key,
+            environment,
+            before: record,
+            after: before?.state ?? null,
             note: 'Undo',
             texts: { before: texts?.after, after: texts?.before },
           }),
@@ -163,7 +167,7 @@ function createStateWriter({
     );
   }
 
-  /** Replaces what was shown meanwhile, unless the stream has brought something newer. */
+  /** Replaces the optimistic state, unless the stream has delivered a newer one. */
   function settle(place: StatePlace, shown: StateRecord | undefined, record: StateRecord | undefined): void {
     updateFlagInCache(queries, project, place.key, (flag) => {
       const now = flag.environments[place.environment];
@@ -173,15 +177,15 @@ function createStateWriter({
   }
 }
 
-/** What was done, as shortly as it can be told. */
+/** The outcome in as few words as possible. */
 function outcomeText(before: StateRecord | undefined, after: FlagState | null): string {
-  if (after === null) return 'removed';
+  if (after === null) return messages.removed;
   const isSwitched = before !== undefined && differsInSwitchOnly(before.state, after);
   return isSwitched ? (after.enabled ? 'on' : 'off') : stateText(after);
 }
 
 function announceFailed({ key, environment }: StateChange, error: unknown): void {
-  toastFailure(`${key} in ${environment.name} was not changed`, error);
+  toastFailure(messages.stateNotChanged(key, environment.name), error);
 }
 
 function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): StateRecord {
@@ -207,8 +211,8 @@ function authorOf(queries: QueryClient): Pick<StateRecord, 'updatedBy'> {
 }
 
 /**
- * Changes a state the way it is done everywhere here: asks where the environment is protected, shows the new state at
- * once, takes it back when it is refused, shows both versions when somebody else was faster, and offers to undo.
+ * Changes a state: asks for consent if the environment is protected, shows the new state immediately, restores the old one
+ * on a refusal, shows both versions on a conflict, and offers to undo.
  */
 export function useChangeState(project: string): (change: StateChange) => Promise<ChangeOutcome> {
   const queries = useQueryClient();

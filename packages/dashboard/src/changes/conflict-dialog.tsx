@@ -4,19 +4,20 @@ import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { ScrollRegion } from '../components/tables.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
+import { messages } from './messages.ts';
 
 /** A state that was changed since the person saw it. */
 export interface Conflict {
   readonly key: string;
   readonly environment: string;
-  /** What stands there now; `undefined` when it was removed. */
+  /** The state in effect; `undefined` if it was removed. */
   readonly current: StateRecord | undefined;
   readonly mine: FlagState | null;
   /** Whether `mine` was typed and would be lost; a switch or an undo is simply canceled. */
   readonly isDraft: boolean;
 }
 
-/** What the person decided: to go on editing (or to leave it at that), to drop their version, or to write it. */
+/** What the person decided: to cancel or keep editing, to discard their version, or to overwrite the current one. */
 export type Resolution = 'cancel' | 'discard' | 'overwrite';
 
 /** Shows both versions; nothing is overwritten or dropped without a decision. */
@@ -29,28 +30,27 @@ export function ConflictDialog({
 }) {
   return (
     <Dialog
-      title="There is a newer version"
+      title={messages.conflictTitle}
       onClose={() => onAnswer('cancel')}
       className="w-[min(40rem,calc(100vw-2rem))]"
     >
       <p className="text-ink-2">
         <span className="font-mono text-xs break-all text-ink">{key}</span> in{' '}
-        <strong className="font-medium text-ink">{environment}</strong> was changed after you opened it. Your
-        change was not saved.
+        <strong className="font-medium text-ink">{environment}</strong> {messages.conflictAfter}
       </p>
       <div className="mt-3 grid gap-3 sm:grid-cols-2">
-        <Version title="In effect now" state={current?.state}>
+        <Version title={messages.currentVersion} state={current?.state}>
           {current && <TimeAgo at={current.updatedAt} className="text-xs text-ink-3" />}
         </Version>
-        <Version title="Yours" state={mine} />
+        <Version title={messages.ownVersion} state={mine} />
       </div>
       <DialogActions>
         <Button data-autofocus onClick={() => onAnswer('cancel')}>
-          {isDraft ? 'Keep editing' : 'Cancel'}
+          {isDraft ? messages.keepEditing : messages.cancel}
         </Button>
-        {isDraft && <Button onClick={() => onAnswer('discard')}>Discard mine</Button>}
+        {isDraft && <Button onClick={() => onAnswer('discard')}>{messages.discardMine}</Button>}
         <Button kind="primary" onClick={() => onAnswer('overwrite')}>
-          Overwrite with mine
+          {messages.overwriteWithMine}
         </Button>
       </DialogActions>
     </Dialog>
@@ -81,7 +81,7 @@ export function StateJson({ label, state }: { label: string; state: FlagState | 
   return (
     <ScrollRegion label={label} className="mt-2 max-h-60 overflow-auto">
       <pre className="font-mono text-xs whitespace-pre-wrap break-all">
-        {state === null || state === undefined ? 'Not set' : JSON.stringify(state, undefined, 2)}
+        {state === null || state === undefined ? messages.notSet : JSON.stringify(state, undefined, 2)}
       </pre>
     </ScrollRegion>
   );

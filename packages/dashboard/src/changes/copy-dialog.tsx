@@ -18,12 +18,13 @@ import { ScrollRegion } from '../components/tables.tsx';
 import { toast } from '../components/toasts.tsx';
 import { useUndoChange } from './actions.tsx';
 import { useReadOnlyReason } from './change-guards.tsx';
+import { messages } from './messages.ts';
 import { NoteField } from './note-field.tsx';
 import { ProtectedNote } from './production-guard.tsx';
 
 /**
- * Copies states from one environment to another as one change: shows beforehand what the server would do, which for a
- * protected target is the question as well, and shows it again when one of the two has changed since.
+ * Copies states from one environment to another as one change. It previews what the server would do, which also asks for
+ * consent if the target is protected, and previews it again if either environment has changed since.
  */
 export function CopyDialog({
   project,
@@ -38,10 +39,10 @@ export function CopyDialog({
   from: EnvironmentRecord;
   to: EnvironmentRecord;
   keys: readonly string[];
-  /** Stands at the top instead of the names of both, where they can be chosen. */
+  /** Replaces the two names at the top, if they can be selected. */
   places?: ReactNode;
   onClose: () => void;
-  /** Called when it is done, before `onClose`. */
+  /** Called after copying, before `onClose`. */
   onCopied?: () => void;
 }) {
   const place = { project, from: from.name, to: to.name, keys };
@@ -76,15 +77,15 @@ export function CopyDialog({
   }
 
   function announceCopied({ changed, seq }: Copied): void {
-    const title = `${countOf(changed.length)} copied from ${from.name} to ${to.name}`;
-    announce(`Saved: ${title}`);
+    const title = messages.copied(changed.length, from.name, to.name);
+    announce(messages.saved(title));
     toast({
       kind: 'done',
       title,
       detail: <DeliveryProof seq={seq} />,
       ...(seq === undefined
         ? {}
-        : { action: { label: 'Undo', run: () => undo(seq, to.protected ? [to.name] : []) } }),
+        : { action: { label: messages.undo, run: () => undo(seq, to.protected ? [to.name] : []) } }),
     });
   }
 
@@ -92,7 +93,7 @@ export function CopyDialog({
   const count = shown?.differences.length ?? 0;
   const isConflict = isRefusal(error, 'revision_conflict');
   return (
-    <Dialog title={`Copy to ${to.name}`} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
+    <Dialog title={messages.copyTo(to.name)} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
       {places ?? (
         <p className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
           From <EnvironmentBadge environment={from} className="font-medium text-ink" /> to
@@ -103,25 +104,26 @@ export function CopyDialog({
         {to.protected && <ProtectedNote project={project} environment={to} />}
         {isConflict ? (
           <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-warn">
-            {from.name} or {to.name} has changed since you looked. Nothing was copied; below is what copying
-            does now.
+            {messages.copyConflict(from.name, to.name)}
           </p>
         ) : (
           <RefusalNote error={error ?? preview.error} />
         )}
         {preview.isPending && <SkeletonRows rows={Math.min(4, keys.length)} />}
-        {shown && count > 0 && <DifferenceList differences={shown.differences} label="What changes" />}
+        {shown && count > 0 && (
+          <DifferenceList differences={shown.differences} label={messages.whatChanges} />
+        )}
         {shown && count === 0 && (
           <p className="rounded-md border border-line px-3 py-4 text-center text-ink-2">
-            Nothing to copy: {to.name} has these states already.
+            {messages.nothingToCopy(to.name)}
           </p>
         )}
         {count > 0 && <NoteField value={note} onChange={setNote} />}
       </div>
       <DialogActions>
-        {/* The key that opened it, pressed once more, is no consent. */}
+        {/* Pressing the key that opened it once more must not confirm. */}
         <Button onClick={onClose} {...(to.protected ? { 'data-autofocus': true } : {})}>
-          Cancel
+          {messages.cancel}
         </Button>
         <Button
           kind="primary"
@@ -129,18 +131,14 @@ export function CopyDialog({
           disabled={shown === undefined || count === 0 || isCopying || preview.isFetching}
           onClick={() => shown && void copy(shown)}
         >
-          {isCopying ? 'Copying…' : `Copy ${count === 0 ? '' : `${countOf(count)} `}to ${to.name}`}
+          {isCopying ? messages.copying : messages.copyCountTo(count, to.name)}
         </Button>
       </DialogActions>
     </Dialog>
   );
 }
 
-function countOf(count: number): string {
-  return count === 1 ? '1 flag' : `${count} flags`;
-}
-
-/** Copies flags between two environments that are chosen in the dialog itself. Needs a project with two of them. */
+/** Copies flags between two environments that are selected in the dialog. The project needs at least two. */
 export function CopyBetweenDialog({
   project: { name: project, environments },
   keys,
@@ -187,7 +185,7 @@ interface Difference {
   readonly after?: FlagState | null | undefined;
 }
 
-/** As many are drawn at first. */
+/** How many are drawn at first. */
 const FIRST = 50;
 
 /** What a change does, flag by flag. */
@@ -201,9 +199,9 @@ function DifferenceList({ differences, label }: { differences: readonly Differen
             <p className="font-mono text-xs break-all">{key}</p>
             <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1">
               <StateSummary state={before} />
-              <ArrowRight size={13} aria-label="becomes" role="img" className="text-ink-3" />
+              <ArrowRight size={13} aria-label={messages.becomes} role="img" className="text-ink-3" />
               {after === undefined || after === null ? (
-                <strong className="font-medium text-danger">removed</strong>
+                <strong className="font-medium text-danger">{messages.removed}</strong>
               ) : (
                 <StateSummary state={after} />
               )}
@@ -214,7 +212,7 @@ function DifferenceList({ differences, label }: { differences: readonly Differen
       {differences.length > most && (
         <div className="border-t border-line p-2 text-center">
           <Button kind="quiet" onClick={() => setMost(differences.length)}>
-            Show {differences.length - most} more
+            {messages.showMore(differences.length - most)}
           </Button>
         </div>
       )}

@@ -7,25 +7,26 @@ import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { differingFields, stateText } from '../components/state-summary.tsx';
+import { messages } from './messages.ts';
 
-/** A change of a protected environment that wants a person's consent. */
+/** A change of a protected environment that needs a person's consent. */
 export interface GuardedChange {
   readonly project: string;
   readonly environment: EnvironmentRecord;
-  /** What changes, flag by flag; or, where it is too much to list, in words. */
+  /** What changes, flag by flag. */
   readonly steps: readonly {
     readonly key: string;
     readonly before: FlagState | null | undefined;
     readonly after: FlagState | null;
   }[];
-  /** For a change that waits: its time, in words. Absent where it happens at once. */
+  /** The time of a scheduled change, in words; absent for an immediate one. */
   readonly scheduledFor?: string;
 }
 
-/** As many steps are named one by one. */
+/** How many steps are listed. */
 const MOST = 6;
 
-/** Names what is about to change, where, from what to what, and who listens. */
+/** Shows what is about to change, where, how, and how many clients are connected. */
 export function ProductionGuard({
   change: { project, environment, steps, scheduledFor },
   onAnswer,
@@ -35,10 +36,10 @@ export function ProductionGuard({
 }) {
   const [isPausing, setPausing] = useState(false);
   const first = steps[0];
-  const what = steps.length === 1 && first !== undefined ? first.key : `${steps.length} flags`;
+  const what = steps.length === 1 && first !== undefined ? first.key : messages.flags(steps.length);
   const isLater = scheduledFor !== undefined;
   const where = `${what} in ${environment.name}`;
-  const title = isLater ? `Schedule ${where} for ${scheduledFor}?` : `Change ${where}?`;
+  const title = isLater ? messages.schedule(where, scheduledFor) : messages.change(where);
   const idle = isLater
     ? steps.filter(({ before, after }) => differingFields(before, after).length === 0)
     : [];
@@ -48,8 +49,8 @@ export function ProductionGuard({
       {idle.length > 0 && (
         <p className="mt-3 text-ink-2">
           {idle.length === steps.length
-            ? 'As things stand, nothing would change.'
-            : `As things stand, nothing would change for ${idle.length} of the ${steps.length} flags.`}
+            ? messages.nothingToDo
+            : messages.nothingToDoFor(idle.length, steps.length)}
         </p>
       )}
       <ul className="mt-3 divide-y divide-line rounded-md border border-line">
@@ -58,12 +59,14 @@ export function ProductionGuard({
             <p className="font-mono text-xs break-all">{key}</p>
             <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
               <span className="break-all">{stateText(before)}</span>
-              <ArrowRight size={13} aria-label="becomes" role="img" className="text-ink-3" />
+              <ArrowRight size={13} aria-label={messages.becomes} role="img" className="text-ink-3" />
               <strong className="font-semibold break-all text-ink">{stateText(after)}</strong>
             </p>
           </li>
         ))}
-        {steps.length > MOST && <li className="px-3 py-2 text-ink-2">and {steps.length - MOST} more</li>}
+        {steps.length > MOST && (
+          <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>
+        )}
       </ul>
       <label className="mt-3 flex min-h-6 items-center gap-2">
         <input
@@ -72,22 +75,22 @@ export function ProductionGuard({
           checked={isPausing}
           onChange={(event) => setPausing(event.target.checked)}
         />
-        Don't ask again for 15 minutes
+        {messages.pauseGuard}
       </label>
       <DialogActions>
-        {/* The key that opened it, pressed once more, is no consent. */}
+        {/* Pressing the key that opened it once more must not confirm. */}
         <Button data-autofocus onClick={() => onAnswer('no')}>
-          Cancel
+          {messages.cancel}
         </Button>
         <Button kind="primary" onClick={() => onAnswer(isPausing ? 'pause' : 'once')}>
-          {isLater ? 'Schedule for' : 'Change'} {environment.name}
+          {isLater ? messages.scheduleIn(environment.name) : messages.changeIn(environment.name)}
         </Button>
       </DialogActions>
     </Dialog>
   );
 }
 
-/** Says that an environment is protected, and how many clients would get a change at once. */
+/** Says that an environment is protected, and how many clients get a change immediately. */
 export function ProtectedNote({
   project,
   environment,
@@ -95,30 +98,24 @@ export function ProtectedNote({
 }: {
   project: string;
   environment: EnvironmentRecord;
-  /** Who listens now says nothing of a change that waits. */
+  /** The change is scheduled, so the clients connected now do not matter. */
   isLater?: boolean;
 }) {
   return (
     <p className="flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
       <TriangleAlert size={16} className="shrink-0" aria-hidden />
       <span className="flex flex-wrap items-center gap-x-1.5">
-        <EnvironmentBadge environment={environment} className="font-medium" /> is protected.
+        <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
         {!isLater && <ConnectedClients project={project} environment={environment.name} />}
       </span>
     </p>
   );
 }
 
-/** How many clients would get a change at once. */
+/** How many clients get a change immediately. */
 export function ConnectedClients({ project, environment }: { project: string; environment: string }) {
   const { data } = useClients(project);
   const streams = data?.find((each) => each.environment === environment)?.streams;
   if (streams === undefined) return null;
-  return (
-    <span>
-      {streams === 0
-        ? 'No client is connected.'
-        : `${streams} connected ${streams === 1 ? 'client sees' : 'clients see'} it at once.`}
-    </span>
-  );
+  return <span>{streams === 0 ? messages.noClients : messages.clients(streams)}</span>;
 }
