@@ -51,7 +51,7 @@ describe('the history of a flag', () => {
       await put('page-size', 30);
       await history.getByRole('insertion').getByText('30').waitFor();
       await history.getByRole('button', { name: 'Revert change' }).nth(2).click();
-      await dialog.getByRole('alert').getByText('something has changed since').waitFor();
+      await dialog.getByRole('alert').getByText('Reverting overwrites those later changes').waitFor();
       const revert = dialog.getByRole('button', { name: 'Revert', exact: true });
       expect(await revert.isDisabled()).toBe(true);
       await check();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { until } from '@halyard/testing';
+import { until, within } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { startWorld, type World } from './support/world.ts';
 
@@ -137,7 +137,7 @@ describe('a row', () => {
       const { page, context } = await openList();
       const text = page.locator('[data-row="1"]').getByText('Switches the search');
       const [opened] = await Promise.all([
-        context.waitForEvent('page'),
+        within('Ctrl and a click open a new tab', context.waitForEvent('page')),
         text.click({ modifiers: ['Control'] }),
       ]);
       await opened.getByRole('heading', { name: 'flag-001-with-a-key-as-they-are' }).waitFor();

@@ -136,7 +136,7 @@ test(
     await page.clock.install();
     for (const key of ['g', 'h', 'g', 'k']) await page.keyboard.press(key);
     await page.clock.runFor(1_000);
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     await page.close();
   },
   PATIENCE_MS,

@@ -3,7 +3,8 @@ import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { PROJECT_SCREENS, useCurrentProject } from './links.ts';
-import { PALETTE_FIELD, PALETTE_FRAME, PALETTE_HINT } from './palette-style.ts';
+import { messages } from './messages.ts';
+import { PALETTE_FIELD, PALETTE_FRAME } from './palette-style.ts';
 import { PartBoundary } from './part-boundary.tsx';
 
 const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }));
@@ -11,7 +12,7 @@ const KeyboardHelp = lazy(async () => ({
   default: (await import('./palette/keyboard-help.tsx')).KeyboardHelp,
 }));
 
-/** Everything that can be done, by typing (Ctrl+K or Cmd+K), and the list of all keys (`?`). */
+/** The command palette (Ctrl+K or Cmd+K), and the list of all keys (`?`). */
 export function CommandPalette() {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const [text, setText] = useState('');
@@ -47,8 +48,8 @@ export function CommandPalette() {
 }
 
 /**
- * Takes what is typed until the palette is there: without it the first letters would go to the screen below, where
- * they are keys of their own and may flip a switch.
+ * Takes the input until the palette is loaded: otherwise the first letters would reach the screen below as shortcuts,
+ * and might flip a switch.
  */
 function Loading({
   text,
@@ -60,13 +61,13 @@ function Loading({
   onClose: () => void;
 }) {
   return (
-    <Dialog title="Commands" frame="bare" onClose={onClose} className={PALETTE_FRAME}>
+    <Dialog title={messages.palette.title} frame="bare" onClose={onClose} className={PALETTE_FRAME}>
       <input
         data-autofocus
-        aria-label="Commands"
+        aria-label={messages.palette.title}
         value={text}
         onChange={(event) => onType(event.target.value)}
-        placeholder={PALETTE_HINT}
+        placeholder={messages.palette.hint}
         className={PALETTE_FIELD}
       />
     </Dialog>

@@ -1,17 +1,17 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { useShortcut } from '../components/use-shortcut.ts';
 
-/** Something that can be done from the command palette. */
+/** A command of the palette. */
 export interface Command {
-  /** Unique among all. */
+  /** Unique. */
   readonly id: string;
-  /** What it says, as "Go to flag new-checkout". */
+  /** Its text, as "Go to flag new-checkout". */
   readonly title: string;
-  /** Under which heading it stands. */
+  /** The heading above it. */
   readonly group: string;
-  /** Words that find it beside the title's. */
+  /** More words that find it. */
   readonly keywords?: readonly string[];
-  /** The keys that do the same, as "n". */
+  /** The equivalent keys, as "n". */
   readonly shortcut?: string;
   readonly run: () => void;
 }
@@ -24,18 +24,18 @@ interface Registry {
 const ListContext = createContext<readonly Command[]>([]);
 const RegisterContext = createContext<Registry['register']>(() => () => {});
 
-/** Offers these commands while the component is on the screen. Memoise the list. */
+/** Offers these commands while the component is on the screen. Memoize the list. */
 export function useCommands(commands: readonly Command[]): void {
   const register = useContext(RegisterContext);
   useEffect(() => register(commands), [register, commands]);
 }
 
-/** Every command that is offered at the moment. */
+/** All commands that are offered now. */
 export function useOfferedCommands(): readonly Command[] {
   return useContext(ListContext);
 }
 
-/** Gathers the commands of what is inside. */
+/** Collects the commands of the components inside. */
 export function CommandsProvider({ children }: { children: ReactNode }) {
   const [lists, setLists] = useState<readonly (readonly Command[])[]>([]);
   const register = useMemo(
@@ -53,7 +53,7 @@ export function CommandsProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** Offers to make what a screen lists, with `n` and in the palette; not at all where `isAllowed` is false. */
+/** Offers to create what a screen lists, with `n` and in the palette, if `isAllowed`. */
 export function useCreateCommand({
   id,
   title,

@@ -1,8 +1,9 @@
 import { useId, useLayoutEffect } from 'react';
 import type { AroundNavHandler } from 'wouter';
 import { useConfirm } from '../components/confirm.tsx';
+import { messages } from './messages.ts';
 
-/** Who would lose something when the screen is left; by their ids. */
+/** The questions to ask before the screen is left, by the id of their component. */
 const guards = new Map<string, () => Promise<boolean>>();
 
 /** The address that is being guarded. */
@@ -14,16 +15,16 @@ addEventListener('beforeunload', (event) => {
   if (guards.size > 0) event.preventDefault();
 });
 
-/** Asks before the screen is left while `isDirty`: by a link, by "back", and by closing the tab. `what` says what would be lost. */
+/** Asks before the screen is left while `isDirty`: by a link, by "back", and by closing the tab. `what` names the loss. */
 export function useLeaveGuard(isDirty: boolean, what: string): void {
   const id = useId();
   const confirm = useConfirm();
-  // Not a passive effect: a screen that is taken away because the session has ended must not be asked any more.
+  // Not a passive effect: a screen that unmounts because the session ended must not ask.
   useLayoutEffect(() => {
     if (!isDirty) return;
     guarded = location.href;
     guards.set(id, () =>
-      confirm({ title: 'Leave without saving?', body: what, action: 'Leave', isDangerous: true }),
+      confirm({ title: messages.leave.title, body: what, action: messages.leave.action, isDangerous: true }),
     );
     return () => {
       guards.delete(id);
@@ -31,7 +32,7 @@ export function useLeaveGuard(isDirty: boolean, what: string): void {
   }, [id, isDirty, what, confirm]);
 }
 
-/** Goes to an address of the dashboard, unless somebody would lose something and wants to stay. */
+/** Navigates to an address of the dashboard, after a question where edits would be lost. */
 export const leaveCarefully: AroundNavHandler = (navigate, to, options) => {
   const isElsewhere = new URL(to, location.href).pathname !== location.pathname;
   if (!isElsewhere || guards.size === 0) {
@@ -43,13 +44,13 @@ export const leaveCarefully: AroundNavHandler = (navigate, to, options) => {
   });
 };
 
-/** Loads an address of the dashboard anew without asking anybody: everything that was shown or typed is forgotten. */
+/** Reloads the dashboard at an address without a question: all state of the page is dropped. */
 export function leaveAtOnce(to: string): void {
   guards.clear();
   location.assign(to);
 }
 
-/** The browser has gone already: it is brought back, and goes again when it may. "Forward" then goes back too. */
+/** The browser has navigated already: returns, and navigates again if allowed. "Forward" then goes back too. */
 function onBackOrForward(event: PopStateEvent): void {
   if (guards.size === 0 || location.href === guarded) return;
   event.stopImmediatePropagation();
@@ -59,7 +60,7 @@ function onBackOrForward(event: PopStateEvent): void {
   });
 }
 
-/** One question is enough, however much would be lost. */
+/** One question is enough, however many edits would be lost. */
 async function askAll(): Promise<boolean> {
   const [ask] = guards.values();
   if (ask === undefined || !(await ask())) return ask === undefined;

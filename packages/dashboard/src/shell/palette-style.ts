@@ -4,6 +4,3 @@ export const PALETTE_FRAME = 'mt-[12vh] max-h-[70vh] w-[min(40rem,calc(100vw-1.5
 /** Classes of its field. */
 export const PALETTE_FIELD =
   'h-12 w-full shrink-0 border-b border-line bg-transparent px-4 text-base outline-none';
-
-/** What its field says while it is empty. */
-export const PALETTE_HINT = 'Find a flag, a screen or a command';

@@ -3,11 +3,14 @@ import { useLiveStatus } from '../api/live.tsx';
 import { Button } from '../components/button.tsx';
 import { CodeBlock } from '../components/copy.tsx';
 import { Page } from '../components/page.tsx';
+import { messages } from './messages.ts';
+
+const words = messages.failure;
 
 interface Properties {
-  /** What is shown: a part that has failed is tried again when it is another. */
+  /** Names the part: a failed one is retried when the name changes. */
   readonly place: string;
-  /** Frames what stands where the part would be; by default a screen. */
+  /** Frames the error; by default as a screen. */
   readonly frame?: (title: string, content: ReactNode) => ReactNode;
   readonly children: ReactNode;
 }
@@ -17,8 +20,8 @@ interface Failed {
 }
 
 /**
- * Says so where a part of the dashboard cannot be shown, instead of losing the whole page: its file could not be loaded,
- * as after an upgrade of the server, or it has a bug.
+ * Shows an error in place of a part that fails, instead of losing the whole page: its file could not be loaded, as after
+ * an upgrade of the server, or it has a bug.
  */
 export class PartBoundary extends Component<Properties, { readonly failed: Failed | undefined }> {
   override readonly state: { readonly failed: Failed | undefined } = { failed: undefined };
@@ -36,8 +39,8 @@ export class PartBoundary extends Component<Properties, { readonly failed: Faile
     const { failed } = this.state;
     if (failed === undefined) return children;
     return isMissingFile(failed.error)
-      ? frame('This screen could not be loaded', <MissingPart reloads={this.props.frame === undefined} />)
-      : frame('Something went wrong', <BrokenPart error={failed.error} />);
+      ? frame(words.missing, <MissingPart reloads={this.props.frame === undefined} />)
+      : frame(words.broken, <BrokenPart error={failed.error} />);
   }
 }
 
@@ -45,7 +48,7 @@ function screenOf(title: string, content: ReactNode): ReactNode {
   return <Page title={title}>{content}</Page>;
 }
 
-/** Whether the file of a part could not be loaded: so say Chromium, Firefox and Safari, in this order. */
+/** Whether the file of a part could not be loaded, in the words of Chromium, Firefox and Safari. */
 function isMissingFile(error: unknown): boolean {
   return (
     error instanceof TypeError &&
@@ -63,9 +66,7 @@ function MissingPart({ reloads }: { reloads: boolean }) {
   }, [reloads, status]);
   return (
     <div role="alert" className="flex flex-col items-start gap-4">
-      <p className="text-ink-2">
-        The server cannot be reached at the moment, or was upgraded since this page was opened.
-      </p>
+      <p className="text-ink-2">{words.missingWhy}</p>
       <ReloadButton />
     </div>
   );
@@ -74,12 +75,9 @@ function MissingPart({ reloads }: { reloads: boolean }) {
 function BrokenPart({ error }: { error: unknown }) {
   return (
     <div role="alert" className="flex max-w-2xl flex-col items-start gap-4">
-      <p className="text-ink-2">
-        This is a bug in Halyard, not something you did. Reload the page. If it happens again, please report
-        this:
-      </p>
+      <p className="text-ink-2">{words.brokenWhy}</p>
       <div className="w-full">
-        <CodeBlock label="What to report" code={reportOf(error)} />
+        <CodeBlock label={words.report} code={reportOf(error)} />
       </div>
       <ReloadButton />
     </div>
@@ -89,12 +87,12 @@ function BrokenPart({ error }: { error: unknown }) {
 function ReloadButton() {
   return (
     <Button kind="primary" onClick={() => location.reload()}>
-      Reload the page
+      {words.reload}
     </Button>
   );
 }
 
-/** As many lines of the stack tell where it happened. */
+/** How many lines of the stack a report has. */
 const MOST_LINES = 4;
 
 /** The error and where it happened; the names of the files tell the version. */

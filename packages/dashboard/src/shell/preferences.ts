@@ -19,26 +19,26 @@ export function useStoredChoice<Choice extends string>(
   return [choice, choose];
 }
 
-/** What this browser keeps under a name; `undefined` for nothing, or where storage is switched off. */
+/** The text that this browser stores under a name; `undefined` without one, and where storage is disabled. */
 export function readStored(name: string): string | undefined {
   try {
     return localStorage.getItem(`halyard.${name}`) ?? undefined;
   } catch {
-    // Switched off: nothing is kept.
+    // Storage is disabled: nothing is stored.
     return undefined;
   }
 }
 
-/** Keeps a text under a name, where this browser allows it. */
+/** Stores a text under a name, where this browser allows it. */
 export function writeStored(name: string, text: string): void {
   try {
     localStorage.setItem(`halyard.${name}`, text);
   } catch {
-    // Switched off or full: the choice lasts as long as the page.
+    // Disabled or full: the choice lasts as long as the page.
   }
 }
 
-/** What a person chose; `system` follows the machine. */
+/** The selected theme; `system` follows the operating system. */
 export type Theme = 'light' | 'dark' | 'system';
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
@@ -53,7 +53,7 @@ window.addEventListener('storage', ({ key }) => {
   apply();
 });
 
-/** The theme that is chosen, and how to choose another. */
+/** The selected theme, and a function to select another. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   const theme = useSyncExternalStore(
     (listener) => {

@@ -11,9 +11,10 @@ import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../compone
 import { CommandPalette } from './command-palette.tsx';
 import { links, PROJECT_SCREENS, useCurrentProject } from './links.ts';
 import { Logo } from './logo.tsx';
+import { messages } from './messages.ts';
 import { type Theme, useTheme } from './preferences.ts';
 
-/** What stands around every screen of somebody who is signed in. The screen scrolls, this stays. */
+/** The frame around every screen of a signed-in person. Only the screen scrolls. */
 export function Shell({ children }: { children: ReactNode }) {
   const project = useCurrentProject();
   return (
@@ -22,7 +23,7 @@ export function Shell({ children }: { children: ReactNode }) {
         href="#screen"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded focus:bg-raised focus:px-3 focus:py-1"
       >
-        Skip to the content
+        {messages.header.skip}
       </a>
       <header className="shrink-0 border-b border-line bg-surface">
         <div className="flex h-12 items-center gap-1 px-3 sm:px-4">
@@ -54,7 +55,7 @@ function ProjectNavigation({ project }: { project: string }) {
   const ref = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another screen
   useEffect(() => {
-    // On a narrow screen the last ones stand outside of it.
+    // On a narrow screen the last links are out of view.
     const nav = ref.current;
     const here = nav?.querySelector<HTMLElement>('[aria-current]');
     if (nav === null || !here) return;
@@ -66,7 +67,7 @@ function ProjectNavigation({ project }: { project: string }) {
   return (
     <nav
       ref={ref}
-      aria-label="Project"
+      aria-label={messages.header.navigation}
       className="relative overflow-x-auto px-2 sm:px-3 [scrollbar-width:none]"
     >
       <ul className="flex gap-0.5">
@@ -95,10 +96,10 @@ function ProjectNavigation({ project }: { project: string }) {
   );
 }
 
-/** As many fit into a menu; the list of all projects has a search. */
+/** How many projects the menu shows; the list of all projects has a search. */
 const MOST = 12;
 
-/** Shows the project of the screen and leads to the others. */
+/** Shows the project of the screen and links to the others. */
 function ProjectSwitcher({ project }: { project: string | undefined }) {
   const [, navigate] = useLocation();
   const { data: projects = [] } = useProjects();
@@ -111,50 +112,52 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
           type="button"
           className="inline-flex h-8 min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover"
         >
-          <span className="sr-only">Project:</span>
-          <span className="truncate">{project ?? 'Choose a project'}</span>
+          <span className="sr-only">{messages.header.project}</span>
+          <span className="truncate">{project ?? messages.header.selectProject}</span>
           <ChevronsUpDown size={13} className="shrink-0 text-ink-3" aria-hidden />
         </button>
       }
     >
-      <MenuLabel>Projects</MenuLabel>
+      <MenuLabel>{messages.header.projects}</MenuLabel>
       {projects.slice(0, MOST).map(({ name }) => (
         <MenuChoice key={name} isChosen={name === project} onSelect={() => navigate(links.flags(name))}>
           {name}
         </MenuChoice>
       ))}
       <MenuSeparator />
-      <MenuItem onSelect={() => navigate('/?projects')}>All projects</MenuItem>
-      {canCreate && <MenuItem onSelect={() => navigate('/?projects&new')}>New project</MenuItem>}
+      <MenuItem onSelect={() => navigate('/?projects')}>{messages.header.allProjects}</MenuItem>
+      {canCreate && (
+        <MenuItem onSelect={() => navigate('/?projects&new')}>{messages.header.newProject}</MenuItem>
+      )}
     </Menu>
   );
 }
 
-const LOOKS: Readonly<Record<LiveStatus, readonly [word: string, title: string, mark: string]>> = {
-  open: ['Live', 'Changes of others appear here at once', 'bg-env-green'],
-  connecting: ['Connecting', 'Connecting to the server', 'bg-env-gray animate-shimmer'],
-  lost: ['Offline', 'No connection: what you see may be old. It is being tried again', 'bg-env-red'],
-  paused: ['Paused', 'This tab was hidden: updates go on when it is shown', 'bg-env-gray'],
+const MARKS: Readonly<Record<LiveStatus, string>> = {
+  open: 'bg-env-green',
+  connecting: 'bg-env-gray animate-shimmer',
+  lost: 'bg-env-red',
+  paused: 'bg-env-gray',
 };
 
 /** Whether changes arrive as they happen. */
 function ConnectionDot() {
-  const [word, title, mark] = LOOKS[useLiveStatus()];
+  const status = useLiveStatus();
+  const [word, title] = messages.connection[status];
   return (
     <span className="inline-flex items-center gap-1.5 text-xs text-ink-3" title={title} role="status">
-      <span aria-hidden className={classNames('size-2 rounded-full forced-color-adjust-none', mark)} />
+      <span
+        aria-hidden
+        className={classNames('size-2 rounded-full forced-color-adjust-none', MARKS[status])}
+      />
       <span className="max-sm:sr-only">{word}</span>
     </span>
   );
 }
 
-const THEMES: readonly (readonly [Theme, string])[] = [
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-  ['system', 'As the system'],
-];
+const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 
-/** The person who is signed in: the account, the theme, what belongs to no project, and the way out. */
+/** The menu of the signed-in person: account, theme, screens outside of projects, and sign-out. */
 function UserMenu() {
   const { name, email, role } = useOperator();
   const [theme, setTheme] = useTheme();
@@ -175,20 +178,20 @@ function UserMenu() {
       <MenuLabel>
         {email} · {role}
       </MenuLabel>
-      <MenuItem onSelect={() => navigate(links.account)}>Account</MenuItem>
-      <MenuItem onSelect={() => navigate(links.operators)}>Operators</MenuItem>
-      <MenuItem onSelect={() => navigate(links.tokens)}>Access tokens</MenuItem>
-      <MenuItem onSelect={() => navigate(links.audit)}>Audit log</MenuItem>
-      <MenuItem onSelect={() => location.assign('/docs')}>Documentation</MenuItem>
+      <MenuItem onSelect={() => navigate(links.account)}>{messages.user.account}</MenuItem>
+      <MenuItem onSelect={() => navigate(links.operators)}>{messages.user.operators}</MenuItem>
+      <MenuItem onSelect={() => navigate(links.tokens)}>{messages.user.tokens}</MenuItem>
+      <MenuItem onSelect={() => navigate(links.audit)}>{messages.user.audit}</MenuItem>
+      <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>
       <MenuSeparator />
-      <MenuLabel>Theme</MenuLabel>
-      {THEMES.map(([choice, label]) => (
+      <MenuLabel>{messages.user.theme}</MenuLabel>
+      {THEMES.map((choice) => (
         <MenuChoice key={choice} isChosen={theme === choice} onSelect={() => setTheme(choice)}>
-          {label}
+          {messages.user.themes[choice]}
         </MenuChoice>
       ))}
       <MenuSeparator />
-      <MenuItem onSelect={() => signOut.mutate()}>Sign out</MenuItem>
+      <MenuItem onSelect={() => signOut.mutate()}>{messages.user.signOut}</MenuItem>
     </Menu>
   );
 }

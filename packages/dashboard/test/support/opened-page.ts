@@ -45,8 +45,8 @@ export async function openPage(
     reducedMotion: options.reducedMotion ?? 'no-preference',
     locale: options.locale ?? 'en-US',
   });
-  // A busy machine is slow, not broken.
-  context.setDefaultTimeout(20_000);
+  // Enough for a busy machine; a wait that fails names the element it waited for.
+  context.setDefaultTimeout(15_000);
   if (as !== 'nobody') await signIn(context, as);
   const page = await context.newPage();
   const complaints: string[] = [];

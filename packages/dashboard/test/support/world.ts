@@ -1,4 +1,4 @@
-import { Management, type NodeProcess, sharedPostgres, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, sharedPostgres, startNode, until } from '@halyard/testing';
 import type { Browser } from 'playwright-core';
 import { buildDashboard } from '../../../../scripts/dashboard/build.ts';
 import { launchBrowser } from '../../../testing/src/browser.ts';
@@ -72,14 +72,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** Waits until the administrator of the settings is made: the node answers readers before that. Polls: nothing tells. */
+/** Waits for the administrator of the settings: the node answers requests before creating that account. */
 async function adminReady({ url }: NodeProcess): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  for (;;) {
+  await until('the node creates the administrator of its settings', async () => {
     // As in the API's contract; another shape fails at once.
     const session = (await (await fetch(`${url}/api/session`)).json()) as { setupNeeded: boolean };
-    if (!session.setupNeeded) return;
-    if (Date.now() > deadline) throw new Error('the node made no administrator');
-    await Bun.sleep(10);
-  }
+    return !session.setupNeeded;
+  });
 }

@@ -3,7 +3,10 @@ import { Kbd } from '../../components/kbd.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { PROJECT_SCREENS } from '../links.ts';
+import { messages } from '../messages.ts';
 import { useStoredChoice } from '../preferences.ts';
+
+const words = messages.keyboard;
 
 const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 
@@ -12,42 +15,42 @@ const GROUPS: readonly (readonly [
   keys: readonly (readonly [keys: string, what: string])[],
 ])[] = [
   [
-    'Everywhere',
+    words.everywhere,
     [
-      [isApple ? '⌘ K' : 'Ctrl K', 'Find a flag, a screen or a command'],
-      ['?', 'Show these keys'],
-      ['/', 'Search what is listed'],
-      ['n', 'Make a new one: a flag, a schedule'],
-      ['Esc', 'Close, or empty the search'],
+      [isApple ? '⌘ K' : 'Ctrl K', messages.palette.hint],
+      ['?', words.showKeys],
+      ['/', words.search],
+      ['n', words.create],
+      ['Esc', words.escape],
     ],
   ],
   [
-    'Flag table',
+    words.table,
     [
-      ['j', 'Next flag'],
-      ['k', 'Previous flag'],
-      ['h', 'Environment to the left'],
-      ['l', 'Environment to the right'],
-      ['Space', 'Flip the switch in focus'],
-      ['Enter', 'Open the flag'],
+      ['j', words.next],
+      ['k', words.previous],
+      ['h', words.left],
+      ['l', words.right],
+      ['Space', words.flip],
+      ['Enter', words.open],
     ],
   ],
-  ['Go to', PROJECT_SCREENS.map(({ name, key }) => [`g ${key}`, name] as const)],
+  [words.goTo, PROJECT_SCREENS.map(({ name, key }) => [`g ${key}`, name] as const)],
 ];
 
-/** Every key that does something. */
+/** The list of all keyboard shortcuts. */
 export function KeyboardHelp({ onClose }: { onClose: () => void }) {
   const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose} className="w-[min(44rem,calc(100vw-2rem))]">
+    <Dialog title={words.title} onClose={onClose} className="w-[min(44rem,calc(100vw-2rem))]">
       <div className="mb-3 flex items-center gap-2">
         <Switch
-          label="Single-key shortcuts"
+          label={words.singleKeys}
           checked={singleKeys === 'on'}
           onChange={(event) => setSingleKeys(event.target.checked ? 'on' : 'off')}
         />
         <span aria-hidden className="text-ink-2">
-          Single-key shortcuts
+          {words.singleKeys}
         </span>
       </div>
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">

@@ -12,18 +12,21 @@ import { copyText } from '../../components/copy.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { type Command, useOfferedCommands } from '../commands.tsx';
 import { links, PROJECT_SCREENS } from '../links.ts';
+import { messages } from '../messages.ts';
 import { type Theme, useTheme } from '../preferences.ts';
 import { matchCommands, matchFlags } from './match.ts';
 
+const words = messages.palette;
+
 const NONE: readonly FlagRecord[] = [];
 
-/** Flags that are offered to go to, and of how many of them the switches are offered. */
+/** How many flags are offered to open, and for how many of them actions are offered. */
 const [MOST, FEW] = [8, 2];
 
-/** A text that says what to do, rather than where to go. */
-const ASKS_FOR_DEED = /^\s*(turn|toggle|flip|enable|disable|copy)\b/i;
+/** A text that names an action rather than a screen. */
+const ASKS_FOR_ACTION = /^\s*(turn|toggle|flip|enable|disable|copy)\b/i;
 
-/** What can be done with the flags that a text means. */
+/** The commands for the flags that a text matches. */
 export function useFlagCommands(project: string, text: string): readonly Command[] {
   const { data: flags = NONE } = useFlags(project);
   const environments = useEnvironments(project);
@@ -37,20 +40,20 @@ export function useFlagCommands(project: string, text: string): readonly Command
     const found = matchFlags(flags, text, { environments: names, most: MOST });
     const isNew = !flags.some(({ key }) => key === text.trim());
     const screens = found.map((flag) => goTo(flag));
-    const deeds = matchCommands(found.slice(0, FEW).flatMap(deedsOf), text);
+    const actions = matchCommands(found.slice(0, FEW).flatMap(actionsOf), text);
     return [
-      ...(ASKS_FOR_DEED.test(text) ? [...deeds, ...screens] : [...screens, ...deeds]),
+      ...(ASKS_FOR_ACTION.test(text) ? [...actions, ...screens] : [...screens, ...actions]),
       ...(canEdit && isNew && FLAG_KEY_PATTERN.test(text.trim()) ? [create(text.trim())] : []),
     ];
 
     function goTo({ key, description }: FlagRecord): Command {
       return {
-        ...{ id: `flag.go.${key}`, title: key, group: 'Flags', keywords: [description] },
+        ...{ id: `flag.go.${key}`, title: key, group: words.groups.flags, keywords: [description] },
         run: () => navigate(links.flag(project, key)),
       };
     }
 
-    function deedsOf(flag: FlagRecord): Command[] {
+    function actionsOf(flag: FlagRecord): Command[] {
       const changeable = environments.filter((environment) => readOnlyReason(environment) === undefined);
       const switches = changeable.map((environment) => toggle(flag, environment));
       return [...switches, copy(flag)];
@@ -61,8 +64,8 @@ export function useFlagCommands(project: string, text: string): readonly Command
       const enabled = before?.state.enabled !== true;
       return {
         id: `flag.toggle.${environment.name}.${flag.key}`,
-        title: `Turn ${enabled ? 'on' : 'off'} ${flag.key} in ${environment.name}`,
-        group: 'Change',
+        title: words.turn(enabled, flag.key, environment.name),
+        group: words.groups.change,
         keywords: ['toggle', 'flip', enabled ? 'enable' : 'disable', flag.description, ...flag.tags],
         run: () =>
           void changeState({ key: flag.key, environment, before, after: { ...before?.state, enabled } }),
@@ -71,31 +74,27 @@ export function useFlagCommands(project: string, text: string): readonly Command
 
     function copy({ key, description, tags }: FlagRecord): Command {
       return {
-        ...{ id: `flag.copy.${key}`, title: `Copy the key ${key}`, group: 'Change' },
+        ...{ id: `flag.copy.${key}`, title: words.copyKey(key), group: words.groups.change },
         keywords: ['flag', description, ...tags],
         run: () =>
           void copyText(key).then(
-            (isDone) => isDone && toast({ kind: 'done', title: `Copied ${key}`, durationMs: 3_000 }),
+            (isDone) => isDone && toast({ kind: 'done', title: words.copied(key), durationMs: 3_000 }),
           ),
       };
     }
 
     function create(key: string): Command {
       return {
-        ...{ id: 'flag.create', title: `Create the flag ${key}`, group: 'Create' },
+        ...{ id: 'flag.create', title: words.createFlag(key), group: words.groups.create },
         run: () => navigate(`${links.flags(project)}?new=${encodeURIComponent(key)}`),
       };
     }
   }, [project, text, flags, environments, canEdit, changeState, navigate, readOnlyReason]);
 }
 
-const THEMES: readonly (readonly [Theme, string])[] = [
-  ['light', 'Use the light theme'],
-  ['dark', 'Use the dark theme'],
-  ['system', 'Use the theme of the system'],
-];
+const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 
-/** What can be done wherever one is, and what the screen itself offers. */
+/** The commands of every screen, and those that the current screen offers. */
 export function useGeneralCommands(project: string | undefined, onHelp: () => void): readonly Command[] {
   const offered = useOfferedCommands();
   const [, navigate] = useLocation();
@@ -104,7 +103,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   const { data: projects } = useProjects();
   return useMemo(() => {
     const go = (id: string, title: string, to: string): Command => ({
-      ...{ id: `go.${id}`, title, group: 'Go to' },
+      ...{ id: `go.${id}`, title, group: words.groups.goTo },
       run: () => navigate(to),
     });
     return [
@@ -119,27 +118,45 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
         ? []
         : [
             {
-              ...{ id: 'flag.new', title: 'New flag', group: 'Create', keywords: ['create', 'add'] },
+              ...{
+                id: 'flag.new',
+                title: words.newFlag,
+                group: words.groups.create,
+                keywords: ['create', 'add'],
+              },
               run: () => navigate(`${links.flags(project)}?new=`),
             },
           ]),
       ...(projects ?? [])
         .filter(({ name }) => name !== project)
-        .map(({ name }) => ({ ...go(`project.${name}`, name, links.flags(name)), group: 'Projects' })),
-      go('projects', 'All projects', '/?projects'),
-      go('account', 'Account', links.account),
-      go('audit', 'Audit log', links.audit),
-      go('operators', 'Operators', links.operators),
-      go('tokens', 'Access tokens', links.tokens),
-      { id: 'docs', title: 'Documentation', group: 'Go to', run: () => location.assign('/docs') },
-      ...THEMES.map(([theme, title]) => ({
-        ...{ id: `theme.${theme}`, title, group: 'Settings', keywords: ['mode', 'appearance', 'colours'] },
+        .map(({ name }) => ({
+          ...go(`project.${name}`, name, links.flags(name)),
+          group: words.groups.projects,
+        })),
+      go('projects', messages.header.allProjects, '/?projects'),
+      go('account', messages.user.account, links.account),
+      go('audit', messages.user.audit, links.audit),
+      go('operators', messages.user.operators, links.operators),
+      go('tokens', messages.user.tokens, links.tokens),
+      {
+        id: 'docs',
+        title: messages.user.documentation,
+        group: words.groups.goTo,
+        run: () => location.assign('/docs'),
+      },
+      ...THEMES.map((theme) => ({
+        ...{
+          id: `theme.${theme}`,
+          title: words.themes[theme],
+          group: words.groups.settings,
+          keywords: ['mode', 'appearance', 'colors'],
+        },
         run: () => setTheme(theme),
       })),
       {
         id: 'help',
-        title: 'Keyboard shortcuts',
-        group: 'Settings',
+        title: words.shortcuts,
+        group: words.groups.settings,
         keywords: ['help', 'keys'],
         shortcut: '?',
         run: onHelp,
@@ -148,10 +165,10 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
   }, [offered, project, projects, canEdit, navigate, setTheme, onHelp]);
 }
 
-/** How long after the last key the server is asked, in milliseconds. */
+/** How long after the last key the server is searched, in milliseconds. */
 const PAUSE_MS = 150;
 
-/** What the server finds in other projects, and what of this one is no flag. */
+/** Search results of the server: everything in other projects, and all but flags in this one. */
 export function useSearchCommands(project: string | undefined, text: string): readonly Command[] {
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState('');
@@ -162,14 +179,14 @@ export function useSearchCommands(project: string | undefined, text: string): re
   const { data } = useSearchHits(asked);
   return useMemo(() => {
     if (text.trim() === '') return [];
-    // Flags of this project are known already, and projects stand under their own heading.
+    // Flags of this project are listed already, and projects have a group of their own.
     const hits = (data ?? []).filter(({ kind, project: place }) =>
       kind === 'flag' ? place !== project : kind !== 'project',
     );
     return hits.map((hit) => ({
       id: `found.${hit.kind}.${hit.project}.${hit.key ?? hit.environment ?? hit.id ?? ''}`,
       title: titleOf(hit),
-      group: 'Everywhere',
+      group: words.groups.everywhere,
       run: () => navigate(addressOf(hit)),
     }));
   }, [data, text, project, navigate]);
@@ -178,11 +195,11 @@ export function useSearchCommands(project: string | undefined, text: string): re
 function titleOf({ kind, project, environment, key, name }: SearchHit): string {
   switch (kind) {
     case 'flag':
-      return `${key ?? ''} in ${project}`;
+      return words.foundFlag(key ?? '', project);
     case 'environment':
-      return `Environment ${environment ?? ''} of ${project}`;
+      return words.foundEnvironment(environment ?? '', project);
     case 'key':
-      return `Project key ${name ?? ''} of ${project}`;
+      return words.foundKey(name ?? '', project);
     case 'project':
       return project;
   }

@@ -7,11 +7,14 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Kbd } from '../../components/kbd.tsx';
 import type { Command as Offer } from '../commands.tsx';
 import { useCurrentProject } from '../links.ts';
-import { PALETTE_FIELD, PALETTE_FRAME, PALETTE_HINT } from '../palette-style.ts';
+import { messages } from '../messages.ts';
+import { PALETTE_FIELD, PALETTE_FRAME } from '../palette-style.ts';
 import { matchCommands } from './match.ts';
 import { useFlagCommands, useGeneralCommands, useSearchCommands } from './palette-commands.ts';
 
-/** The command palette: a field, and below it what matches. */
+const words = messages.palette;
+
+/** The command palette: a field, and the matching commands below it. */
 export function Palette({
   text,
   onType,
@@ -23,26 +26,26 @@ export function Palette({
   onClose: () => void;
   onHelp: () => void;
 }) {
-  const [chosen, choose] = useState('');
+  const [selected, select] = useState('');
   return (
-    <Dialog title="Commands" frame="bare" onClose={onClose} className={PALETTE_FRAME}>
+    <Dialog title={words.title} frame="bare" onClose={onClose} className={PALETTE_FRAME}>
       <Command
         shouldFilter={false}
         loop
-        value={chosen}
-        onValueChange={choose}
-        label="Commands"
+        value={selected}
+        onValueChange={select}
+        label={words.title}
         className="flex max-h-[70vh] flex-col"
       >
         <Command.Input
           data-autofocus
           value={text}
           onValueChange={onType}
-          placeholder={PALETTE_HINT}
+          placeholder={words.hint}
           className={PALETTE_FIELD}
         />
-        <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label="What matches">
-          <PaletteResults text={text} onChoose={choose} onClose={onClose} onHelp={onHelp} />
+        <Command.List className="min-h-0 flex-1 overflow-y-auto p-1.5" label={words.results}>
+          <PaletteResults text={text} onSelect={select} onClose={onClose} onHelp={onHelp} />
         </Command.List>
         <p
           aria-hidden
@@ -50,13 +53,13 @@ export function Palette({
         >
           <span className="flex items-center gap-1">
             <ArrowUp size={12} />
-            <ArrowDown size={12} /> choose
+            <ArrowDown size={12} /> {words.keys.select}
           </span>
           <span className="flex items-center gap-1">
-            <CornerDownLeft size={12} /> do it
+            <CornerDownLeft size={12} /> {words.keys.run}
           </span>
-          <span>Esc close</span>
-          <span className="ml-auto">? all keys</span>
+          <span>{words.keys.close}</span>
+          <span className="ml-auto">{words.keys.all}</span>
         </p>
       </Command>
     </Dialog>
@@ -66,12 +69,12 @@ export function Palette({
 interface ResultsProps {
   readonly text: string;
   /** Marks the command of this id, which Enter would run. */
-  readonly onChoose: (id: string) => void;
+  readonly onSelect: (id: string) => void;
   readonly onClose: () => void;
   readonly onHelp: () => void;
 }
 
-/** What matches the text, under headings. */
+/** The commands that match the text, by group. */
 function PaletteResults(props: ResultsProps) {
   const project = useCurrentProject();
   return project === undefined ? (
@@ -91,7 +94,7 @@ function Results({
   project,
   text,
   flags,
-  onChoose,
+  onSelect,
   onClose,
   onHelp,
 }: ResultsProps & { project: string | undefined; flags: readonly Offer[] }) {
@@ -99,12 +102,12 @@ function Results({
   const found = useSearchCommands(project, text);
   const groups = Map.groupBy([...flags, ...general, ...found], ({ group }) => group);
   const [first] = [...groups.values()].flat();
-  // What is found is not there yet when the text changes: the mark follows once it is.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text begins at the top again
-  useEffect(() => onChoose(first?.id ?? ''), [text, first?.id, onChoose]);
+  // Search results arrive later than the text changes: the selection follows them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new text selects the first command again
+  useEffect(() => onSelect(first?.id ?? ''), [text, first?.id, onSelect]);
   return (
     <>
-      {groups.size === 0 && <p className="px-3 py-8 text-center text-ink-2">Nothing matches “{text}”.</p>}
+      {groups.size === 0 && <p className="px-3 py-8 text-center text-ink-2">{words.noMatch(text)}</p>}
       {[...groups].map(([group, commands]) => (
         <Command.Group
           key={group}
