@@ -172,7 +172,7 @@ export type Reservation =
 /** Writes about people that are not changes: no log row, no audit row. */
 export interface PeopleStore {
   /**
-   * Counts one failure in each bucket before the attempt is made, so that simultaneous attempts cannot pass the
+   * Counts one failure in each bucket before the attempt, so that simultaneous attempts cannot pass the
    * limit together. When a bucket is full nothing is counted, and the time is returned at which it starts again.
    */
   reserveAttempt(buckets: readonly AttemptBucket[], window: AttemptWindow): Promise<Reservation>;

@@ -104,7 +104,7 @@ export interface StoreTransaction extends StoreReader {
    * add an environment, and to change what all environments of the project must agree on.
    */
   lockProject(id: string): Promise<void>;
-  /** Replaces what the environment looks like: `protected`, `color`, `position`. No revision, no frame. */
+  /** Replaces the appearance of the environment: `protected`, `color`, `position`. No revision, no frame. */
   updateEnvironment(environment: Environment): Promise<void>;
   /** Inserts the flag, or replaces its description, tags and owner. No revision, no frame. */
   putFlag(flag: Flag): Promise<void>;

@@ -40,7 +40,7 @@ describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
     await woken;
   });
 
-  test('a write that is not committed is not seen and wakes nobody', async () => {
+  test('an uncommitted write is not seen and wakes no follower', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const feed = await home.database.openFeed();

@@ -39,7 +39,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect(refused).toEqual(Array(15).fill({ full: 'account:x@here', fullUntil: NOW + 900_000 }));
   });
 
-  test('a full bucket leaves the others alone, and counts anew after its window', async () => {
+  test('a full bucket does not affect the others, and restarts after its window', async () => {
     const { people } = home.store;
     const full = { name: 'network:full', limit: 5 };
     const free = { name: 'account:free', limit: 5 };

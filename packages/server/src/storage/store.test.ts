@@ -186,7 +186,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     });
   });
 
-  test('reads of one call see one moment, whatever is written meanwhile', async () => {
+  test('reads of one call see one snapshot, despite concurrent writes', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store, ['a', 'b']);
     const other = new SqlStore(await home.connect());

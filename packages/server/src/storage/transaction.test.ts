@@ -244,7 +244,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     });
   });
 
-  test('a flag is created, described anew and deleted with audit entries and no revision', async () => {
+  test('a flag is created, updated and deleted with audit entries and no revision', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store, []);
     const flag = { ...makeFlag(project, 'theme'), description: 'Colours', tags: ['ui', 'q"4'] };

@@ -172,7 +172,7 @@ describe('Follower', () => {
     await until(seen(1));
   });
 
-  test('a lost session is told at once, and what happened meanwhile is caught up without a snapshot', async () => {
+  test('a lost session is reported at once, and later changes are caught up without a snapshot', async () => {
     const { source, follower, heard, until, write } = await setUp();
     source.refuses = true;
     source.lose();

@@ -26,7 +26,7 @@ export interface FollowerOptions {
   readonly listener: FollowerListener;
   /** Milliseconds between two heartbeats while wake-ups arrive. */
   readonly heartbeatMs?: number;
-  /** Milliseconds between two looks at the log where wake-ups do not arrive. */
+  /** Milliseconds between two polls of the log where wake-ups do not arrive. */
   readonly pollMs?: number;
   readonly random?: () => number;
 }

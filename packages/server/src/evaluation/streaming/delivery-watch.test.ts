@@ -48,7 +48,7 @@ function setUp(count: number) {
   });
   const readers = Array.from({ length: count }, () => new Reader());
   let seq = 0;
-  /** Sends a frame of so many bytes, committed now, to whoever is open. */
+  /** Sends a frame of so many bytes, committed now, to the open streams. */
   const send = (bytes = 100) => {
     const open = readers.filter(({ isOpen }) => isOpen).map(({ stream }) => stream);
     for (const stream of open) stream.send(new Uint8Array(bytes));
@@ -264,7 +264,7 @@ describe('a hub that is told of the change', () => {
     expect(await settled()).toMatchObject({ seq: 1, streams: 1000, seen: 1000, closed: 0, isSettled: true });
   });
 
-  test('counts nobody to whom the frame was never written when the listener fails in the round', async () => {
+  test('does not count streams that never got the frame when the listener fails during the round', async () => {
     const { hub, readers, change, settled } = openHub(1000);
     for (const reader of readers) await reader.read();
     change();

@@ -160,7 +160,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(result.revision).toBe(1);
   });
 
-  test('a flag that another node deletes meanwhile is found gone when the work runs again', async () => {
+  test('work that conflicts with the deletion of a flag runs again without the flag', async () => {
     await using home = await openHome(await sharedPostgres());
     const { environment, project } = home;
     let runs = 0;
@@ -176,7 +176,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(runs).toBe(2);
   });
 
-  test('a flag that another node makes meanwhile is not written over: the work runs again and sees it', async () => {
+  test('work that conflicts with the creation of a flag runs again and does not overwrite it', async () => {
     await using home = await openHome(await sharedPostgres());
     const described = { ...makeFlag(home.project, 'theme'), description: 'Colours' };
     const found: (string | undefined)[] = [];

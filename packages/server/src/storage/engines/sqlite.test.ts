@@ -46,7 +46,7 @@ describe('opening an SQLite database', () => {
     }
   });
 
-  test('the folder is made where missing, and nobody else may read the file', async () => {
+  test('the folder is created where missing, and other users cannot read the file', async () => {
     using folder = temporaryFolder();
     const path = folder.file('a/b/halyard.db');
     const database = await openSqlite({ path });
@@ -154,7 +154,7 @@ describe('an SQLite database in use', () => {
     expect(seq).toBe(3);
   });
 
-  test('a writer waits for another process that holds the file, and the event loop runs on meanwhile', async () => {
+  test('a writer waits for another process that holds the file, while the event loop keeps running', async () => {
     await using home = await openFile();
     const other = new Sqlite(home.path);
     other.run('BEGIN IMMEDIATE');
@@ -323,7 +323,7 @@ async function refused(path: string, reason: RegExp): Promise<void> {
   await expect(attempt).rejects.toThrow(reason);
 }
 
-/** Runs the part of `work` before its first wait as somebody whom file permissions bind; root they do not. */
+/** Runs the part of `work` before its first wait as a user other than root, who ignores file permissions. */
 async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return work();
   process.seteuid?.(65_534);
