@@ -40,7 +40,7 @@ export function isSessionEnd(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code !== 'sign_in_failed';
 }
 
-/** What to tell a person of an error: by its code, never in the API's words. */
+/** The message to show for an error: by its code, because the API's own sentences address programs. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const { code, status, retryAfterSeconds } = error;

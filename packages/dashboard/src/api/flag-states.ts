@@ -26,7 +26,7 @@ export interface ValueTexts {
 
 /**
  * Writes a state over the one that was seen; `null` removes it. Only the members that differ are sent, so that a value
- * that stays keeps its exact text. Refused with `revision_conflict` when somebody else was faster. Gives what was
+ * that stays keeps its exact text. Refused with `revision_conflict` when the state was changed first by another writer. Gives what was
  * written, with the value's text as the server keeps it.
  */
 export async function writeState(

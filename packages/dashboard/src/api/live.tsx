@@ -66,7 +66,7 @@ export function useLiveConnection(): LiveConnection | undefined {
   return useContext(LiveContext);
 }
 
-/** Gives what to call after a change of one's own: without a stream nobody tells what it did, so everything is asked for. */
+/** Gives what to call after a change of one's own: without a stream its effects are unknown, so everything is read again. */
 export function useCatchUp(): () => void {
   const live = useContext(LiveContext);
   const queries = useQueryClient();
@@ -185,7 +185,7 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   }
 }
 
-/** Somebody made a flag or put it away: one record is asked for, not the whole list. */
+/** A flag was created or archived: reads that one record, not the whole list. */
 async function refreshFlag(
   queries: QueryClient,
   key: string,
@@ -207,7 +207,7 @@ function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
   for (const action of actions) keys.push(...listsOf(action.replace(/\..*/, ''), project));
   if (project === undefined) return keys;
   keys.push(queryKeys.history(project));
-  // Somebody may be at its address, where there was nothing until now.
+  // Its address may be open, and showed until now that it does not exist.
   if (kind === 'project.created') keys.push(queryKeys.project(project), queryKeys.flags(project));
   if (kind === 'flags.changed') keys.push(queryKeys.compare(project));
   if (kind.startsWith('environment.')) keys.push(queryKeys.project(project), queryKeys.flags(project));

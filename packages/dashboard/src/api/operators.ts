@@ -55,7 +55,7 @@ export function useInvitations() {
   });
 }
 
-/** Invites somebody. The answer holds the link, this once: keep it out of the cache. */
+/** Invites a person. The answer holds the link, this once: keep it out of the cache. */
 export function inviteOperator(invited: {
   readonly email: string;
   readonly role: Role;
@@ -69,7 +69,7 @@ export function revokeInvitation(id: string): Promise<undefined> {
   return request('DELETE', api`invitations/${id}`);
 }
 
-/** Changes a name, or what somebody may do: the latter ends their sessions. */
+/** Changes a person's name or permissions; the latter ends their sessions. */
 export function changeOperator(
   id: string,
   change: { readonly name?: string; readonly role?: Role; readonly canChangeProtected?: boolean },

@@ -46,7 +46,7 @@ export function isWriting(cell: string): boolean {
   return statuses.get(cell) === 'saving';
 }
 
-/** Marks a state as written by this tab, so that it is not shown as somebody else's news. */
+/** Marks a state as written by this tab, so that it is not shown as another person's change. */
 export function markOwnWrite(record: StateRecord): void {
   mine.add(record);
 }
@@ -67,7 +67,7 @@ export function isOptimistic(record: StateRecord | undefined): boolean {
   return record !== undefined && optimistic.has(record);
 }
 
-/** As many are kept: what a screen asks about was told moments ago. */
+/** How many are kept: screens only ask about recent changes. */
 const MOST = 200;
 
 const deliveries = new Map<number, DeliveryRecord>();
@@ -83,7 +83,7 @@ export function noteDelivery(delivery: DeliveryRecord): void {
   announce();
 }
 
-/** How far a change has come, as the stream tells; `undefined` while it has told nothing. */
+/** How far a change has come, as the stream reports; `undefined` before the first report. */
 export function useLiveDelivery(seq: number | undefined): DeliveryRecord | undefined {
   return useSyncExternalStore(subscribe, () => (seq === undefined ? undefined : deliveries.get(seq)));
 }

@@ -4,7 +4,7 @@ import { queryKeys } from './query-cache.ts';
 import { api, noteSignIn, request } from './request.ts';
 import type { OperatorRecord, Role, SessionRecord } from './types.ts';
 
-/** Whoever signs out is not asked to sign in again over what they leave. */
+/** Set while signing out, so that the person is not asked to sign in again. */
 let isSigningOut = false;
 
 /** Who is signed in; once the session has ended, who was (`signedIn` is false then). */
