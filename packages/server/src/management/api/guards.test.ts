@@ -27,12 +27,12 @@ const UNCONFIRMED = person({ confirmed: ['staging'] });
 const CONFIRMED = person({ confirmed: ['production'] });
 
 /** An import that turns one flag of production off. */
-function importOf(project: string, mode: ImportInput['mode']): ImportInput {
+async function importOf(project: string, mode: ImportInput['mode']): Promise<ImportInput> {
   const document = {
     ...{ halyard: 1, project, environments: ['production'] },
     flags: { used: { environments: { production: { enabled: false } } } },
   };
-  const declaration = readDeclaration(JSON.stringify(document));
+  const declaration = await readDeclaration(JSON.stringify(document));
   return { declaration, policy: 'enforce', mode };
 }
 
@@ -90,7 +90,8 @@ describe('a protected environment', () => {
         ...{ project, environment: 'production', dueAt: app.node.now + 1000 },
         steps: [{ key: 'used', state: null }],
       }),
-    import: (actor, { project }) => importDeclaration(app.context, actor, importOf(project, 'apply')),
+    import: async (actor, { project }) =>
+      importDeclaration(app.context, actor, await importOf(project, 'apply')),
     unprotect: (actor, { project }) =>
       updateEnvironment(app.context, actor, {
         ...{ project, environment: 'production', appearance: { protected: false } },
@@ -131,7 +132,7 @@ describe('a protected environment', () => {
       ...{ seq, conflicts: 'refuse', mode: 'preview' },
     });
     expect(reverted.differences).toHaveLength(1);
-    const imported = await importDeclaration(app.context, UNCONFIRMED, importOf(project, 'preview'));
+    const imported = await importDeclaration(app.context, UNCONFIRMED, await importOf(project, 'preview'));
     expect(imported.changes.map(({ key, action }) => [key, action])).toEqual([
       ['other', 'delete'],
       ['used', 'update'],
@@ -139,7 +140,7 @@ describe('a protected environment', () => {
   });
 
   test('an import into a project that it makes needs no confirmation', async () => {
-    const imported = await importDeclaration(app.context, UNCONFIRMED, importOf('brand-new', 'apply'));
+    const imported = await importDeclaration(app.context, UNCONFIRMED, await importOf('brand-new', 'apply'));
     expect(imported.environmentsCreated).toEqual(['production']);
   });
 

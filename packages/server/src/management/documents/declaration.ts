@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { elementsOf } from '@halyard/protocol';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateText } from '../../domain/project.ts';
@@ -29,11 +30,14 @@ export interface DeclaredFlag {
   readonly states: ReadonlyMap<string, StateText>;
 }
 
+/** Flags that are read before other requests are served. */
+const FLAGS_AT_ONCE = 200;
+
 /**
  * Reads a declaration from JSON text, which must be valid JSON. Unknown members, another version, environments not
  * listed, impossible names and states are `invalid_argument` with the place in the message.
  */
-export function readDeclaration(text: string): Declaration {
+export async function readDeclaration(text: string): Promise<Declaration> {
   const members = readMembers(text, '', {
     required: ['halyard', 'project', 'environments', 'flags'],
     optional: [],
@@ -55,6 +59,7 @@ export function readDeclaration(text: string): Declaration {
   for (const [key, flag] of readEntries(member('flags'), 'flags')) {
     checkFlagKey(key);
     flags.set(key, readFlag(flag, `flags.${key}`, listed));
+    if (flags.size % FLAGS_AT_ONCE === 0) await setImmediate();
   }
   return { project, environments, flags };
 }

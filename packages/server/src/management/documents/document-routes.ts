@@ -101,7 +101,9 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       errors: ['flag_archived', 'confirmation_required'],
     },
     async ({ query: { policy, dryRun }, text, actor, request }) => {
-      const declaration = readDeclaration(await toJson(text, request.headers.get('Content-Type') ?? ''));
+      const declaration = await readDeclaration(
+        await toJson(text, request.headers.get('Content-Type') ?? ''),
+      );
       const mode = dryRun === 'true' ? 'preview' : 'apply';
       const result = await importDeclaration(context, actor, { declaration, policy, mode });
       const head = { project: declaration.project, policy, dryRun: dryRun === 'true' };
