@@ -59,9 +59,16 @@ export function useFlagEvaluation<K extends FlagKey, D extends DefaultOf<K>>(
   return useFlagsClient().evaluate(key, defaultValue, { ...options, from });
 }
 
-/** Where the client stands: tells "off" from "not loaded yet". */
+/**
+ * The client's status: tells "off" from "not loaded yet". On a server, and in a page's first rendering, `stale` with a
+ * bootstrap and `connecting` without.
+ */
 export function useFlagsStatus(): ClientStatus {
-  return useRead((client, from) => (from === 'bootstrap' ? 'connecting' : client.status));
+  return useRead((client, from) => {
+    if (from === 'current') return client.status;
+    // Both renderings agree: a client says `stale` as long as only its bootstrap answers.
+    return client.evaluate('', null, { from }).errorCode === 'not_ready' ? 'connecting' : 'stale';
+  });
 }
 
 /** For whom a hook reads; `from` is the hook's own business. */

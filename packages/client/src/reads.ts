@@ -65,7 +65,7 @@ export function createReads(source: ReadSource): Reads {
       const { isOn: enabled, reason } = decided;
       const value = pick(decided, key, defaultValue);
       const errorCode = !state
-        ? source.hasMap()
+        ? (optionOf(options, 'from') === 'bootstrap' ? bootstrap : source.hasMap())
           ? 'flag_not_found'
           : 'not_ready'
         : value !== decided.value

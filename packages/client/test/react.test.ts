@@ -28,6 +28,7 @@ test('a server renders from a bootstrap without any request, and so does the fir
   const { client, server } = harness({ bootstrap, mode: 'manual' });
   const html = render(client);
   expect(html).toContain('new 10');
+  expect(html).toContain('old stale');
   expect(server.requests).toHaveLength(0);
   // The page’s own load has moved on before it was hydrated: the first rendering still agrees with the server’s.
   server.flags = {};
@@ -35,6 +36,13 @@ test('a server renders from a bootstrap without any request, and so does the fir
   expect(client.isEnabled('new-checkout')).toBe(false);
   expect(client.status).toBe('ready');
   expect(render(client)).toBe(html);
+});
+
+test('a server without a bootstrap renders that the client is connecting, whatever it has loaded', async () => {
+  const { client } = harness({ mode: 'manual' });
+  expect(render(client)).toContain(' connecting');
+  await client.ready();
+  expect(render(client)).toContain(' connecting');
 });
 
 test('a client that could not load renders the defaults', async () => {
