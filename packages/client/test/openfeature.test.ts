@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import {
   type EvaluationDetails,
   type FlagValue,
   OpenFeature,
   ProviderEvents as ServerEvents,
+  ProviderStatus as ServerProviderStatus,
 } from '@openfeature/server-sdk';
 import { ProviderEvents as WebEvents, OpenFeature as WebFeature } from '@openfeature/web-sdk';
 import { createClient } from '../src/index.ts';
@@ -58,6 +60,16 @@ async function read(
   const method = `get${kind}Details` as 'getStringDetails';
   return WebFeature.getClient()[method](key, defaultValue as string);
 }
+
+test('a status that changes between the end of the first load and the listening is not lost', async () => {
+  const client = createTestClient();
+  client.fail();
+  const starting = OpenFeature.setProviderAndWait(new ServerProvider(client));
+  client.recover(); // the provider has its result, and does not listen yet
+  expect(await starting.catch((error: Error) => error.message)).toBe('a test made it fail');
+  const isReady = () => OpenFeature.getClient().providerStatus === ServerProviderStatus.READY;
+  await until('the provider is READY again', isReady);
+});
 
 describe.each(['server', 'web'] as const)('%s: the mapping', (side) => {
   test.each([

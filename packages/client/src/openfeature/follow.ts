@@ -51,11 +51,11 @@ export function holdClient(given: FlagsClient | ClientOptions): HeldClient {
           events.onError({ message: 'no flags have been loaded', errorCode: 'GENERAL' as ErrorCode });
       };
       client.onStatus(tell, { signal });
-      // A provider with a bootstrap is ready for the SDK while its flags may have aged, and no other status may follow.
-      if (result.status === 'bootstrapped' || (result.status === 'ready' && client.status === 'stale'))
-        setTimeout(() => {
-          if (!signal.aborted && client.status === 'stale') tell('stale');
-        });
+      // What the SDK concludes from the result may be out of date, as with a bootstrap, and no other status may follow.
+      const concluded = result.status === 'bootstrapped' ? 'ready' : result.status;
+      setTimeout(() => {
+        if (!signal.aborted && client.status !== concluded) tell(client.status);
+      });
       return result;
     },
   };
