@@ -27,6 +27,7 @@ export async function bundle(folder: string): Promise<void> {
     target: 'browser',
     format: 'esm',
     splitting: true,
+    minify: { syntax: true }, // names and lines stay readable
     modulePreload: false, // the application's bundler decides that, and our chunks have no chunks of their own
     naming: { entry: '[dir]/[name].js', chunk: 'shared/[name]-[hash].js' },
     external: ['react', '@openfeature/*'],

@@ -165,7 +165,6 @@ const LOOPBACK = /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/;
 function readHeaders(given: unknown, key: string): Headers {
   try {
     const headers = new Headers((given ?? {}) as Record<string, string>); // `Headers` checks whatever it is given
-    headers.set('Accept', 'application/json, text/event-stream');
     if (key) headers.set(SERVICE_KEY_HEADER, key);
     return headers;
   } catch {

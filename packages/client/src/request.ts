@@ -30,6 +30,7 @@ export async function send(
   );
   try {
     const headers = new Headers(target.headers);
+    headers.set('Accept', path === '/v1/stream' ? 'text/event-stream' : 'application/json');
     if (etag) headers.set('If-None-Match', etag);
     const response = await abortable(
       platform.fetch(`${baseUrl}${path}?env=${encodeURIComponent(environment)}`, {
@@ -131,12 +132,15 @@ export function parseJson(text: string): unknown {
  * Whatever was thrown, as an error that holds no key; `code` says what it is, unless it says so itself. Foreign code may
  * throw what throws when it is read.
  */
-export function toSafeError({ redact }: Target, thrown: unknown, code: FlagErrorCode): FlagsError {
+export function toSafeError({ redact, baseUrl }: Target, thrown: unknown, code: FlagErrorCode): FlagsError {
   try {
     if (thrown instanceof FlagsError) return thrown;
     if (thrown instanceof Error) {
       const text = thrown.message + thrown.stack;
-      return new FlagsError(code, redact(thrown.message), redact(text) === text ? { cause: thrown } : {});
+      // Node says only "fetch failed"; the reason is the code of its cause, as ECONNREFUSED.
+      const { code: reason = thrown.name } = (thrown.cause ?? thrown) as { readonly code?: unknown };
+      const message = redact(`${thrown.message} (${reason}) ${baseUrl}`);
+      return new FlagsError(code, message, redact(text) === text ? { cause: thrown } : {});
     }
   } catch {
     // Nothing more can be said about it.

@@ -602,3 +602,34 @@ describe('mode manual', () => {
     expect(client.status).toBe('ready');
   });
 });
+
+describe('what a request and its failure say', () => {
+  test('each request accepts exactly the type that it expects', async () => {
+    const { client, server } = harness();
+    await client.ready();
+    await client.refresh();
+    const accepted = new Map(server.requests.map(({ path, headers }) => [path, headers.get('Accept')]));
+    expect([...accepted].sort()).toEqual([
+      ['/v1/flags', 'application/json'],
+      ['/v1/stream', 'text/event-stream'],
+    ]);
+  });
+
+  test.each([
+    [
+      'Node',
+      Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } }),
+      'ECONNREFUSED',
+    ],
+    [
+      'Bun',
+      Object.assign(new Error('Unable to connect.'), { code: 'ConnectionRefused' }),
+      'ConnectionRefused',
+    ],
+    ['a browser', new TypeError('Failed to fetch'), 'TypeError'],
+  ])('a failure in %s names its reason and the address', async (_, thrown, reason) => {
+    const { client } = harness({ mode: 'manual', fetch: () => Promise.reject(thrown) });
+    const { error } = await client.ready();
+    expect(error?.message).toBe(`${thrown.message} (${reason}) https://flags.example`);
+  });
+});
