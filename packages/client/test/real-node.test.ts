@@ -7,6 +7,8 @@ import {
   startNode,
   startTcpProxy,
   type TcpProxy,
+  until,
+  within,
 } from '@halyard/testing';
 import { createClientOn } from '../src/client.ts';
 import {
@@ -57,16 +59,14 @@ function client(
   return { client: made, errors };
 }
 
-/** Waits until a client's reads satisfy a condition. */
-async function until(made: FlagsClient, holds: () => boolean): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const check = () => {
-      if (!holds()) return;
-      for (const stop of stops) stop();
-      resolve();
-    };
-    const stops = [made.onChange(check), made.onStatus(check)];
-    check();
+/** Waits until a client's reads satisfy a condition; `event` says which, in a sentence. */
+async function untilClient(made: FlagsClient, event: string, holds: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const check = () => holds() && resolve();
+  const stops = [made.onChange(check), made.onStatus(check)];
+  check();
+  await within(event, promise).finally(() => {
+    for (const stop of stops) stop();
   });
 }
 
@@ -79,7 +79,11 @@ describe('against a real node', () => {
       enabled: true,
       value: 'two',
     });
-    await until(made, () => made.getValue('new-checkout', '') === 'two');
+    await untilClient(
+      made,
+      'the client reads the newest flags',
+      () => made.getValue('new-checkout', '') === 'two',
+    );
     expect(made.revision).toBe(written.environmentRevision);
     expect(errors).toEqual([]);
     await made.close();
@@ -118,7 +122,9 @@ describe('against a real node', () => {
     const { client: made, errors } = client({ apiKey: own.key });
     await made.ready();
     await management.revokeKey(own.id);
-    while (!errors.some(({ code }) => code === 'invalid_api_key')) await Bun.sleep(20);
+    await until('the client reports that its key is revoked', () =>
+      errors.some(({ code }) => code === 'invalid_api_key'),
+    );
     expect(made.isEnabled('new-checkout')).toBe(true);
     await made.close();
   });
@@ -162,7 +168,11 @@ describe('over a failing network', () => {
       await Bun.sleep(100); // the fault lasts ten seconds of the client’s time
       if (fault === 'blackhole') proxy.reset();
       proxy.restore();
-      await until(made, () => made.getValue('new-checkout', '') === value && made.status === 'ready');
+      await untilClient(
+        made,
+        'the client reads the newest flags',
+        () => made.getValue('new-checkout', '') === value && made.status === 'ready',
+      );
       await made.close();
     },
     30_000,
@@ -172,10 +182,10 @@ describe('over a failing network', () => {
     const { client: made } = client(behindProxy(), 100);
     await made.ready();
     proxy.refuse();
-    await until(made, () => made.status === 'stale');
+    await untilClient(made, 'the client says that its flags are stale', () => made.status === 'stale');
     expect(made.isEnabled('new-checkout')).toBe(true);
     proxy.restore();
-    await until(made, () => made.status === 'ready');
+    await untilClient(made, 'the client is ready again', () => made.status === 'ready');
     await made.close();
   }, 30_000);
 });
