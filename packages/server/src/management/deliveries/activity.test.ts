@@ -148,7 +148,7 @@ describe('the events for screens', () => {
       ['change', { seq: 5, kind: 'project.deleted', ...rest }],
     ]);
     // What was unknown before the node began to follow has its name too.
-    expect(() => node.watch('shop')).toThrow('no project of that name');
+    expect(() => node.watch('shop')).toThrow('No project has that name');
   });
 
   test('a change of a row that does not know who made it names nobody', async () => {
@@ -221,7 +221,7 @@ describe('the events for screens', () => {
     await expect(stuck.next()).rejects.toThrow('stream cut');
   });
 
-  test('whoever is let in hears an event on each beat, also when nothing happens', async () => {
+  test('a reader with a valid session gets keep-alives while nothing happens', async () => {
     const feed = new EventFeed({ keepAliveMs: 10 });
     const options = { project: 'shop', stillValid: async () => true };
     const screen = new Screen(feed.open(options, { name: 'hello', data: {} }));
@@ -231,7 +231,7 @@ describe('the events for screens', () => {
     feed.close();
   });
 
-  test('whoever is no longer let in is cut off within two beats', async () => {
+  test('a reader whose session has ended is disconnected within two keep-alives', async () => {
     const feed = new EventFeed({ keepAliveMs: 10 });
     const answers = [async () => true, async () => false, () => Promise.reject(new Error('away'))];
     const [kept, removed, unknown] = answers.map((stillValid) =>

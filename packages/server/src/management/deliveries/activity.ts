@@ -14,30 +14,30 @@ import { changeEvent, deliveryEvent, EventFeed, helloEvent, Names } from './dash
 import { Presence, PresenceBoard } from './presence.ts';
 import { DeliveryBoard, ReceiptWriter } from './receipts.ts';
 
-/** Milliseconds between two looks at who is connected. */
+/** Milliseconds between two reads of the open streams. */
 const TICK_MS = 1000;
 
-/** What the activity of a node is seen in. */
+/** The parts of an {@link Activity}. */
 export interface ActivityParts {
   /** This node's name among its peers. */
   readonly node: string;
   readonly catalog: ServedPlaces;
   readonly hub: OpenStreams;
   readonly store: DeliveryStore;
-  /** Hears how many receipts could not be written down. */
+  /** Called with the number of receipts that could not be written. */
   readonly onDropped: (count: number, cause?: unknown) => void;
 }
 
-/** Whom an event stream is opened for. */
+/** The reader of an event stream. */
 export interface EventsRequest {
-  /** Name of the only project that is watched; absent for all. */
+  /** The only project to watch, by name; absent for all. */
   readonly project?: string;
   readonly stillValid: () => Promise<boolean>;
 }
 
 /**
- * What happens on this node: told to screens as it happens, and, as far as other nodes must know of it, written down.
- * None of it is on the way of a read or a frame.
+ * Reports what happens on this node: sends it to dashboards, and stores what other nodes need to know. Reads and frames
+ * never wait for it.
  */
 export class Activity implements DeliveryReader {
   readonly #parts: ActivityParts;
@@ -59,7 +59,7 @@ export class Activity implements DeliveryReader {
     this.#receipts = new ReceiptWriter({ store, now: Date.now, onDropped });
     this.#deliveries = new DeliveryBoard({
       ...{ node, store, hasPeers: () => this.#hasPeers },
-      onTotals: (seq, environmentId, totals) => this.#tellDelivery(seq, environmentId, totals),
+      onTotals: (seq, environmentId, totals) => this.#publishDelivery(seq, environmentId, totals),
     });
     this.#presence = new Presence({ node, hub, store, now: Date.now });
     this.#presenceBoard = new PresenceBoard(catalog);
@@ -67,7 +67,7 @@ export class Activity implements DeliveryReader {
     this.#timer.unref();
   }
 
-  /** How many screens watch. */
+  /** How many dashboards watch. */
   get watchers(): number {
     return this.#feed.size;
   }
@@ -79,7 +79,7 @@ export class Activity implements DeliveryReader {
     this.#isLive = true;
   }
 
-  /** The node has lost the log: every screen is cut off, so that none takes an old picture for the present. */
+  /** The node has lost the log: all dashboards are disconnected, so that none shows outdated data. */
   lost(): void {
     this.#isLive = false;
     this.#feed.endAll();
@@ -96,7 +96,7 @@ export class Activity implements DeliveryReader {
     this.#names.forget(row);
   }
 
-  /** A change has got further on this node. */
+  /** More streams of this node have seen a change. */
   progressed(progress: DeliveryProgress): void {
     const { seq, environmentId, streams, seen, slowestMs, isSettled } = progress;
     const count = { seq, node: this.#parts.node, environmentId, streams, seen, slowestMs };
@@ -105,41 +105,41 @@ export class Activity implements DeliveryReader {
   }
 
   /**
-   * Opens the stream of events for a screen: `hello` first, then every change after the row that it names, once and
+   * Opens the stream of events for a dashboard: `hello` first, then every change after the row that it names, once and
    * in order. `project_not_found`; `internal_error` while the node does not follow the log.
    */
   open({ project, stillValid }: EventsRequest): ReadableStream<Uint8Array> {
     if (!this.#isLive) {
-      const message = 'This node cannot follow the changes at the moment; try again shortly.';
+      const message = 'This node cannot follow the change log at the moment: try again shortly.';
       throw new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
     }
     if (project !== undefined && this.#parts.catalog.projectId(project) === undefined) {
-      const message = 'There is no project of that name: check the name, or create it.';
+      const message = 'No project has that name: check the name, or create it.';
       throw new ServiceError('project_not_found', message);
     }
-    this.#presenceBoard.tellAgain();
+    this.#presenceBoard.resend();
     return this.#feed.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));
   }
 
-  /** As the store has it, with what this node has counted so far. */
+  /** The stored delivery, including what this node has counted so far. */
   async delivery(seq: number): Promise<Delivery | undefined> {
     await this.#receipts.flush();
     return this.#parts.store.delivery(seq);
   }
 
-  /** As the store has it, with what this node has counted so far. */
+  /** The stored delivery, including what this node has counted so far. */
   async deliveries(projectId: string, limit: number): Promise<readonly Delivery[]> {
     await this.#receipts.flush();
     return this.#parts.store.deliveries(projectId, limit);
   }
 
-  /** As the store has it, with the streams that are open here now. */
+  /** The stored presence, including the streams that are open on this node now. */
   async presence(since: number): Promise<readonly StreamPresence[]> {
     await this.#report(0);
     return this.#parts.store.presence(since);
   }
 
-  /** Ends every stream of events, writes down the last receipts and withdraws this node's streams. Safe to call twice. */
+  /** Ends all event streams, writes the last receipts and removes this node's presence. Safe to call twice. */
   async close(): Promise<void> {
     this.#isLive = false;
     clearInterval(this.#timer);
@@ -147,11 +147,11 @@ export class Activity implements DeliveryReader {
     this.#deliveries.clear();
     await this.#ticking;
     await this.#receipts.close();
-    // With the database away the others forget this node by themselves, half a minute later.
+    // Without the database, the other nodes forget this one after half a minute.
     await this.#presence.withdraw().catch(() => {});
   }
 
-  /** One tick at a time. Its end is noted from outside: one with nothing to do ends before it could be held. */
+  /** Runs one tick at a time. */
   #tickAlone(): void {
     this.#ticking ??= this.#tick().finally(() => {
       this.#ticking = undefined;
@@ -166,25 +166,25 @@ export class Activity implements DeliveryReader {
       this.#hasPeers = presence.some(({ node }) => node !== this.#parts.node);
       for (const event of this.#presenceBoard.update(presence)) this.#feed.publish(event);
     } catch {
-      // The database is away, which the follower tells of; the next tick tries again.
+      // The follower reports that the database is unreachable; the next tick tries again.
     }
   }
 
-  /** A database that cannot be written, as a standby, can still tell of the others; one that is away refuses the read. */
+  /** Ignores a failed write: a read-only database can still be read, and an unreachable one fails the read. */
   async #report(leastMs?: number): Promise<void> {
     if (this.#isLive) await this.#presence.report(leastMs).catch(() => {});
   }
 
-  #tellDelivery(seq: number, environmentId: string, totals: DeliveryTotals): void {
+  #publishDelivery(seq: number, environmentId: string, totals: DeliveryTotals): void {
     const place = this.#names.placeOf(environmentId);
-    // Deleted meanwhile: there is nobody left to tell.
+    // The environment may have been deleted since.
     if (place.project !== undefined) this.#feed.publish(deliveryEvent(seq, place, totals));
   }
 }
 
 /**
- * A name for this process among the nodes of an installation: the host's, for people, and a random part, because
- * several processes may share host and port, and because one that starts again has none of the old one's streams.
+ * A name for this process among the nodes of an installation: the host name, for people, and a random part, because
+ * several processes may share a host, and because a restarted process has none of the earlier one's streams.
  */
 export function newNodeName(): string {
   const random = crypto.getRandomValues(new Uint8Array(4)).toHex();

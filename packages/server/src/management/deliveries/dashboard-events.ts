@@ -13,13 +13,13 @@ const encoder = new TextEncoder();
 /** Milliseconds between two keep-alives. Before each, the reader's session or token is checked again. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Bytes a screen may leave unread before it is cut; it reconnects and fetches everything again. */
+/** Bytes a dashboard may leave unread before it is disconnected; it reconnects and fetches everything again. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 /** An event, because a browser hides comments from its page, and the page must know that the stream is alive. */
 const KEEP_ALIVE = encodeEvent({ name: 'beat', data: {} });
 
-/** Who reads events. */
+/** The reader of an event stream. */
 export interface EventReaderOptions {
   /** Only events of this project, and those of no project; absent: every event. */
   readonly project: string | undefined;
@@ -27,7 +27,7 @@ export interface EventReaderOptions {
   readonly stillValid: () => Promise<boolean>;
 }
 
-/** One open stream of events for screens. */
+/** One open stream of events for a dashboard. */
 class EventReader extends EventStream {
   readonly #project: string | undefined;
 
@@ -42,7 +42,7 @@ class EventReader extends EventStream {
   }
 }
 
-/** Hands events to every open screen. Without screens it costs nothing: events are not even built. */
+/** Sends events to all open dashboards. Without screens it costs nothing: events are not even built. */
 export class EventFeed {
   readonly #readers = new Set<EventReader>();
   readonly #timer: Timer;
@@ -100,42 +100,42 @@ export class EventFeed {
   }
 }
 
-/** What screens are told. */
+/** The names of dashboard events. */
 export type ScreenEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'presence';
 
-/** One event of the stream for screens. */
+/** One event of the dashboard stream. */
 export interface ScreenEvent {
   readonly name: ScreenEventName;
-  /** Whose screens it concerns; absent for everybody's. */
+  /** The project whose dashboards get it; absent for all. */
   readonly project?: string;
   readonly data: Readonly<Record<string, Writable | undefined>>;
 }
 
-/** States that take more room than this, in characters, are left out of an event: the screen fetches them. */
+/** States that take more room than this, in characters, are left out of an event: the dashboard fetches them. */
 const MAX_STATES_LENGTH = 64 * 1024;
 
-/** The event as it goes over the wire. */
+/** The event as bytes of the stream. */
 export function encodeEvent({ name, data }: ScreenEvent): Uint8Array {
   return encoder.encode(event(name, writeJson(data)));
 }
 
-/** The first event on every stream: from which row of the log it goes on, and on which node. */
+/** The first event on every stream: the row of the log after which it continues, and the node. */
 export function helloEvent(seq: number, node: string): ScreenEvent {
   return { name: 'hello', data: { seq, node } };
 }
 
-/** A row of the change log, told to screens: never a secret, not even its digest. */
+/** A row of the change log as an event: never a secret, not even its digest. */
 export function changeEvent(row: LogRow, place: PlaceNames): ScreenEvent {
   const { seq, kind, revision } = row;
-  const who = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
+  const actor = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
   return {
     name: 'change',
     ...(place.project === undefined ? {} : { project: place.project }),
-    data: { seq, kind, ...place, revision, ...who, at: isoTime(row.at), ...details(row) },
+    data: { seq, kind, ...place, revision, ...actor, at: isoTime(row.at), ...details(row) },
   };
 }
 
-/** How far a change has got, over all nodes. Each one supersedes the one before it. */
+/** How many streams of all nodes have seen a change. Each event supersedes the one before. */
 export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): ScreenEvent {
   return {
     name: 'delivery',
@@ -144,7 +144,7 @@ export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTo
   };
 }
 
-/** Whether a row is about people alone: every screen hears that there is something, administrators read what. */
+/** Whether a row is only about people: all dashboards get the event, but only administrators may read the actor. */
 function isPrivate(row: LogRow): boolean {
   if (row.kind !== 'records.changed') return false;
   const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
@@ -162,27 +162,27 @@ function details(row: LogRow): Readonly<Record<string, Writable>> {
   return length > MAX_STATES_LENGTH ? {} : { changes: payload.map(changeOf) };
 }
 
-/** A damaged state is absent for screens as it is for readers. */
+/** A damaged state is absent for dashboards, as it is for readers. */
 function changeOf([key, state]: ChangePayload['flags.changed'][number]): Writable {
   const text = state === null ? undefined : servedState(state);
   return { key, state: text === undefined ? null : new RawJson(text) };
 }
 
-/** Where something takes place, by name; what belongs to no project has neither. */
+/** A project and an environment, by name; both are absent for what belongs to no project. */
 export interface PlaceNames {
   readonly project?: string;
   readonly environment?: string;
 }
 
 /**
- * The names behind the ids of the change log. The catalog has forgotten a deleted project or environment by the time
- * its row is told to screens; this remembers until then.
+ * The names behind the ids of the change log. The catalog no longer has a deleted project or environment when its row
+ * is sent to dashboards; this class keeps the name until then.
  */
 export class Names {
   readonly #projects = new Map<string, string>();
   readonly #environments = new Map<string, { readonly projectId: string; readonly name: string }>();
 
-  /** Begins again with what the catalog holds. */
+  /** Replaces all names with those of the catalog. */
   load(catalog: ServedPlaces): void {
     this.#projects.clear();
     this.#environments.clear();
@@ -191,7 +191,7 @@ export class Names {
       this.#environments.set(id, { projectId, name });
   }
 
-  /** Learns the name that a row brings. */
+  /** Adds the name in a row. */
   learn(row: LogRow): void {
     if (row.kind === 'project.created') {
       const { name }: ChangePayload['project.created'] = JSON.parse(row.payload);
@@ -202,7 +202,7 @@ export class Names {
     }
   }
 
-  /** Forgets what a row has deleted. */
+  /** Removes the names that a row has deleted. */
   forget(row: LogRow): void {
     if (row.kind === 'environment.deleted') this.#environments.delete(row.environmentId ?? '');
     if (row.kind !== 'project.deleted') return;
@@ -221,7 +221,7 @@ export class Names {
     };
   }
 
-  /** The place of an environment by its id alone; without members when there is none. */
+  /** The place of an environment by its id alone; empty when it does not exist. */
   placeOf(environmentId: string): PlaceNames {
     const known = this.#environments.get(environmentId);
     return known === undefined ? {} : this.place(known.projectId, environmentId);

@@ -12,12 +12,12 @@ import { getDelivery, listDeliveries } from './receipts.ts';
 const tag = 'Activity';
 
 const countMembers = {
-  streams: z.number().int().openapi({ description: 'Streams that were open when the frame went out.' }),
-  seen: z.number().int().openapi({ description: 'Those of them whose connection took the frame.' }),
+  streams: z.number().int().openapi({ description: 'Streams that were open when the frame was sent.' }),
+  seen: z.number().int().openapi({ description: 'Streams whose connection took the frame.' }),
   slowestMs: z
     .number()
     .int()
-    .openapi({ description: 'From the commit to the slowest of the seen; 0 where there is none.' }),
+    .openapi({ description: 'Milliseconds from the commit to the slowest seen stream; 0 without one.' }),
 } as const;
 
 const DeliverySchema = z
@@ -35,7 +35,7 @@ const DeliveryByNodeSchema = DeliverySchema.extend({
   nodes: z.array(z.object({ node: z.string(), ...countMembers, at: TimeSchema })),
 }).openapi('DeliveryByNode');
 
-/** Mounts the routes that tell how far changes have got. */
+/** Mounts the routes that show how far changes were delivered. */
 export function mountDeliveries(
   app: ManagementApp,
   context: ManagementContext,
@@ -45,7 +45,7 @@ export function mountDeliveries(
     app,
     {
       ...{ method: 'get', path: '/api/changes/{seq}/delivery', id: 'getDelivery', tag, role: 'viewer' },
-      summary: 'How far one change has got, by node',
+      summary: 'Get the delivery of one change, by node',
       answer: { status: 200, description: 'The receipts.', schema: DeliveryByNodeSchema },
       errors: ['invalid_argument', 'not_found'],
     },
@@ -63,11 +63,11 @@ export function mountDeliveries(
     {
       ...{ method: 'get', path: '/api/projects/{project}/deliveries', id: 'listDeliveries', tag },
       role: 'viewer',
-      summary: 'How far the newest changes of a project have got, newest first',
+      summary: 'List the deliveries of the newest changes of a project, newest first',
       query: z.strictObject({ limit: z.coerce.number().int().min(1).max(500).default(50) }),
       answer: {
         status: 200,
-        description: 'The changes that went to streams and are not too long ago.',
+        description: 'The recent changes that were sent to streams.',
         schema: z.object({ deliveries: z.array(DeliverySchema) }),
       },
       errors: ['project_not_found'],
@@ -88,8 +88,8 @@ function record({ seq, project, environment, revision, committedAt, receipts }: 
 }
 
 const totals = {
-  streams: z.number().int().openapi({ description: 'Open streams, over all nodes.' }),
-  nodes: z.number().int().openapi({ description: 'Nodes that hold them.' }),
+  streams: z.number().int().openapi({ description: 'Open streams on all nodes.' }),
+  nodes: z.number().int().openapi({ description: 'Nodes that have such streams.' }),
 } as const;
 
 const ClientsSchema = z
@@ -100,15 +100,14 @@ const ClientsSchema = z
       z.object({
         ...{ id: z.string(), name: z.string(), lastFour: z.string(), ...totals },
         lastSeenAt: TimeSchema.optional().openapi({
-          description:
-            'When its streams were last heard of; without streams, when the key was last used anywhere.',
+          description: 'When its streams were last reported; without streams, when the key was last used.',
         }),
       }),
     ),
   })
   .openapi('Clients');
 
-/** Mounts the route that tells who is connected. */
+/** Mounts the route that lists the connected clients. */
 export function mountClients(
   app: ManagementApp,
   context: ManagementContext,
@@ -119,10 +118,10 @@ export function mountClients(
     {
       ...{ method: 'get', path: '/api/projects/{project}/clients', id: 'listClients', tag: 'Activity' },
       role: 'viewer',
-      summary: 'Who is connected to a project: streams by environment and key, over all nodes',
+      summary: 'List the clients of a project: open streams on all nodes, by environment and key',
       answer: {
         status: 200,
-        description: 'The environments; each node renews its figures within two seconds of a change.',
+        description: 'The environments; each node updates its numbers within two seconds of a change.',
         schema: z.object({ environments: z.array(ClientsSchema) }),
       },
       errors: ['project_not_found'],
@@ -142,9 +141,9 @@ function keyRecord({ lastSeenAt, ...key }: KeyClients) {
   return { ...key, lastSeenAt: isoTimeOr(lastSeenAt) };
 }
 
-/** Where the events for screens come from. */
+/** The source of dashboard events. */
 export interface ScreenEvents {
-  /** Opens a stream of events, or throws what it is refused with. */
+  /** Opens a stream of events, or throws a `ServiceError`. */
   open(request: {
     readonly project?: string;
     readonly stillValid: () => Promise<boolean>;
@@ -157,31 +156,31 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 } as const;
 
-/** Mounts the route of the events for screens. */
+/** Mounts the route of dashboard events. */
 export function mountEvents(app: ManagementApp, events: ScreenEvents): void {
   mount(
     app,
     {
       ...{ method: 'get', path: '/api/events', id: 'streamEvents', tag: 'Activity', role: 'viewer' },
-      summary: 'What happens, as it happens, as server-sent events',
+      summary: 'Stream changes, deliveries and presence as server-sent events',
       query: z.strictObject({
         project: NameSchema.optional().openapi({
-          description: 'Only what concerns this project, and what belongs to no project.',
+          description: 'Only events of this project, and those of no project.',
         }),
       }),
       answer: {
         status: 200,
         description:
           'Named events with JSON data: `hello` first, then `change` for every change after it, in order, and ' +
-          '`delivery` and `presence` as they come, and an empty `beat` every 15 seconds. A change tells who made it as ' +
-          '`actor`. When the stream ends, or says nothing for 45 seconds, fetch anew and open another.',
+          '`delivery` and `presence` as they happen, and an empty `beat` every 15 seconds. The `actor` of a change is who ' +
+          'made it. When the stream ends, or is silent for 45 seconds, fetch everything again and reconnect.',
         schema: z.string(),
         mediaTypes: ['text/event-stream'],
       },
       errors: ['project_not_found'],
     },
     ({ query: { project }, request, stillValid, keepOpen }) => {
-      // Nobody would read, and so nobody would ever close, a stream opened for HEAD.
+      // A stream opened for HEAD would never be read or closed.
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
       const stream = events.open({ stillValid, ...(project === undefined ? {} : { project }) });
       keepOpen();

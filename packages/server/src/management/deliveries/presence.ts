@@ -24,7 +24,7 @@ export interface PresenceOptions {
   readonly now: () => number;
 }
 
-/** Which streams are open on this node, kept where all nodes see it; and what the others have said. */
+/** Stores which streams are open on this node, and reads those of all nodes. */
 export class Presence {
   readonly #options: PresenceOptions;
   #turnover = -1;
@@ -37,9 +37,8 @@ export class Presence {
   }
 
   /**
-   * Writes the counts down where it is time to, changed ones after `leastMs` at the earliest, after a write in
-   * progress: of two at the same time the older might end last. Rejects when they could not be written; the next call
-   * tries again.
+   * Writes the counts when they are due, changed ones after `leastMs` at the earliest. Writes run one after another, so
+   * that the newest counts are stored last. Rejects when a write fails; the next call tries again.
    */
   report(leastMs = CHANGED_MS): Promise<void> {
     const next = () => (this.#isDue(leastMs) ? this.#write() : undefined);
@@ -47,7 +46,7 @@ export class Presence {
     return this.#reporting;
   }
 
-  /** The streams of all nodes that have been heard of lately. */
+  /** The streams of all nodes that reported recently. */
   read(): Promise<readonly StreamPresence[]> {
     return this.#options.store.presence(this.#options.now() - PRESENCE_MS);
   }
@@ -63,7 +62,7 @@ export class Presence {
     this.#turnover = hub.turnover;
     this.#writtenAt = performance.now();
     try {
-      // A node without streams has nothing to say, once it has said so.
+      // A node without streams reports that once.
       if (counts.length > 0 || this.#hasRows) await store.savePresence(node, counts, now());
       this.#hasRows = counts.length > 0;
     } catch (cause) {
@@ -72,7 +71,7 @@ export class Presence {
     }
   }
 
-  /** Takes this node's streams off the list: it stops. */
+  /** Removes this node's streams when it stops. */
   async withdraw(): Promise<void> {
     if (this.#hasRows) await this.#options.store.removePresence(this.#options.node);
     this.#hasRows = false;
@@ -91,25 +90,25 @@ interface EnvironmentCount {
   readonly nodes: number;
 }
 
-/** What screens have been told of the connected clients, so that they are told again only when it is something else. */
+/** The presence that dashboards have been sent, so that only changes are sent again. */
 export class PresenceBoard {
   readonly #catalog: Pick<ServedPlaces, 'projects' | 'environments'>;
-  readonly #told = new Map<string, string>();
+  readonly #sent = new Map<string, string>();
 
   constructor(catalog: Pick<ServedPlaces, 'projects' | 'environments'>) {
     this.#catalog = catalog;
   }
 
-  /** The events for the projects whose figures are others than at the last call. */
+  /** The events of the projects whose numbers have changed since the last call. */
   update(presence: readonly StreamPresence[]): readonly ScreenEvent[] {
     const events: ScreenEvent[] = [];
     for (const [project, environments] of this.#countAll(presence)) {
-      const told = JSON.stringify(environments);
-      if (this.#told.get(project) === told) continue;
-      // Of a project that nobody is connected to there is nothing to tell, once that has been told.
+      const sent = JSON.stringify(environments);
+      if (this.#sent.get(project) === sent) continue;
+      // A project without clients needs no event, unless it had clients before.
       const isQuiet = environments.every(({ streams }) => streams === 0);
-      if (isQuiet && !this.#told.has(project)) continue;
-      this.#told.set(project, told);
+      if (isQuiet && !this.#sent.has(project)) continue;
+      this.#sent.set(project, sent);
       events.push({
         name: 'presence',
         project,
@@ -119,9 +118,9 @@ export class PresenceBoard {
     return events;
   }
 
-  /** Somebody new watches: at the next update everything is told again. */
-  tellAgain(): void {
-    this.#told.clear();
+  /** Makes the next update return all projects, for a new dashboard. */
+  resend(): void {
+    this.#sent.clear();
   }
 
   #countAll(presence: readonly StreamPresence[]): Map<string, EnvironmentCount[]> {
@@ -142,7 +141,7 @@ export class PresenceBoard {
   }
 }
 
-/** Streams and the nodes that hold them. */
+/** Open streams, and the nodes that have them. */
 export interface StreamTotals {
   readonly streams: number;
   readonly nodes: number;
@@ -153,18 +152,18 @@ export interface KeyClients extends StreamTotals {
   readonly id: string;
   readonly name: string;
   readonly lastFour: string;
-  /** Epoch milliseconds: when its streams were last heard of, or else the last use of the key, wherever that was. */
+  /** Epoch milliseconds: when its streams were last reported, or else when the key was last used. */
   readonly lastSeenAt?: number;
 }
 
-/** Who is connected to one environment. */
+/** The clients of one environment. */
 export interface EnvironmentClients extends StreamTotals {
   readonly environment: string;
-  /** The keys that are good for it, and any that still holds a stream; by name. */
+  /** The keys that can read it, and any that still has a stream; by name. */
   readonly keys: readonly KeyClients[];
 }
 
-/** Who is connected to a project, by environment. `project_not_found`. */
+/** The clients of a project, by environment. `project_not_found`. */
 export async function listClients(
   context: ManagementContext,
   deliveries: DeliveryReader,
@@ -180,13 +179,13 @@ export async function listClients(
     const rows = presence.filter(({ environmentId }) => environmentId === environment.id);
     const clients = keys
       .map((key) => ({ key, rows: rows.filter(({ keyId }) => keyId === key.id) }))
-      .filter((each) => each.rows.length > 0 || isGoodFor(each.key, environment, now))
+      .filter((each) => each.rows.length > 0 || canRead(each.key, environment, now))
       .map((each) => keyClients(each.key, each.rows));
     return { environment: environment.name, ...totalOfStreams(rows), keys: clients };
   });
 }
 
-function isGoodFor(key: ProjectKey, { name }: Environment, now: number): boolean {
+function canRead(key: ProjectKey, { name }: Environment, now: number): boolean {
   return key.environments.includes(name) && projectKeyStatus(key, now) === 'active';
 }
 

@@ -10,17 +10,17 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../context.ts';
 import { findProject } from '../lookup.ts';
 
-/** How far a change has got, as the nodes have written down. `not_found`. */
+/** The delivery of a change, as the nodes have stored it. `not_found`. */
 export async function getDelivery(deliveries: DeliveryReader, seq: number): Promise<Delivery> {
   const delivery = await deliveries.delivery(seq);
   if (delivery !== undefined) return delivery;
   throw new ServiceError(
     'not_found',
-    'There are no delivery receipts of this change: no stream was open, it is being counted, or it is too long ago.',
+    'This change has no delivery receipts: no stream was open, they are still being counted, or they were pruned.',
   );
 }
 
-/** The newest changes of a project that went to streams, newest first. `project_not_found`. */
+/** The newest changes of a project that were sent to streams, newest first. `project_not_found`. */
 export async function listDeliveries(
   context: ManagementContext,
   deliveries: DeliveryReader,
@@ -33,24 +33,24 @@ export async function listDeliveries(
 /** Milliseconds that receipts are collected before they are written together. */
 const FLUSH_MS = 250;
 
-/** Receipts that may wait; under a flood of changes the oldest give way. Bounds the writes too: 2,000 a second. */
-const MAX_WAITING = 500;
+/** Most buffered receipts; under a flood of changes the oldest are dropped. Also bounds the writes: 2,000 a second. */
+const MAX_BUFFERED = 500;
 
-/** Receipts written between two looks at what is too old. */
+/** Receipts written between two prunings. */
 const PRUNE_AFTER = 1000;
 
 /** Parts of a {@link ReceiptWriter}. */
 export interface ReceiptWriterOptions {
   readonly store: Pick<DeliveryStore, 'saveReceipts' | 'prune'>;
   readonly now: () => number;
-  /** Hears how many receipts were not written: the database is away, or there were too many. */
+  /** Called with the number of dropped receipts: the database is unreachable, or there were too many. */
   readonly onDropped: (count: number, cause?: unknown) => void;
 }
 
-/** Writes receipts down, later and together: a change never waits for one. What cannot be written is dropped. */
+/** Writes receipts later, in batches, so that a change never waits for one. A batch that cannot be written is dropped. */
 export class ReceiptWriter {
   readonly #options: ReceiptWriterOptions;
-  #waiting: DeliveryReceipt[] = [];
+  #buffer: DeliveryReceipt[] = [];
   #writtenSincePrune = 0;
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -60,24 +60,24 @@ export class ReceiptWriter {
     this.#options = options;
   }
 
-  /** Takes a receipt to be written. */
+  /** Buffers a receipt. */
   add(receipt: DeliveryReceipt): void {
     if (this.#isClosed) return;
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#waiting.shift();
+    if (this.#buffer.length >= MAX_BUFFERED) {
+      this.#buffer.shift();
       this.#options.onDropped(1);
     }
-    this.#waiting.push(receipt);
+    this.#buffer.push(receipt);
     if (this.#timer === undefined) this.#schedule();
   }
 
-  /** Writes what is waiting now: somebody asks for it. Never rejects. */
+  /** Writes the buffered receipts now, for a read. Never rejects. */
   async flush(): Promise<void> {
     await this.#writing;
     await this.#write();
   }
 
-  /** Writes what is waiting, and takes no more. Safe to call twice. */
+  /** Writes the buffered receipts, and accepts no more. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -88,8 +88,8 @@ export class ReceiptWriter {
     this.#timer = setTimeout(() => {
       this.#writing = this.#write().finally(() => {
         this.#timer = undefined;
-        // What has come meanwhile is collected in its turn.
-        if (this.#waiting.length > 0 && !this.#isClosed) this.#schedule();
+        // More receipts may have been added during the write.
+        if (this.#buffer.length > 0 && !this.#isClosed) this.#schedule();
       });
     }, FLUSH_MS);
     this.#timer.unref();
@@ -97,28 +97,28 @@ export class ReceiptWriter {
 
   async #write(): Promise<void> {
     const { store, now, onDropped } = this.#options;
-    const receipts = this.#waiting;
+    const receipts = this.#buffer;
     if (receipts.length === 0) return;
-    this.#waiting = [];
+    this.#buffer = [];
     try {
       await store.saveReceipts(receipts);
     } catch (cause) {
-      // A receipt is worth no second try: the next change makes another.
+      // A receipt is not worth a retry: the next change makes another one.
       onDropped(receipts.length, cause);
     }
     this.#writtenSincePrune += receipts.length;
     if (this.#writtenSincePrune < PRUNE_AFTER) return;
     this.#writtenSincePrune = 0;
-    // Housekeeping does the same, hourly: a failure here only puts it off.
+    // Housekeeping prunes hourly, so a failure here only delays it.
     await store.prune(now()).catch(() => {});
   }
 }
 
-/** How long a change is told of after it was made, and how often other nodes' receipts are looked for, in ms. */
+/** How long the delivery of a change is reported, and how often other nodes' receipts are read, in milliseconds. */
 const RECENT_MS = 10_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
-/** What one node has counted so far. */
+/** The current count of one node. */
 export type NodeCount = Pick<
   DeliveryReceipt,
   'seq' | 'node' | 'environmentId' | 'streams' | 'seen' | 'slowestMs'
@@ -128,65 +128,65 @@ interface Recent {
   readonly environmentId: string;
   readonly byNode: Map<string, NodeCount>;
   readonly notedAt: number;
-  told: string;
+  sent: string;
 }
 
 /** Parts of a {@link DeliveryBoard}. */
 export interface DeliveryBoardOptions {
   readonly node: string;
   readonly store: Pick<DeliveryStore, 'receipts'>;
-  /** Whether there are other nodes whose receipts are worth looking for. */
+  /** Whether there are other nodes whose receipts must be read. */
   readonly hasPeers: () => boolean;
-  /** Hears of a recent change whose figures are others than before. */
+  /** Called when the numbers of a recent change have changed. */
   readonly onTotals: (seq: number, environmentId: string, totals: DeliveryTotals) => void;
 }
 
-/** The recent changes and how far they have got, over all nodes. Only kept while somebody watches. */
+/** The recent changes and their delivery on all nodes. Only kept while a dashboard watches. */
 export class DeliveryBoard {
   readonly #options: DeliveryBoardOptions;
   readonly #recent = new Map<number, Recent>();
   #timer: Timer | undefined;
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(options: DeliveryBoardOptions) {
     this.#options = options;
   }
 
-  /** A change was made; nodes will tell how far it gets. */
+  /** Starts to report the delivery of a change. */
   expect(seq: number, environmentId: string): void {
-    this.#recent.set(seq, { environmentId, byNode: new Map(), notedAt: performance.now(), told: '' });
-    this.#timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    this.#recent.set(seq, { environmentId, byNode: new Map(), notedAt: performance.now(), sent: '' });
+    this.#timer ??= setInterval(() => void this.poll(), POLL_MS).unref();
   }
 
-  /** A node has counted. What is said of changes that are not recent is left out. */
+  /** Takes the count of a node. Counts of changes that are not recent are ignored. */
   note(count: NodeCount): void {
     const recent = this.#recent.get(count.seq);
     if (recent?.environmentId !== count.environmentId) return;
     recent.byNode.set(count.node, count);
     const totals = totalOf(recent.byNode.values());
-    const told = JSON.stringify(totals);
-    if (told === recent.told) return;
-    recent.told = told;
+    const sent = JSON.stringify(totals);
+    if (sent === recent.sent) return;
+    recent.sent = sent;
     this.#options.onTotals(count.seq, recent.environmentId, totals);
   }
 
-  /** Fetches what other nodes have written, and lets go of what is no longer recent. */
-  async look(): Promise<void> {
+  /** Reads the receipts of other nodes, and forgets changes that are no longer recent. */
+  async poll(): Promise<void> {
     this.#forgetOld();
-    if (this.#isLooking || this.#recent.size === 0 || !this.#options.hasPeers()) return;
-    this.#isLooking = true;
+    if (this.#isPolling || this.#recent.size === 0 || !this.#options.hasPeers()) return;
+    this.#isPolling = true;
     try {
       const seqs = [...this.#recent.keys()];
       const receipts = await this.#options.store.receipts(Math.min(...seqs), Math.max(...seqs));
       for (const receipt of receipts) if (receipt.node !== this.#options.node) this.note(receipt);
     } catch {
-      // The database is away: the next look, or the next visit of the page, tells.
+      // The database is unreachable: the next poll tries again.
     } finally {
-      this.#isLooking = false;
+      this.#isPolling = false;
     }
   }
 
-  /** Forgets everything: nobody watches. Safe to call twice. */
+  /** Forgets all changes. Safe to call twice. */
   clear(): void {
     this.#recent.clear();
     this.#forgetOld();

@@ -14,11 +14,11 @@ import {
 import { join } from 'node:path';
 import { StorageError } from '../../domain/errors.ts';
 
-/** The file in the data folder that holds the token of the serving machine's own command line. */
+/** The file in the data folder with the token for the command line on the same machine. */
 export const ADMIN_TOKEN_FILE = 'admin-token';
 
 /**
- * Reads the administration token from the data folder, or makes it on the first start: readable by its owner only.
+ * Reads the administration token from the data folder, or creates it on the first start, readable by its owner only.
  * Rejects with `StorageError` when the folder or the file cannot be used.
  */
 export function adminTokenIn(dataFolder: string, newToken: () => string): string {
@@ -36,7 +36,7 @@ export function adminTokenIn(dataFolder: string, newToken: () => string): string
   );
 }
 
-/** `undefined` where there is no token yet. */
+/** `undefined` when there is no token yet. */
 function readToken(path: string): string | undefined {
   const file = openToken(path);
   if (file === undefined) return undefined;
@@ -46,7 +46,7 @@ function readToken(path: string): string | undefined {
     if (token === '') return undefined;
     if (TOKEN.test(token)) return token;
     throw new StorageError(
-      `${path} must hold at least 16 printable ASCII characters without spaces. Remove the file, and the next start makes a new one.`,
+      `${path} must hold at least 16 printable ASCII characters without spaces. Remove the file, and the next start creates a new one.`,
     );
   } finally {
     closeSync(file);
@@ -56,7 +56,7 @@ function readToken(path: string): string | undefined {
 /** The same as for the setting `adminToken`. */
 const TOKEN = /^[\x21-\x7e]{16,}$/;
 
-/** A link is not followed: its target is somebody else's file, whose mode and content are not ours to use. */
+/** Links are not followed: the mode and content of another file are not ours to use. */
 function openToken(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -68,10 +68,9 @@ function openToken(path: string): number | undefined {
   }
 }
 
-const INSTEAD =
-  'To use a token of another file, name that file with --admin-token-file or HALYARD_ADMIN_TOKEN_FILE.';
+const INSTEAD = 'To use a token in another file, set --admin-token-file or HALYARD_ADMIN_TOKEN_FILE.';
 
-/** The token opens everything: when the file's mode was loosened it is tightened again. */
+/** The token grants full access, so other users must not read the file. */
 function restrict(file: number, path: string): void {
   if ((fstatSync(file).mode & 0o077) === 0) return;
   explain(
@@ -81,7 +80,7 @@ function restrict(file: number, path: string): void {
   );
 }
 
-/** Gives the token that is in the file afterwards: another process that starts in this folder may have been first. */
+/** Returns the token that is in the file afterwards: another process may have written it first. */
 function writeToken(path: string, token: string): string {
   const own = `${path}.${crypto.randomUUID()}`;
   try {
@@ -92,13 +91,13 @@ function writeToken(path: string, token: string): string {
   }
 }
 
-/** A link takes a name only where it is free, and the file it names is whole from the beginning. */
+/** A hard link fails if the name is taken, and the file it names is complete from the start. */
 function tryLink(own: string, path: string): boolean {
   try {
     linkSync(own, path);
     return true;
   } catch {
-    // The name is taken, or this file system knows no links: the caller finds out which.
+    // The name is taken, or the file system has no links: the caller finds out which.
     return false;
   }
 }
@@ -108,7 +107,7 @@ function rename(own: string, path: string, token: string): string {
   return token;
 }
 
-/** Runs `work`, and says of what it throws what could not be done and what to do instead. */
+/** Runs `work`, and turns an error into what failed and what to do instead. */
 function explain<T>(what: string, advice: string, work: () => T): T {
   try {
     return work();

@@ -12,11 +12,11 @@ import { checkPassword } from '../people/sign-in.ts';
 import { createProject, listProjects } from '../projects/projects.ts';
 import { write } from '../write.ts';
 
-/** What the first start of an empty database made. */
+/** What the first start created in an empty database. */
 export interface FirstStart {
   readonly project: string;
   readonly environment: string;
-  /** To be shown once. Absent where it was not asked for. */
+  /** Shown only once. Absent when it was not requested. */
   readonly key?: string;
 }
 
@@ -65,8 +65,8 @@ const FLAGS: readonly DemoFlag[] = [
 ];
 
 /**
- * Makes the demo project on an empty database, with a few telling flags, and `withKey` one key. Gives `undefined` when
- * there are projects already, or when another node that started at the same moment was first.
+ * Creates the demo project in an empty database, with a few example flags, and one key if `withKey`. Returns `undefined`
+ * when there are projects already, or when another node created it first.
  */
 export async function createDemo(
   context: ManagementContext,
@@ -83,24 +83,24 @@ export async function createDemo(
     const byName = new Map(DEFAULT_ENVIRONMENTS.map((name, index) => [name, states[index] ?? states[0]]));
     await createFlag(context, FIRST_START, { project: PROJECT, ...flag, states: byName });
   }
-  const made = { project: PROJECT, environment: ENVIRONMENT };
-  if (!withKey) return made;
+  const result = { project: PROJECT, environment: ENVIRONMENT };
+  if (!withKey) return result;
   const { key } = await createProjectKey(context, FIRST_START, {
     project: PROJECT,
     name: 'first key',
     environments: DEFAULT_ENVIRONMENTS,
   });
-  return { ...made, key };
+  return { ...result, key };
 }
 
-/** What the settings say of the first administrator; both or neither. */
+/** The first administrator from the settings; both members or neither. */
 export interface FirstAdmin {
   readonly adminEmail?: string;
   readonly adminPassword?: string;
 }
 
 /**
- * While there is no operator, makes the administrator of the settings. Gives whether an operator is still missing.
+ * Creates the administrator from the settings while there is no operator. Returns whether an operator is still missing.
  */
 export async function prepareFirstOperator(
   context: PeopleContext,
@@ -108,11 +108,11 @@ export async function prepareFirstOperator(
 ): Promise<boolean> {
   if (!(await isSetupNeeded(context))) return false;
   if (adminEmail === undefined || adminPassword === undefined) return true;
-  await makeAdmin(context, adminEmail, adminPassword);
+  await createAdmin(context, adminEmail, adminPassword);
   return false;
 }
 
-async function makeAdmin(context: PeopleContext, emailText: string, password: string): Promise<void> {
+async function createAdmin(context: PeopleContext, emailText: string, password: string): Promise<void> {
   const email = checkEmail(emailText);
   checkPassword(password, email);
   const operator: Operator = {

@@ -7,17 +7,17 @@ import { findOperation, noChange, unrevertible } from './revert.ts';
 
 /** Which audit entries to list. */
 export interface AuditQuery {
-  /** Names; an environment needs its project. */
+  /** Names; an environment requires its project. */
   readonly project?: string;
   readonly environment?: string;
   readonly target?: string;
-  /** The whole name, as in `operator:ada@example.com`. */
+  /** The full name, as in `operator:ada@example.com`. */
   readonly actor?: string;
-  /** A whole deed such as `flag.archived`, or a noun alone: `flag`. */
+  /** An action such as `flag.archived`, or a noun for all of its actions: `flag`. */
   readonly action?: string;
-  /** Found in the target, the actor or the note. */
+  /** A text to find in the target, the actor or the note. */
   readonly text?: string;
-  /** Epoch milliseconds, the first that is meant and the first that is not. */
+  /** Epoch milliseconds: the first one included, and the first one excluded. */
   readonly since?: number;
   readonly until?: number;
   /** Only entries with a smaller `seq`. */
@@ -49,12 +49,11 @@ export function listAudit(
   });
 }
 
-/** Entries of one page of a whole export. */
+/** Entries in one page of an export. */
 const EXPORT_PAGE = 1000;
 
 /**
- * Every entry that the query means, newest first, in pages that are read one after another as they are asked for.
- * Errors as {@link listAudit}.
+ * All entries that match the query, newest first, in pages that are read on demand. Same errors as {@link listAudit}.
  */
 export async function* exportAudit(
   context: ManagementContext,
@@ -75,14 +74,16 @@ async function idsOf(
 ): Promise<{ projectId?: string; environmentId?: string }> {
   if (project === undefined) {
     if (environment === undefined) return {};
-    throw invalid('"environment" needs "project" beside it: environments of two projects may share a name.');
+    throw invalid(
+      '"environment" requires "project", because projects may have environments of the same name.',
+    );
   }
   if (environment === undefined) return { projectId: (await findProject(reader, project)).id };
   const found = await findEnvironment(reader, { project, environment });
   return { projectId: found.projectId, environmentId: found.id };
 }
 
-/** Entries with the names of their projects and environments, where they still exist. */
+/** Adds the names of projects and environments to entries, where they still exist. */
 export async function withNames(
   reader: StoreReader,
   entries: readonly AuditEntry[],
@@ -107,24 +108,24 @@ export async function withNames(
 
 /** One change: everything that one operation did. */
 export interface ChangeRecord {
-  /** Of its last change-log row. */
+  /** The number of its last change-log row. */
   readonly seq: number;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly actor: string;
   readonly note?: string;
-  /** Present where all of it happened in one project, or in one environment. */
+  /** Present when all entries are in one project, or in one environment. */
   readonly project?: string;
   readonly environment?: string;
-  /** The revision it made of that environment, as long as the change log reaches back to it. */
+  /** The revision of the environment that it made, while the change log still has it. */
   readonly revision?: number;
-  /** Whether it is of a kind that can be reverted. */
+  /** Whether changes of this kind can be reverted. */
   readonly revertible: boolean;
-  /** In the order in which they were done. */
+  /** In the order of execution. */
   readonly entries: readonly NamedAuditEntry[];
 }
 
-/** The change that wrote row `seq` of the change log. `not_found`, also when all of it is about people. */
+/** The change that wrote row `seq` of the change log. `not_found`, also when it is only about people and `withoutPeople` is set. */
 export function getChange(
   context: ManagementContext,
   seq: number,
@@ -158,13 +159,13 @@ async function describe(reader: StoreReader, operation: AuditedOperation): Promi
   };
 }
 
-/** The one name that all have who have any; `undefined` when there are two. */
+/** The name that all entries with a name share; `undefined` when there are two. */
 function onlyOne(names: readonly (string | undefined)[]): string | undefined {
   const different = new Set(names.filter((name) => name !== undefined));
   return different.size === 1 ? [...different][0] : undefined;
 }
 
-/** Whether somebody reads about others' credentials and addresses: administrators do. */
+/** Whether the actor may read about credentials and addresses of others: administrators may. */
 export function seesPeople({ permissions }: Actor): boolean {
   return permissions.role === 'admin';
 }

@@ -58,7 +58,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(listed.map((one: { operation: number }) => one.operation)).toEqual([seq, seq, seq]);
     });
 
-    test.each(['999999999', '0', '-1', 'x', '1.5'])('%s is none', async (seq) => {
+    test.each(['999999999', '0', '-1', 'x', '1.5'])('%s does not exist', async (seq) => {
       const expected = /^\d+$/.test(seq) ? [404, 'not_found'] : [400, 'invalid_argument'];
       const read = await app.call('GET', `/api/changes/${seq}`);
       expect([read.status, read.json.error]).toEqual(expected);
@@ -68,7 +68,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
   });
 
   describe('a revert', () => {
-    test('says beforehand just what it will say when it is done', async () => {
+    test('returns the same differences as its preview', async () => {
       const { path } = await app.project();
       const states = { development: on, staging: on, production: on };
       await done('POST', `${path}/flags`, { body: { key: 'a', states } });
@@ -78,7 +78,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await revert(seq)).json.differences).toEqual(preview.json.differences);
     });
 
-    test('puts a state back as a change of its own, which can be reverted again', async () => {
+    test('restores a state with a new change, which can itself be reverted', async () => {
       const { path } = await app.project();
       await put(path, 'a', off);
       const { seq } = await put(path, 'a', on);
@@ -95,7 +95,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(await stateOf(path, 'a')).toEqual(on);
     });
 
-    test('keeps the note of whoever reverts beside its own', async () => {
+    test('adds the note of the caller to its own', async () => {
       const { path } = await app.project();
       const { seq } = await put(path, 'a', on);
       const headers = { 'X-Change-Note': 'errors went up' };
@@ -158,7 +158,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(nothing.json).toEqual({ differences: [] });
     });
 
-    test('puts texts back, but leaves alone what the change did not touch', async () => {
+    test('restores texts, but leaves alone what the change did not touch', async () => {
       const { path } = await app.project();
       await done('POST', `${path}/flags`, { body: { key: 'a', description: 'one', tags: ['x'] } });
       const { seq } = await done('PATCH', `${path}/flags/a`, { body: { description: 'two' } });
@@ -244,7 +244,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(await stateOf(path, 'a')).toEqual(off);
     });
 
-    test('puts the appearance of an environment back', async () => {
+    test('restores the appearance of an environment', async () => {
       const { path } = await app.project();
       const production = `${path}/environments/production`;
       const { seq } = await done('PATCH', production, { body: { protected: false, color: 'pink' } });
@@ -260,7 +260,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await revert(undone.json.seq)).json.message).toContain('color');
     });
 
-    test('leaves out environments that are gone only with force', async () => {
+    test('skips deleted environments only with force', async () => {
       const { path } = await app.project();
       const { seq } = await done('POST', `${path}/flags`, {
         body: { key: 'a', states: { production: on, staging: on } },
@@ -271,7 +271,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(forced.json.differences).toEqual([{ environment: 'production', key: 'a', before: on }]);
     });
 
-    test('of what has no opposite is refused with a sentence', async () => {
+    test('of an action without an opposite is refused with the reason', async () => {
       const { path } = await app.project();
       const made = await done('POST', `${path}/environments`, { body: { name: 'preview' } });
       const key = await done('POST', `${path}/keys`, { body: { name: 'k', environments: ['staging'] } });
@@ -281,9 +281,9 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       const { seq: state } = await put(other.path, 'a', on);
       await app.call('DELETE', other.path);
       for (const [seq, sentence] of [
-        [made.seq, 'made an environment'],
+        [made.seq, 'created an environment'],
         [key.seq, 'revoke the key'],
-        [revoked.seq, 'make a new one'],
+        [revoked.seq, 'create a new key'],
         [flag.seq, 'archive the flag'],
         [state, 'project has been deleted'],
       ] as const) {
@@ -296,7 +296,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
   });
 
   describe('the audit log', () => {
-    test('is filtered by actor, deed, words and time', async () => {
+    test('is filtered by actor, action, text and time', async () => {
       const { name, path } = await app.project();
       app.node.now = Date.now();
       const { token } = await done('POST', '/api/tokens', { body: { name: `bot-${name}` } });

@@ -18,17 +18,17 @@ import {
 import { revertChange } from './revert.ts';
 import type { RevertDifference } from './revert-plan.ts';
 
-/** An entry of the audit log as it is answered. */
+/** An entry of the audit log as the API returns it. */
 export const AuditEntrySchema = z
   .object({
     id: z.string(),
     seq: z.number().int(),
     operation: z.number().int().openapi({
       description:
-        'The number of the change that it is part of: entries of one operation share it, and `/api/changes/{seq}` knows it.',
+        'The number of its change: all entries of one operation share it. See `/api/changes/{seq}`.',
     }),
     actor: z.string(),
-    ip: z.string().optional().openapi({ description: 'Where it came from; answered to administrators.' }),
+    ip: z.string().optional().openapi({ description: 'The client address. Only shown to administrators.' }),
     note: z.string().optional(),
     action: z.string().openapi({ example: 'flag.changed' }),
     project: NameSchema.optional(),
@@ -48,34 +48,33 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       ...{ method: 'get', path: '/api/audit', id: 'listAudit', tag: 'Audit log' },
       role: 'viewer',
       summary:
-        'Who changed what, newest first; the last change is given whole even beyond the limit. Only administrators read about people and tokens',
+        'List audit entries, newest first; the last change is complete even beyond the limit. Only administrators see entries about people and tokens',
       query: z.strictObject({
         project: NameSchema.optional(),
-        environment: NameSchema.optional().openapi({ description: 'Needs `project` beside it.' }),
+        environment: NameSchema.optional().openapi({ description: 'Requires `project`.' }),
         target: z.string().optional().openapi({ description: 'A flag key, key id or name.' }),
         actor: z
           .string()
           .optional()
-          .openapi({ description: 'The whole name, as in `operator:ada@example.com`.' }),
-        action: z
-          .string()
-          .optional()
-          .openapi({ description: 'A deed such as `flag.archived`, or all of one noun: `flag`.' }),
-        q: z.string().optional().openapi({ description: 'Found in the target, the actor or the note.' }),
-        since: TimeSchema.optional().openapi({ description: 'Not before this time.' }),
-        until: TimeSchema.optional().openapi({ description: 'Before this time.' }),
+          .openapi({ description: 'The full name, as in `operator:ada@example.com`.' }),
+        action: z.string().optional().openapi({
+          description: 'An action such as `flag.archived`, or a noun for all of its actions: `flag`.',
+        }),
+        q: z.string().optional().openapi({ description: 'A text in the target, the actor or the note.' }),
+        since: TimeSchema.optional().openapi({ description: 'Only entries at or after this time.' }),
+        until: TimeSchema.optional().openapi({ description: 'Only entries before this time.' }),
         before: z.coerce
           .number()
           .int()
-          // No change is before the first; an empty text would count as 0, and hide them all.
+          // An empty text would count as 0, and hide all entries.
           .min(1)
           .optional()
-          .openapi({ type: 'integer', minimum: 1, description: 'Only a smaller `seq`.' }),
+          .openapi({ type: 'integer', minimum: 1, description: 'Only entries with a smaller `seq`.' }),
         limit: z.coerce.number().int().min(1).max(1000).default(100),
         format: z
           .enum(['json', 'ndjson'])
           .default('json')
-          .openapi({ description: '`ndjson`: every entry there is, one per line, whatever the limit.' }),
+          .openapi({ description: '`ndjson` returns all entries, one per line, regardless of the limit.' }),
       }),
       answer: {
         status: 200,
@@ -112,11 +111,11 @@ function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit'
     until: until === undefined ? undefined : Date.parse(until),
   };
   const members = Object.entries({ ...same, ...times, text: q }).filter(([, value]) => value !== undefined);
-  // What the schema let through, under the command's names, less the members that are absent.
+  // The members that the schema accepted, under the query's names, without the absent ones.
   return Object.fromEntries(members) as Omit<AuditQuery, 'limit'>;
 }
 
-/** One line per entry. The first page is read before the answer begins, so that a refusal is still an error answer. */
+/** One line per entry. The first page is read before the answer starts, so that a refusal is still an error answer. */
 async function exportAnswer(
   pages: AsyncGenerator<readonly NamedAuditEntry[], void>,
   reader: Actor,
@@ -145,7 +144,7 @@ function linesOf(entries: readonly NamedAuditEntry[], reader: Actor): string {
   return entries.map((entry) => `${writeJson(entryRecord(entry, reader))}\n`).join('');
 }
 
-/** An entry as it is answered to `reader`; only administrators see where a change came from. */
+/** An entry as the API returns it to `reader`; only administrators see the client address. */
 export function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
   const { id, seq, operation, actor, ip, note, action, project, environment, target, before, after, at } =
     entry;
@@ -164,14 +163,13 @@ export function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
   return { ...what, before: readableJson(before), after: readableJson(after), at: isoTime(at) };
 }
 
-/** A text from the log as JSON; a damaged one as a string, so that the list can be read all the same. */
+/** A text from the log as JSON; a damaged one as a string, so that the list can still be read. */
 function readableJson(text: string | undefined): Writable | undefined {
   if (text === undefined) return undefined;
   try {
     JSON.parse(text);
     return new RawJson(text);
   } catch {
-    // Damaged, see above.
     return text;
   }
 }
@@ -180,13 +178,19 @@ const tag = 'History';
 
 const ChangeSchema = z
   .object({
-    seq: z.number().int().openapi({ description: 'Of the last row that it wrote.' }),
+    seq: z.number().int().openapi({ description: 'The number of the last log row that it wrote.' }),
     at: TimeSchema,
     actor: z.string(),
     note: z.string().optional(),
     project: NameSchema.optional(),
-    environment: NameSchema.optional().openapi({ description: 'Where all of it happened in one.' }),
-    revision: z.number().int().optional().openapi({ description: 'The one it made of that environment.' }),
+    environment: NameSchema.optional().openapi({
+      description: 'Present when all entries are in one environment.',
+    }),
+    revision: z
+      .number()
+      .int()
+      .optional()
+      .openapi({ description: 'The revision of that environment that it made.' }),
     revertible: z.boolean(),
     entries: z.array(AuditEntrySchema),
   })
@@ -194,20 +198,24 @@ const ChangeSchema = z
 
 const DifferenceSchema = z
   .object({
-    environment: NameSchema.optional().openapi({ description: 'Alone: what it looks like.' }),
-    key: FlagKeySchema.optional().openapi({ description: 'Alone: the texts of a flag, or its archiving.' }),
+    environment: NameSchema.optional().openapi({
+      description: 'Without `key`: the appearance of the environment.',
+    }),
+    key: FlagKeySchema.optional().openapi({
+      description: 'Without `environment`: the texts of the flag, or whether it is archived.',
+    }),
     before: z.unknown().optional(),
     after: z.unknown().optional(),
   })
   .openapi('Difference');
 
-/** Mounts the routes of single changes: what they did, and how to undo it. */
+/** Mounts the routes that show and revert one change. */
 export function mountHistory(app: ManagementApp, context: ManagementContext): void {
   mount(
     app,
     {
       ...{ method: 'get', path: '/api/changes/{seq}', id: 'getChange', tag, role: 'viewer' },
-      summary: 'One change: everything that one operation did',
+      summary: 'Get one change: everything that one operation did',
       answer: { status: 200, description: 'The change.', schema: ChangeSchema },
       errors: ['invalid_argument', 'not_found'],
     },
@@ -225,19 +233,16 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
     app,
     {
       ...{ method: 'post', path: '/api/changes/{seq}/revert', id: 'revertChange', tag, role: 'editor' },
-      summary: 'Put back what a change changed, as a new change',
+      summary: 'Revert a change with a new change',
       query: dryRunQuery,
       body: {
         schema: z.strictObject({
-          force: z
-            .boolean()
-            .default(false)
-            .openapi({ description: 'Also where something has changed since.' }),
+          force: z.boolean().default(false).openapi({ description: 'Also revert what has changed since.' }),
         }),
       },
       answer: {
         status: 200,
-        description: 'What was put back, or would be.',
+        description: 'What was reverted, or would be.',
         schema: z.object({ ...seqMember, differences: z.array(DifferenceSchema) }),
       },
       errors: ['not_found', 'not_revertible', 'flag_archived', 'revision_conflict', 'confirmation_required'],
@@ -253,7 +258,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
   );
 }
 
-/** A difference as it is answered. */
+/** A difference as the API returns it. */
 export function differenceRecord({ before, after, ...place }: RevertDifference) {
   return { ...place, before: rawJson(before), after: rawJson(after) };
 }

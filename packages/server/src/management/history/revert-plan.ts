@@ -4,9 +4,9 @@ import { ENVIRONMENT_COLORS, type Environment, type Flag, type StateText } from 
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../lookup.ts';
 
-/** One thing that a revert puts back. Texts are JSON; nothing stands for nothing. */
+/** One difference that a revert makes. Texts are JSON; an absent text means that nothing is there. */
 export interface RevertDifference {
-  /** With `key` a state, without it the environment's looks. */
+  /** With `key` a state, without it the environment's appearance. */
   readonly environment?: string;
   /** Without `environment` the flag itself: its texts, or whether it is archived. */
   readonly key?: string;
@@ -14,12 +14,12 @@ export interface RevertDifference {
   readonly after?: string;
 }
 
-/** What a revert has to do, worked out without writing anything. */
+/** What a revert has to do, computed without writing anything. */
 export interface RevertPlan {
   readonly differences: RevertDifference[];
   /** What has changed since, in words. */
   readonly conflicts: string[];
-  /** Why it cannot be done at all, whatever has changed since; the end of a sentence. */
+  /** Why the revert is impossible, even with force; the end of a sentence. */
   obstacle?: string;
   readonly recreate: { readonly flag: Flag; readonly states: ArchivedStates }[];
   readonly restore: Flag[];
@@ -30,10 +30,10 @@ export interface RevertPlan {
   readonly appearance: Environment[];
 }
 
-/** States that are read one by one; for more, one read of all is cheaper. */
+/** Most states that are read one by one; above it, one read of all is cheaper. */
 const FEW = 20;
 
-/** Works out how to put back what `operation` changed, from what is there now. */
+/** Plans how to revert `operation`, from the current contents. */
 export function planRevert(
   reader: StoreReader,
   given: { readonly operation: AuditedOperation; readonly environments: readonly Environment[] },
@@ -45,13 +45,13 @@ class Planner {
   readonly #reader: StoreReader;
   readonly #entries: readonly AuditEntry[];
   readonly #environments: ReadonlyMap<string, Environment>;
-  /** The entries of single states, by flag: an operation may have tens of thousands. */
+  /** The entries of states, by flag: an operation may have tens of thousands. */
   readonly #states: ReadonlyMap<string, readonly AuditEntry[]>;
   readonly #plan: RevertPlan = {
     ...{ differences: [], conflicts: [], recreate: [], restore: [] },
     ...{ states: [], archive: [], texts: [], remove: [], appearance: [] },
   };
-  /** Flags whose states come and go with the flag, so that their single entries say nothing more. */
+  /** Flags that are archived or restored with their states, whose own entries are skipped. */
   readonly #whole = new Set<string>();
 
   constructor(reader: StoreReader, entries: readonly AuditEntry[], environments: readonly Environment[]) {
@@ -70,10 +70,10 @@ class Planner {
       else if (entry.action === 'flag.restored') await this.#archiveAgain(entry);
       else if (entry.action === 'flag.deleted') await this.#recreate(entry);
       else if (entry.action === 'flag.recreated') await this.#deleteAgain(entry);
-      else if (entry.action === 'flag.updated') await this.#putTextsBack(entry);
-      else if (entry.action === 'environment.updated') this.#putLooksBack(entry);
+      else if (entry.action === 'flag.updated') await this.#revertTexts(entry);
+      else if (entry.action === 'environment.updated') this.#revertAppearance(entry);
     }
-    await this.#putStatesBack();
+    await this.#revertStates();
     return this.#plan;
   }
 
@@ -107,9 +107,9 @@ class Planner {
 
   async #recreate(entry: AuditEntry): Promise<void> {
     const { projectId = '', target: key } = entry;
-    if ((await this.#flag(entry)) !== undefined) return this.#block(`there is a flag "${key}" again`);
+    if ((await this.#flag(entry)) !== undefined) return this.#block(`a flag "${key}" exists again`);
     const kept = readDeletedFlag(entry.before);
-    if (kept === undefined) return this.#block(`too little is known of the flag "${key}" as it was`);
+    if (kept === undefined) return this.#block(`the audit log does not hold the whole flag "${key}"`);
     this.#plan.recreate.push({ flag: { projectId, key, ...kept.flag }, states: kept.states });
     this.#differ({ key, ...(entry.before === undefined ? {} : { after: entry.before }) });
   }
@@ -126,7 +126,7 @@ class Planner {
     this.#differ({ key, ...(entry.after === undefined ? {} : { before: entry.after }) });
   }
 
-  /** Whether the flag has states that putting this change back would not remove. */
+  /** Whether the flag has states that reverting this change would not remove. */
   async #keepsStates(key: string): Promise<boolean> {
     const removed = new Set(
       this.#statesOf(key).flatMap(({ environmentId, before }) =>
@@ -139,7 +139,7 @@ class Planner {
     return false;
   }
 
-  async #putTextsBack(entry: AuditEntry): Promise<void> {
+  async #revertTexts(entry: AuditEntry): Promise<void> {
     const flag = await this.#flag(entry);
     if (flag === undefined) return this.#conflict(`the flag "${entry.target}" was deleted`);
     const steps = differing(readTexts(entry.before), readTexts(entry.after), flag);
@@ -149,7 +149,7 @@ class Planner {
     this.#differ({ key: flag.key, before: JSON.stringify(steps.now), after: JSON.stringify(steps.back) });
   }
 
-  #putLooksBack(entry: AuditEntry): void {
+  #revertAppearance(entry: AuditEntry): void {
     const environment = this.#environments.get(entry.environmentId ?? '');
     if (environment === undefined) {
       this.#conflict(`the environment "${entry.target}" was deleted`);
@@ -163,7 +163,7 @@ class Planner {
     this.#differ({ environment: environment.name, before, after });
   }
 
-  async #putStatesBack(): Promise<void> {
+  async #revertStates(): Promise<void> {
     const byEnvironment = Map.groupBy(
       this.#entries.filter(({ action, target }) => action === 'flag.changed' && !this.#whole.has(target)),
       ({ environmentId = '' }) => environmentId,
@@ -246,7 +246,7 @@ class Planner {
   }
 }
 
-/** Compares member by member: what the change left untouched may have changed since without harm. */
+/** Compares member by member: members that the change left alone may have changed since. */
 function differing<T extends object>(before: Partial<T>, after: Partial<T>, current: T) {
   const back: Partial<T> = {};
   const now: Partial<T> = {};
@@ -266,9 +266,9 @@ function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-// The audit log is read leniently: it may have been written by another version, or be damaged.
+// The audit log is read leniently: another version may have written it, or it may be damaged.
 
-/** The texts of a flag in an entry of the audit log; members that are not as they should be are left out. */
+/** The texts of a flag in an entry of the audit log; invalid members are left out. */
 export function readTexts(text: string | undefined): Partial<Pick<Flag, 'description' | 'tags' | 'owner'>> {
   const { description, tags, owner } = readObject(text);
   return {
@@ -291,7 +291,7 @@ export function readAppearance(
   };
 }
 
-/** A deleted flag as an entry of the audit log keeps it; `undefined` when the entry does not. */
+/** A deleted flag in an entry of the audit log; `undefined` when the entry does not hold all of it. */
 export function readDeletedFlag(
   text: string | undefined,
 ): { readonly flag: Omit<Flag, 'projectId' | 'key'>; readonly states: ArchivedStates } | undefined {
@@ -311,10 +311,10 @@ export function readDeletedFlag(
 function readObject(text: string | undefined): Readonly<Record<string, unknown>> {
   try {
     const data: unknown = JSON.parse(text ?? '{}');
-    // A non-null object has string members; an array has none of those that are asked for.
+    // A non-null object has string members; an array has none of the names that are read.
     return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
   } catch {
-    // Damaged: nothing is known.
+    // A damaged entry has no members.
     return {};
   }
 }

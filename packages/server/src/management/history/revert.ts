@@ -15,20 +15,20 @@ import { planRevert, type RevertDifference, type RevertPlan } from './revert-pla
 export interface RevertInput {
   /** Any change-log row of the change. */
   readonly seq: number;
-  /** `anyway` also where something has changed since. */
+  /** `anyway` also reverts what has changed since. */
   readonly conflicts: 'refuse' | 'anyway';
-  /** `preview` only says what would be done. */
+  /** `preview` only returns what would be done. */
   readonly mode: 'apply' | 'preview';
 }
 
-/** What a revert did, or would do. */
+/** The result of a revert or its preview. */
 export interface Reverted {
   readonly differences: readonly RevertDifference[];
 }
 
 /**
- * Puts back what one change changed, as a new change that can itself be reverted. All or nothing: where something
- * has changed since it is `revision_conflict`, and what has no opposite is `not_revertible`. Further `not_found`,
+ * Reverts one change with a new change, which can itself be reverted. All or nothing: `revision_conflict` when something
+ * has changed since, `not_revertible` when an action has no opposite. Further `not_found`,
  * `flag_archived`, `forbidden`, `confirmation_required`.
  */
 export async function revertChange(
@@ -59,12 +59,9 @@ export async function findOperation(reader: StoreReader, seq: number): Promise<A
   throw noChange(seq);
 }
 
-/** No change has that number. */
+/** The error for a number that no change has. */
 export function noChange(seq: number): ServiceError {
-  return new ServiceError(
-    'not_found',
-    `There is no change ${seq}: the audit log has the numbers of all of them.`,
-  );
+  return new ServiceError('not_found', `Change ${seq} does not exist: the audit log lists all changes.`);
 }
 
 async function findRevertible(reader: StoreReader, seq: number): Promise<AuditedOperation> {
@@ -88,7 +85,7 @@ async function planFor(
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   throw new ServiceError(
     'revision_conflict',
-    `Nothing was reverted, because something has changed since: ${first}${more}. Look at it, then revert with "force".`,
+    `Nothing was reverted, because something has changed since: ${first}${more}. Check it, then revert with "force".`,
   );
 }
 
@@ -96,7 +93,7 @@ function outcome({ differences }: RevertPlan): Reverted {
   return { differences };
 }
 
-/** Everything revertible happens in one project. */
+/** All entries of a revertible operation are in one project. */
 function projectOf({ entries: [first] }: AuditedOperation): string {
   return first?.projectId ?? '';
 }
@@ -109,7 +106,7 @@ function notRevertible(seq: number, reason: string): ServiceError {
   return new ServiceError('not_revertible', `Change ${seq} cannot be reverted, because ${reason}.`);
 }
 
-/** Deeds that have an opposite. */
+/** Actions that have an opposite. */
 const REVERTIBLE = new Set([
   'flag.changed',
   'flag.updated',
@@ -120,31 +117,31 @@ const REVERTIBLE = new Set([
   'environment.updated',
 ]);
 
-/** Deeds that others bring along; what they left behind does no harm. */
-const BESIDE_THE_POINT = new Set(['flag.created', 'schedule.applied', 'schedule.cancelled']);
+/** Actions that accompany others, and need not be reverted. */
+const IGNORED_ACTIONS = new Set(['flag.created', 'schedule.applied', 'schedule.cancelled']);
 
 const REASONS: Readonly<Record<string, string>> = {
-  'flag.created': 'it made a flag: archive the flag instead',
-  'key.created': 'it made a project key: revoke the key instead',
-  'key.revoked': 'a revoked key stays revoked, since its secret is not kept: make a new one',
-  'project.created': 'it made a project: delete the project instead',
-  'project.deleted': 'what was in a deleted project is gone: import an export of it',
-  'environment.created': 'it made an environment: delete the environment instead',
-  'schedule.cancelled': 'a cancelled schedule stays cancelled: schedule the change again',
+  'flag.created': 'it created a flag: archive the flag instead',
+  'key.created': 'it created a project key: revoke the key instead',
+  'key.revoked': 'the secret of a revoked key is not kept: create a new key',
+  'project.created': 'it created a project: delete the project instead',
+  'project.deleted': 'the contents of a deleted project are not kept: import an export of it',
+  'environment.created': 'it created an environment: delete the environment instead',
+  'schedule.cancelled': 'a canceled schedule stays canceled: schedule the change again',
   'environment.deleted':
-    'the states of a deleted environment are gone: make it again and copy them from another',
+    'the states of a deleted environment are not kept: create it again and copy them from another one',
 };
 
 /** Why an operation cannot be reverted, as the end of a sentence; `undefined` when it can. */
 export function unrevertible({ entries }: AuditedOperation): string | undefined {
   const actions = entries.map(({ action }) => action);
-  const other = actions.find((action) => !REVERTIBLE.has(action) && !BESIDE_THE_POINT.has(action));
-  if (other !== undefined) return REASONS[other] ?? `nothing undoes "${other}"`;
+  const other = actions.find((action) => !REVERTIBLE.has(action) && !IGNORED_ACTIONS.has(action));
+  if (other !== undefined) return REASONS[other] ?? `"${other}" has no opposite`;
   if (actions.some((action) => REVERTIBLE.has(action))) return undefined;
-  return REASONS[actions[0] ?? ''] ?? 'it changed nothing that could be put back';
+  return REASONS[actions[0] ?? ''] ?? 'it changed nothing that can be reverted';
 }
 
-/** Does what the plan says, one change in each environment. `forbidden`, `confirmation_required`. */
+/** Carries out the plan, with one change in each environment. `forbidden`, `confirmation_required`. */
 export async function applyRevert(
   context: ManagementContext,
   actor: Actor,

@@ -12,15 +12,15 @@ const tag = 'Access tokens';
 
 const WhoAmISchema = z.object({ name: z.string(), ...permissionMembers });
 
-/** Mounts the routes of access tokens, and the one that tells whose token it is. */
+/** Mounts the routes of access tokens, and the one that names the caller. */
 export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
   mount(
     app,
     {
       ...{ method: 'get', path: '/api/whoami', id: 'whoAmI', tag },
       role: 'viewer',
-      summary: 'Who you are to this server, and what you may do',
-      answer: { status: 200, description: 'The holder.', schema: WhoAmISchema },
+      summary: 'The name and permissions of the caller',
+      answer: { status: 200, description: 'The caller.', schema: WhoAmISchema },
     },
     ({ actor: { name, permissions } }) => {
       const { role, canChangeProtected } = permissions;
@@ -32,10 +32,10 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'get', path: '/api/tokens', id: 'listAccessTokens', tag },
       role: 'admin',
-      summary: 'Every access token, also revoked and expired ones',
+      summary: 'List all access tokens, including revoked and expired ones',
       answer: {
         status: 200,
-        description: 'The tokens, never their values.',
+        description: 'The tokens, without their values.',
         schema: z.object({ tokens: z.array(TokenRecordSchema) }),
       },
     },
@@ -46,11 +46,11 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'post', path: '/api/tokens', id: 'createAccessToken', tag, errors: ['already_exists'] },
       role: 'admin',
-      summary: 'Make an access token; its value is shown this once',
+      summary: 'Create an access token; its value is shown only once',
       body: {
         schema: z.strictObject({
           name: LabelSchema,
-          role: permissionMembers.role.optional().openapi({ description: 'By default `admin`.' }),
+          role: permissionMembers.role.optional().openapi({ description: 'Defaults to `admin`.' }),
           canChangeProtected: permissionMembers.canChangeProtected.optional(),
           expiresAt: TimeSchema.optional(),
         }),
@@ -62,13 +62,13 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       },
     },
     async ({ body: { name, role, canChangeProtected, expiresAt }, actor }) => {
-      const made = await createAccessToken(context, actor, {
+      const token = await createAccessToken(context, actor, {
         name,
         ...(role === undefined ? {} : { role }),
         ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
         ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
       });
-      return created({ ...tokenRecord(made.record), token: made.token, seq: made.record.seq });
+      return created({ ...tokenRecord(token.record), token: token.token, seq: token.record.seq });
     },
   );
   mount(
@@ -76,8 +76,8 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
     {
       ...{ method: 'delete', path: '/api/tokens/{id}', id: 'revokeAccessToken', tag, errors: ['not_found'] },
       role: 'admin',
-      summary: 'Revoke an access token for good',
-      answer: { status: 200, schema: DoneSchema, description: 'It opens nothing any more.' },
+      summary: 'Revoke an access token permanently',
+      answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
     },
     async ({ params, actor }) => done(await revokeAccessToken(context, actor, params.id)),
   );

@@ -13,13 +13,13 @@ import { endLinks } from './operators.ts';
 /** The prefix of every access token, for people and secret scanners. */
 export const ACCESS_TOKEN_PREFIX = 'hat_';
 
-/** The name of whoever holds the token from the settings. */
+/** The name of the token from the settings. */
 export const ADMIN_NAME = 'admin';
 
-/** Longest text that is taken for a token at all; an admin token from the settings may be of any form. */
+/** Longest text that is looked up as a token; an admin token from the settings may have any form. */
 const MAX_TOKEN_LENGTH = 512;
 
-/** What a new access token is made of. */
+/** The properties of a new access token. */
 export interface NewAccessToken {
   readonly name: string;
   /** Default `admin`. */
@@ -30,13 +30,13 @@ export interface NewAccessToken {
   readonly expiresAt?: number;
 }
 
-/** A token's record with the token itself, which is shown this once. */
+/** A token's record with the token itself, which is shown only once. */
 export interface CreatedAccessToken {
   readonly record: Written<AccessToken>;
   readonly token: string;
 }
 
-/** Who a verified token stands for. */
+/** The holder of a verified token. */
 export interface TokenHolder {
   readonly name: string;
   readonly permissions: Permissions;
@@ -49,14 +49,14 @@ export function newAccessToken(context: Pick<ManagementContext, 'randomBytes'>):
   return ACCESS_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
 }
 
-/** Every access token, also revoked and expired ones. */
+/** All access tokens, including revoked and expired ones. */
 export function listAccessTokens(context: ManagementContext): Promise<readonly AccessToken[]> {
   return context.store.read((reader) => reader.accessTokens());
 }
 
 /**
- * Makes an access token. Only its digest is kept. The name is that of no other valid token, because the audit log
- * tells people by it. `invalid_argument`, `already_exists`.
+ * Creates an access token. Only its digest is kept. No other valid token may have the name, because the audit log
+ * identifies tokens by name. `invalid_argument`, `already_exists`.
  */
 export async function createAccessToken(
   context: ManagementContext,
@@ -71,13 +71,13 @@ export async function createAccessToken(
   const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
   const token = newAccessToken(context);
   const written = await writeRecord(context, actor, async (transaction) => {
-    // Two that ask for one name at the same moment must not both get it.
+    // Two concurrent requests must not both get one name.
     await transaction.people.lock();
     const others = await transaction.accessTokens();
     if (name === ADMIN_NAME || others.some((other) => other.name === name && isValid(other, createdAt))) {
       throw new ServiceError(
         'already_exists',
-        `There is already an access token ${quote(name)}: choose another name.`,
+        `The access token ${quote(name)} already exists: choose another name.`,
       );
     }
     await transaction.insertAccessToken(record, digestOf(token));
@@ -86,7 +86,7 @@ export async function createAccessToken(
   return { record: written, token };
 }
 
-/** Revokes an access token for good, with the open links that were made with it; again changes nothing. `not_found`. */
+/** Revokes an access token permanently, with the open links created with it; repeating it changes nothing. `not_found`. */
 export function revokeAccessToken(
   context: ManagementContext,
   actor: Actor,
@@ -95,7 +95,10 @@ export function revokeAccessToken(
   return writeDone(context, actor, async (transaction) => {
     const token = (await transaction.accessTokens()).find((candidate) => candidate.id === id);
     if (token === undefined) {
-      throw new ServiceError('not_found', `There is no access token with the id ${quote(id)}: list them.`);
+      throw new ServiceError(
+        'not_found',
+        `No access token has the id ${quote(id)}: list the tokens to find it.`,
+      );
     }
     if (token.revokedAt !== undefined) return;
     await transaction.people.lock();
@@ -105,7 +108,7 @@ export function revokeAccessToken(
 }
 
 /**
- * Who holds this token; `undefined` for everything that opens nothing: unknown, revoked, expired, malformed. The
+ * The holder of this token; `undefined` for an unknown, revoked, expired or malformed one. The
  * token from the settings is compared by digest in constant time and works without the database.
  */
 export async function verifyAccessToken(
@@ -149,19 +152,19 @@ function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
 /** How exact "last used" is, in milliseconds. */
 const RESOLUTION_MS = 60_000;
 
-/** Notes when access tokens were last used: in the background, and at most once a minute each. */
+/** Records when access tokens were last used: in the background, at most once a minute each. */
 export class TokenUses {
   readonly #context: ManagementContext;
   readonly #onFailure: (error: unknown) => void;
   readonly #noted = new Map<string, number>();
 
-  /** A use that cannot be written is dropped after `onFailure` has heard of it; the request goes on. */
+  /** A use that cannot be written is reported to `onFailure` and dropped; the request continues. */
   constructor(context: ManagementContext, onFailure: (error: unknown) => void) {
     this.#context = context;
     this.#onFailure = onFailure;
   }
 
-  /** Notes that the token is used now. */
+  /** Records that the token is used now. */
   note(id: string): void {
     const now = this.#context.now();
     if (now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY) < RESOLUTION_MS) return;

@@ -30,21 +30,21 @@ import { joined } from './session-routes.ts';
 const tag = 'Operators';
 const offered = {
   status: 201,
-  description: 'The link, shown this once.',
+  description: 'The link, shown only once.',
   schema: OfferedLinkSchema,
 } as const;
 
-/** Mounts the routes of invitations, and of links for a new password. */
+/** Mounts the routes that manage invitations and password reset links. */
 export function mountInvitations(app: ManagementApp, context: PeopleContext): void {
   mount(
     app,
     {
       ...{ method: 'get', path: '/api/invitations', id: 'listInvitations', tag },
       role: 'admin',
-      summary: 'The one-time links that are still open, newest first',
+      summary: 'List the open one-time links, newest first',
       answer: {
         status: 200,
-        description: 'The links, never their tokens.',
+        description: 'The links, without their tokens.',
         schema: z.object({ invitations: z.array(InvitationRecordSchema) }),
       },
     },
@@ -55,7 +55,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
     {
       ...{ method: 'post', path: '/api/invitations', id: 'inviteOperator', tag, errors: ['already_exists'] },
       role: 'admin',
-      summary: 'Invite somebody; an earlier invitation of theirs ends',
+      summary: 'Invite a person; it replaces an earlier invitation of the same e-mail',
       body: {
         schema: z.strictObject({
           email: EmailSchema,
@@ -79,8 +79,8 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
         errors: ['not_found'],
       },
       role: 'admin',
-      summary: 'Take a one-time link back',
-      answer: { status: 200, schema: DoneSchema, description: 'It opens nothing any more.' },
+      summary: 'Revoke a one-time link',
+      answer: { status: 200, schema: DoneSchema, description: 'The link no longer works.' },
     },
     async ({ params, actor }) => done(await revokeInvitation(context, actor, params.id)),
   );
@@ -95,7 +95,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
         errors: ['not_found'],
       },
       role: 'admin',
-      summary: 'Make a link for a new password; nothing ends until it is used',
+      summary: 'Create a password reset link; the old password works until it is used',
       answer: offered,
     },
     async ({ params, actor }) => offeredLink(await offerReset(context, actor, params.id)),
@@ -115,13 +115,13 @@ function invitationRecord(invitation: Invitation) {
 const maxBytes = 16_384;
 const linkErrors = ['invitation_invalid', 'rate_limited'] as const;
 
-/** Mounts what is done with a one-time link: nobody need be known for it. */
+/** Mounts the routes that use a one-time link; they need no authentication. */
 export function mountSetup(app: ManagementApp, context: PeopleContext): void {
   mountPublic(
     app,
     {
       ...{ method: 'post', path: '/api/setup', id: 'setUp', tag: 'Session', errors: linkErrors },
-      summary: 'Make the first administrator with the link that the server printed, and sign in',
+      summary: 'Create the first administrator with the link that the server printed, and sign in',
       body: {
         schema: z.strictObject({
           ...{ token: SecretSchema, email: EmailSchema, name: z.string(), password: SecretSchema },
@@ -136,9 +136,9 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
     app,
     {
       ...{ method: 'post', path: '/api/invitations/inspect', id: 'inspectInvitation', tag: 'Session' },
-      summary: 'What a one-time link is for; it stays unused',
+      summary: 'Describe a one-time link without using it',
       body: { schema: z.strictObject({ token: SecretSchema }), maxBytes },
-      answer: { status: 200, description: 'What it opens.', schema: LinkSchema },
+      answer: { status: 200, description: 'The purpose of the link.', schema: LinkSchema },
       errors: ['invitation_invalid'],
     },
     async ({ body }) => {
@@ -150,7 +150,7 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
     app,
     {
       ...{ method: 'post', path: '/api/invitations/accept', id: 'acceptInvitation', tag: 'Session' },
-      summary: 'Follow an invitation or a link for a new password, and sign in',
+      summary: 'Accept an invitation or reset a password, and sign in',
       body: {
         schema: z.strictObject({ token: SecretSchema, name: z.string().optional(), password: SecretSchema }),
         maxBytes,

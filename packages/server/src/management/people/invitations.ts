@@ -21,7 +21,7 @@ import { type Caller, checkEmail, operatorActor, type PeopleContext } from './pe
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';
 
-/** What an invited person will be. */
+/** The person to invite. */
 export interface NewInvitation {
   readonly email: string;
   readonly role: Role;
@@ -29,12 +29,12 @@ export interface NewInvitation {
   readonly canChangeProtected?: boolean;
 }
 
-/** The links to somebody that still open something, newest first. */
+/** The open one-time links, newest first. */
 export function listInvitations(context: PeopleContext): Promise<readonly Invitation[]> {
   return context.store.read(({ people }) => people.openInvitations(context.now()));
 }
 
-/** Invites somebody; an earlier invitation of the same e-mail ends. `invalid_argument`, `already_exists`. */
+/** Invites a person; it replaces an earlier invitation of the same e-mail. `invalid_argument`, `already_exists`. */
 export async function invite(
   context: PeopleContext,
   actor: Actor,
@@ -59,7 +59,7 @@ export async function invite(
   });
 }
 
-/** Makes a link for a new password of an operator. Nothing ends until it is used. `not_found`. */
+/** Creates a password reset link for an operator. The old password works until it is used. `not_found`. */
 export function offerReset(
   context: PeopleContext,
   actor: Actor,
@@ -97,32 +97,35 @@ async function lockForLink(
   throw new ServiceError('forbidden', `${quote(name)} is no longer an administrator.`);
 }
 
-/** Takes a link back. `not_found` for one that opens nothing any more. */
+/** Revokes a link. `not_found` for one that is no longer open. */
 export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<Written<object>> {
   return writeDone(context, actor, async ({ people }) => {
-    // Whoever uses the link meanwhile is waited for: it must not be said to open nothing while it has let somebody in.
+    // Waits for a concurrent use of the link: it must not be reported as revoked after a person has joined with it.
     await people.lock();
     const now = context.now();
     const invitation = (await people.openInvitations(now)).find((candidate) => candidate.id === id);
     if (invitation === undefined) {
-      throw new ServiceError('not_found', `There is no open invitation with the id ${quote(id)}: list them.`);
+      throw new ServiceError(
+        'not_found',
+        `No open invitation has the id ${quote(id)}: list the invitations to find it.`,
+      );
     }
     await people.revokeInvitation(invitation, now);
   });
 }
 
 /**
- * Makes a fresh link for the first administrator, in place of those of the same maker. Several nodes may each have
- * one: any of them works, and all end with the first operator.
+ * Creates a link for the first administrator, which replaces earlier ones of the same creator. Each node may have its
+ * own link: any one works, and all end with the first operator.
  */
-export async function offerSetup(context: PeopleContext, maker: string): Promise<OfferedLink> {
+export async function offerSetup(context: PeopleContext, createdBy: string): Promise<OfferedLink> {
   const rights = { role: 'admin', canChangeProtected: true } as const;
-  const offered = newLink(context, { kind: 'setup', ...rights, createdBy: maker });
+  const offered = newLink(context, { kind: 'setup', ...rights, createdBy });
   await context.store.people.offerSetup(offered.record, digestOf(offered.token));
   return offered;
 }
 
-/** The newest link of a kind for an e-mail is the only one. */
+/** Only the newest link of a kind works for an e-mail. */
 async function replaceLinks(
   context: PeopleContext,
   people: PeopleTransaction,
@@ -134,11 +137,11 @@ async function replaceLinks(
 function alreadyOperator(email: string): ServiceError {
   return new ServiceError(
     'already_exists',
-    `${quote(email)} is an operator already: make a link for a new password instead.`,
+    `${quote(email)} is already an operator: create a password reset link instead.`,
   );
 }
 
-/** What the first administrator says. */
+/** What the first administrator enters. */
 export interface Setup {
   readonly token: string;
   readonly email: string;
@@ -146,15 +149,15 @@ export interface Setup {
   readonly password: string;
 }
 
-/** What somebody who follows a link says. */
+/** What a person enters who follows a link. */
 export interface Acceptance {
   readonly token: string;
-  /** Of somebody new; by default what stands before the `@`. */
+  /** For a new operator; defaults to the part before the `@`. */
   readonly name?: string;
   readonly password: string;
 }
 
-/** Makes the first administrator and signs them in. `invitation_invalid`, `invalid_argument`, `rate_limited`. */
+/** Creates the first administrator and signs them in. `invitation_invalid`, `invalid_argument`, `rate_limited`. */
 export async function setUp(
   context: PeopleContext,
   input: Setup,
@@ -173,7 +176,7 @@ export async function setUp(
 }
 
 /**
- * Follows an invitation, or a link for a new password, and signs in. A new password ends every session there was.
+ * Accepts an invitation or resets a password, and signs in. A new password ends all earlier sessions.
  * `invitation_invalid`, `invalid_argument`, `already_exists`, `rate_limited`.
  */
 export async function acceptInvitation(
@@ -205,7 +208,7 @@ async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<St
   return writeRecord(context, operatorActor(operator, caller), async (transaction) => {
     const { people } = transaction;
     await people.lock();
-    // Once more: the hash took a while, and others may have come first.
+    // Checked again: another request may have used the link while the hash was computed.
     const invitation = await openInvitation(context, people, input.token);
     if (!(await people.useInvitation(invitation, context.now()))) throw invitationInvalid();
     if (invitation.kind === 'reset') await replacePassword(transaction, operator, hash);
@@ -226,20 +229,20 @@ function newOperator(context: PeopleContext, invitation: Invitation, email: stri
   return { id: context.newId(), email, name, role, canChangeProtected, createdAt: context.now() };
 }
 
-/** What every one-time token begins with, for people, secret scanners and the log. */
+/** The prefix of every one-time token, for people, secret scanners and the log. */
 const INVITATION_PREFIX = 'hin_';
 
-/** A link's record with the token itself, which is shown this once, and the link that holds it. */
+/** A link's record with its token, which is shown only once, and the link that holds it. */
 export interface OfferedLink {
   readonly record: Invitation;
   readonly token: string;
   readonly link: string;
 }
 
-/** What a link is for, and who makes it. */
+/** The purpose of a link, and its creator. */
 export type LinkFacts = Pick<Invitation, 'kind' | 'email' | 'role' | 'canChangeProtected' | 'createdBy'>;
 
-/** Makes a link's record and its secret; nothing is kept yet. */
+/** Creates a link's record and its secret; nothing is stored yet. */
 export function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   const createdAt = context.now();
   const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
@@ -248,17 +251,17 @@ export function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   return {
     record: { id: context.newId(), ...facts, createdAt, expiresAt },
     token,
-    // In the fragment, which browsers keep to themselves: no server log holds it.
+    // In the fragment, which browsers do not send: it appears in no server log.
     link: `${context.publicUrl}/${page}#${token}`,
   };
 }
 
-/** What a token opens. `invitation_invalid` when it is unknown, used, revoked or too old, without saying which. */
+/** The invitation of a token. `invitation_invalid` when it is unknown, used, revoked or expired, without saying which. */
 export function inspectInvitation(context: PeopleContext, token: string): Promise<Invitation> {
   return context.store.read(({ people }) => openInvitation(context, people, token));
 }
 
-/** As {@link inspectInvitation}, inside an operation. */
+/** Does the same as {@link inspectInvitation} in a transaction. */
 export async function openInvitation(
   context: PeopleContext,
   people: PeopleReader,
@@ -273,10 +276,10 @@ export async function openInvitation(
   return invitation;
 }
 
-/** The one answer to every link that opens nothing. */
+/** The same error for every invalid link. */
 export function invitationInvalid(): ServiceError {
   return new ServiceError(
     'invitation_invalid',
-    'This link was used, was withdrawn or has expired: ask an administrator for a new one.',
+    'This link was used, was revoked or has expired: ask an administrator for a new one.',
   );
 }

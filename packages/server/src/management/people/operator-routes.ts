@@ -18,7 +18,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
     {
       ...{ method: 'get', path: '/api/operators', id: 'listOperators', tag },
       role: 'viewer',
-      summary: 'The people who may sign in, by e-mail',
+      summary: 'List the operators, by e-mail',
       answer: {
         status: 200,
         description: 'The operators.',
@@ -36,7 +36,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
     {
       ...{ method: 'patch', path: '/api/operators/{id}', id: 'changeOperator', tag, errors: ['not_found'] },
       role: 'admin',
-      summary: "Change an operator's name or what they may do; the latter ends their sessions",
+      summary: "Change an operator's name or permissions; new permissions end the operator's sessions",
       body: {
         schema: z.strictObject({
           name: z.string().optional(),
@@ -62,14 +62,14 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
     {
       ...{ method: 'delete', path: '/api/operators/{id}', id: 'removeOperator', tag, errors: ['not_found'] },
       role: 'admin',
-      summary: 'Remove an operator, with every session and open link of theirs',
-      answer: { status: 200, schema: DoneSchema, description: 'Nobody of that e-mail can sign in any more.' },
+      summary: 'Remove an operator, with all their sessions and open links',
+      answer: { status: 200, schema: DoneSchema, description: 'The operator can no longer sign in.' },
     },
     async ({ params, actor }) => done(await removeOperator(context, actor, params.id)),
   );
 }
 
-/** An operator as it is answered. */
+/** An operator as the API returns it. */
 export function operatorRecord(operator: Operator) {
   const { id, email, name, role, canChangeProtected, createdAt, lastSeenAt } = operator;
   const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };

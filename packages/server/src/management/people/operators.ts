@@ -7,26 +7,26 @@ import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 import { operatorName } from './people.ts';
 
-/** What to change of an operator; what is absent stays. */
+/** What to change of an operator; absent members stay as they are. */
 export interface OperatorChange {
   readonly name?: string;
   readonly role?: Role;
   readonly canChangeProtected?: boolean;
 }
 
-/** Every operator, by e-mail. */
+/** All operators, by e-mail. */
 export function listOperators(context: ManagementContext): Promise<readonly Operator[]> {
   return context.store.read(({ people }) => people.operators());
 }
 
-/** Whether nobody can sign in yet. */
+/** Whether there is no operator yet. */
 export async function isSetupNeeded(context: ManagementContext): Promise<boolean> {
   return !(await context.store.read(({ people }) => people.hasOperators()));
 }
 
 /**
- * Changes an operator. What the operator may do ends their sessions, save the one of digest `keep`, which is the
- * caller's own, and a demoted administrator's open links. `not_found`, `invalid_argument` for the last administrator.
+ * Changes an operator. New permissions end the operator's sessions, except the one of digest `keep`, the caller's
+ * own, and a demotion ends the open links that the administrator created. `not_found`, `invalid_argument` for the last administrator.
  */
 export function changeOperator(
   context: ManagementContext,
@@ -43,16 +43,16 @@ export function changeOperator(
     await people.updateOperator(operator);
     if (known.role === 'admin' && operator.role !== 'admin')
       await endLinks(context, people, (link) => link.createdBy === operatorName(known));
-    const isOther = known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected;
-    if (isOther) await people.deleteSessionsOf(operator, keep);
+    const isChanged =
+      known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected;
+    if (isChanged) await people.deleteSessionsOf(operator, keep);
     return operator;
   });
 }
 
 /**
- * Removes an operator with every session and every open link to them or made by them: none must bring back what the
- * operator had. Access tokens stay, as pipelines live by them. `not_found`,
- * `invalid_argument` for the last administrator.
+ * Removes an operator with all sessions, and all open links to or by the operator, which could restore access. Access
+ * tokens stay, because pipelines depend on them. `not_found`, `invalid_argument` for the last administrator.
  */
 export function removeOperator(
   context: ManagementContext,
@@ -63,21 +63,21 @@ export function removeOperator(
     await people.lock();
     const operator = await findOperator(people, id);
     if (operator.role === 'admin') await requireAnotherAdmin(people, operator);
-    const maker = operatorName(operator);
-    await endLinks(context, people, (link) => link.email === operator.email || link.createdBy === maker);
+    const creator = operatorName(operator);
+    await endLinks(context, people, (link) => link.email === operator.email || link.createdBy === creator);
     await people.deleteOperator(operator);
   });
 }
 
-/** Ends the open links that this holds for. */
+/** Revokes the open links that match. */
 export async function endLinks(
   context: ManagementContext,
   people: PeopleTransaction,
-  holds: (link: Invitation) => boolean,
+  matches: (link: Invitation) => boolean,
 ): Promise<void> {
   const now = context.now();
   for (const link of await people.openInvitations(now)) {
-    if (holds(link)) await people.revokeInvitation(link, now);
+    if (matches(link)) await people.revokeInvitation(link, now);
   }
 }
 
@@ -85,13 +85,13 @@ export async function endLinks(
 export async function findOperator(people: PeopleReader, id: string): Promise<Operator> {
   const operator = await people.operator(id);
   if (operator !== undefined) return operator;
-  throw new ServiceError('not_found', `There is no operator with the id ${quote(id)}: list them.`);
+  throw new ServiceError('not_found', `No operator has the id ${quote(id)}: list the operators to find it.`);
 }
 
 async function requireAnotherAdmin(people: PeopleReader, operator: Operator): Promise<void> {
   const operators = await people.operators();
   if (operators.some((other) => other.role === 'admin' && other.id !== operator.id)) return;
   throw invalid(
-    `${quote(operator.email)} is the only administrator: make somebody else one first, or nobody could manage this server.`,
+    `${quote(operator.email)} is the only administrator: make another operator an administrator first.`,
   );
 }

@@ -3,7 +3,7 @@ import { INVITATION_KINDS, ROLES } from '../../domain/people.ts';
 import { lifetimeMembers, seqMember, TimeSchema } from '../api/schemas.ts';
 import { MAX_TEXT } from '../rules.ts';
 
-/** What somebody may do. */
+/** A role. */
 export const RoleSchema = z.enum(ROLES).openapi('Role');
 
 /** A person's e-mail. */
@@ -11,17 +11,14 @@ export const EmailSchema = z
   .string()
   .openapi({ example: 'ada@example.com', format: 'email', maxLength: 254 });
 
-/** A password or one-time token: never answered, never logged. Longer texts are refused before any work. */
-export const SecretSchema = z
-  .string()
-  .max(1000, { error: 'it is far too long' })
-  .openapi({ format: 'password' });
+/** A password or one-time token: never returned, never logged. Longer texts are refused before they are hashed. */
+export const SecretSchema = z.string().max(1000, { error: 'it is too long' }).openapi({ format: 'password' });
 
 const ProtectedSchema = z.boolean().openapi({
   description: 'Whether the states of protected environments may be changed; administrators always may.',
 });
 
-/** What somebody may do, in records and requests alike. */
+/** The members that hold permissions, in records and requests. */
 export const permissionMembers = { role: RoleSchema, canChangeProtected: ProtectedSchema } as const;
 
 const identityMembers = {
@@ -31,16 +28,16 @@ const identityMembers = {
   ...permissionMembers,
 } as const;
 
-/** An operator as it is answered. */
+/** An operator as the API returns it. */
 export const OperatorRecordSchema = z
   .object({
     ...identityMembers,
     createdAt: TimeSchema,
-    lastSeenAt: TimeSchema.optional().openapi({ description: 'Answered to administrators.' }),
+    lastSeenAt: TimeSchema.optional().openapi({ description: 'Only shown to administrators.' }),
   })
   .openapi('Operator');
 
-/** Whether somebody is signed in, and who. */
+/** Whether the browser is signed in, and as whom. */
 export const SessionSchema = z
   .object({
     signedIn: z.boolean(),
@@ -50,13 +47,13 @@ export const SessionSchema = z
       description: 'When the session ends if it is not used again.',
     }),
     evaluationUrl: z.string().optional().openapi({
-      description: 'Where programs read flags, when management listens on an address of its own.',
+      description: 'Where programs read flags, when management has its own address.',
     }),
     ...seqMember,
   })
   .openapi('Session');
 
-/** What a link opens, for whoever holds it. */
+/** The purpose of a link, for its holder. */
 export const LinkSchema = z.object({
   kind: z.enum(INVITATION_KINDS),
   email: EmailSchema.optional(),
@@ -64,7 +61,7 @@ export const LinkSchema = z.object({
   expiresAt: TimeSchema,
 });
 
-/** A link that is still open, without its token. */
+/** An open link, without its token. */
 export const InvitationRecordSchema = z
   .object({
     id: z.string(),
@@ -77,12 +74,12 @@ export const InvitationRecordSchema = z
   })
   .openapi('Invitation');
 
-/** A link that has just been made. */
+/** A link that was just created. */
 export const OfferedLinkSchema = InvitationRecordSchema.extend({
   token: z.string(),
-  link: z
-    .string()
-    .openapi({ description: 'To hand over; the secret stands behind the `#`, which no server sees.' }),
+  link: z.string().openapi({
+    description: 'Send it to the person. The secret follows the `#`, which browsers do not send.',
+  }),
   ...seqMember,
 }).openapi('OfferedLink');
 

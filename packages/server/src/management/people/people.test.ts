@@ -74,7 +74,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     const accept = (body: object) => bob.call('POST', '/api/invitations/accept', { body });
     expect((await accept({ token: first.token, password: PASSWORD })).status).toBe(410);
     expect((await accept({ token, password: 'bob@example.com' })).json.message).toContain(
-      'another than the e-mail',
+      'must not be the e-mail',
     );
     const { id } = (await accept({ token, name: 'Bob', password: PASSWORD })).json.operator;
     expect((await accept({ token, password: PASSWORD })).json.error).toBe('invitation_invalid');
@@ -123,7 +123,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect([changed.after, changed.actor]).toEqual([change, 'operator:ada@example.com']);
   });
 
-  test('the last administrator can neither be removed nor become less, also not both of two at once', async () => {
+  test('the last administrator cannot be removed or demoted, not even when two requests come at once', async () => {
     const { operators } = (await ada.call('GET', '/api/operators')).json;
     const only = operators.find((one: { email: string }) => one.email === 'ada@example.com').id;
     const refused = [
@@ -150,7 +150,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await ada.signIn('ada@example.com')).status).toBe(200);
   });
 
-  test('links end by themselves, and can be taken back', async () => {
+  test('links expire, and can be revoked', async () => {
     const invite = async (email: string) =>
       (await app.call('POST', '/api/invitations', { body: { email, role: 'viewer' } })).json;
     const inspect = (token: string) => ada.call('POST', '/api/invitations/inspect', { body: { token } });
@@ -193,7 +193,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await app.call('GET', '/api/invitations')).json.invitations).toEqual([]);
   });
 
-  test('a session ends after 12 hours without use, and after 7 days whatever happens', async () => {
+  test('a session ends after 12 hours without use, and after 7 days in any case', async () => {
     await ada.signIn('ada@example.com');
     const isIn = async () => (await ada.call('GET', '/api/whoami')).status === 200;
     app.node.now += 12 * HOUR_MS;
@@ -251,7 +251,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     },
   );
 
-  test('each sign-in has an id of its own, and a sign-out ends it for good', async () => {
+  test('each sign-in has its own id, and a sign-out ends it permanently', async () => {
     const browser = new TestBrowser(app);
     // What an attacker planted before the sign-in is not taken up.
     browser.id = `hss_${'x'.repeat(43)}`;
@@ -271,7 +271,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await browser.call('DELETE', '/api/session')).status).toBe(200);
   });
 
-  test('another password ends the other sessions, and needs the current one', async () => {
+  test('a new password requires the current one and ends the other sessions', async () => {
     const { email, browser } = await join(app, { email: 'dora@example.com', role: 'viewer' });
     const phone = new TestBrowser(app);
     await phone.signIn(email);
@@ -291,7 +291,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect((await app.call('POST', '/api/session/password', byToken)).json.error).toBe('invalid_argument');
   });
 
-  test('a protected environment is changed by who may, after saying that it is meant', async () => {
+  test('changing a protected environment needs the permission and a confirmation', async () => {
     const { path } = await app.project();
     const editor = (await join(app, { email: 'eve@example.com', role: 'editor' })).browser;
     const trusted = await join(app, { email: 'tom@example.com', role: 'editor', canChangeProtected: true });

@@ -3,24 +3,24 @@ import type { Operator } from '../../domain/people.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { SignInContext } from './sign-in.ts';
 
-/** What the commands about people need besides the rest. */
+/** What the operations on people need of the node. */
 export interface PeopleContext extends SignInContext {
-  /** Where people reach this server with a browser, without a slash at the end. */
+  /** The address of this server for browsers, without a trailing slash. */
   readonly publicUrl: string;
-  /** Where programs read flags, when that is another address. */
+  /** Where programs read flags, when that is a different address. */
   readonly evaluationUrl: string | undefined;
 }
 
 /** Where a request to sign in comes from. */
 export interface Caller {
-  /** Absent where the listener does not know it. */
+  /** Absent when the listener does not know it. */
   readonly ip?: string;
 }
 
-/** Longest e-mail that is taken. */
+/** Longest e-mail address, in characters. */
 const MAX_EMAIL_LENGTH = 254;
 
-/** The e-mail as it is kept: trimmed and in lower case. `invalid_argument` for what is none. */
+/** The e-mail as it is kept: trimmed and in lower case. `invalid_argument` for anything else. */
 export function checkEmail(text: string): string {
   const email = normalizeEmail(text);
   if (email.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return email;
@@ -32,7 +32,7 @@ export function normalizeEmail(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** The actor that an operator is for something done in the moment of signing in. */
+/** The actor of an operation that also signs the operator in. */
 export function operatorActor(operator: Operator, { ip }: Caller): Actor {
   const { role, canChangeProtected } = operator;
   return {
@@ -42,7 +42,7 @@ export function operatorActor(operator: Operator, { ip }: Caller): Actor {
   };
 }
 
-/** How the audit log calls an operator. */
+/** The name of an operator in the audit log. */
 export function operatorName({ email }: Pick<Operator, 'email'>): string {
   return `operator:${email}`;
 }

@@ -27,13 +27,13 @@ import {
 const tag = 'Session';
 const path = '/api/session';
 
-/** Mounts what is done before and by signing in: nobody need be known for it. */
+/** Mounts the routes that sign in and out; they need no authentication. */
 export function mountSession(app: ManagementApp, context: PeopleContext, log: Logger): void {
   mountPublic(
     app,
     {
       ...{ method: 'get', path, id: 'getSession', tag },
-      summary: 'Whether this browser is signed in, as whom, and whether there is anybody yet who could',
+      summary: 'Whether this browser is signed in, as whom, and whether the server is set up',
       answer: { status: 200, description: 'The session.', schema: SessionSchema },
     },
     async ({ request }) => {
@@ -62,11 +62,11 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
     app,
     {
       ...{ method: 'delete', path, id: 'signOut', tag },
-      summary: 'Sign out; also for a session that has ended already',
+      summary: 'Sign out; succeeds for an ended session, too',
       answer: {
         status: 200,
         schema: DoneSchema,
-        description: 'The session opens nothing any more, and the cookie is gone.',
+        description: 'The session has ended, and its cookie is removed.',
       },
     },
     async ({ request, caller }) => {
@@ -78,16 +78,16 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
   );
 }
 
-/** Mounts the operator's own password; only a session has one. */
+/** Mounts the route that changes the password of the session's operator. */
 export function mountPassword(app: ManagementApp, context: PeopleContext): void {
   mount(
     app,
     {
       ...{ method: 'post', path: `${path}/password`, id: 'changePassword', tag },
       role: 'viewer',
-      summary: 'Choose another password; every other session of yours ends',
+      summary: 'Change your password; this ends all your other sessions',
       body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },
-      answer: { status: 200, schema: DoneSchema, description: 'The new password is in force.' },
+      answer: { status: 200, schema: DoneSchema, description: 'The password is changed.' },
       errors: ['sign_in_failed', 'rate_limited'],
     },
     async ({ body, actor, session }) => {
@@ -97,7 +97,7 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
   );
 }
 
-/** The answer to whoever has just followed a link: 201, and signed in. */
+/** The answer to a person who joined with a link: 201, and signed in. */
 export function joined(context: PeopleContext, request: Request, started: Written<StartedSession>): Response {
   return created(sessionRecord(context, started), { 'Set-Cookie': startCookie(request, started.id) });
 }

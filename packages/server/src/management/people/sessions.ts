@@ -14,32 +14,32 @@ import { type Written, writeDone, writeRecord } from '../write.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
 import { accountBucket, attempt, checkPassword } from './sign-in.ts';
 
-/** What every session id begins with, for secret scanners and the log. */
+/** The prefix of every session id, for secret scanners and the log. */
 const SESSION_PREFIX = 'hss_';
 
 /** How exact "last used" is, in milliseconds. */
 const RESOLUTION_MS = 60_000;
 
-/** A session with whose it is. */
+/** A session and its operator. */
 export interface ActiveSession {
   readonly session: Session;
   readonly operator: Operator;
 }
 
-/** A session that has just begun, with its id: the secret for the cookie. */
+/** A session that was just started, with its id: the secret for the cookie. */
 export interface StartedSession extends ActiveSession {
   readonly id: string;
 }
 
-/** An e-mail with a password, as somebody typed them. */
+/** An e-mail and a password, as typed. */
 export interface SignIn {
   readonly email: string;
   readonly password: string;
 }
 
 /**
- * Signs an operator in: a new session with a new id. `sign_in_failed` for a wrong password and an unknown account
- * alike, in about the same time; `rate_limited` after too many failures.
+ * Signs an operator in: a new session with a new id. `sign_in_failed` for a wrong password as for an unknown account,
+ * in about the same time; `rate_limited` after too many failures.
  */
 export function signIn(
   context: PeopleContext,
@@ -57,8 +57,8 @@ export function signIn(
 }
 
 /**
- * The operator as they are now, whose password is still the one that was checked: nobody changes it from here until
- * commit, so that no session begins after a new password has ended them all. `sign_in_failed`.
+ * The current operator, whose password is still the one that was checked. It is locked until commit, so that no session
+ * starts after a new password has ended them all. `sign_in_failed`.
  */
 async function lockCredentials(
   { people }: StoreTransaction,
@@ -66,7 +66,7 @@ async function lockCredentials(
 ): Promise<Operator> {
   await people.lock();
   const now = await people.credentials(email);
-  // Changed or removed while a hash was computed: what was checked is no longer so.
+  // The account was changed or removed while the hash was computed.
   if (now?.passwordHash !== passwordHash) throw signInFailed();
   return now.operator;
 }
@@ -78,7 +78,7 @@ async function verifyPassword(context: PeopleContext, { email, password }: SignI
   return known;
 }
 
-/** Begins a session as part of an operation, and forgets the account's failed attempts. */
+/** Starts a session in a transaction, and resets the account's failed attempts. */
 export async function startSession(
   context: PeopleContext,
   transaction: StoreTransaction,
@@ -94,15 +94,15 @@ export async function startSession(
   return { id, session, operator: { ...operator, lastSeenAt: now } };
 }
 
-/** The session of this id; `undefined` for everything that opens nothing: unknown, ended, malformed. */
+/** The session of this id; `undefined` for an unknown, ended or malformed id. */
 export async function verifySession(context: PeopleContext, id: string): Promise<ActiveSession | undefined> {
   if (!id.startsWith(SESSION_PREFIX) || id.length > 100) return undefined;
   const found = await context.store.read(({ people }) => people.session(digestOf(id)));
-  // Written so that a damaged time, which is after nothing, counts as over.
+  // Written so that a damaged time (NaN) counts as expired.
   return found !== undefined && sessionEnd(found.session) > context.now() ? found : undefined;
 }
 
-/** Notes that a session is used now: in the background, once a minute. `onFailure` hears of what cannot be written. */
+/** Records that a session is used now: in the background, once a minute. Reports failed writes to `onFailure`. */
 export function noteSessionUse(
   context: PeopleContext,
   session: Session,
@@ -113,7 +113,7 @@ export function noteSessionUse(
   void context.store.people.touchSession(session, now).catch(onFailure);
 }
 
-/** Signs out: the session opens nothing any more, on no node. */
+/** Signs out: the session ends on all nodes. */
 export function signOut(
   context: PeopleContext,
   { session, operator }: ActiveSession,
@@ -125,8 +125,8 @@ export function signOut(
 }
 
 /**
- * Gives the operator of the session another password and ends every other session. `sign_in_failed` when the current
- * one is wrong, which counts as a failed sign-in; `invalid_argument`, `rate_limited`.
+ * Changes the password of the session's operator and ends all other sessions. `sign_in_failed` when the current one is
+ * wrong, which counts as a failed sign-in; `invalid_argument`, `rate_limited`.
  */
 export async function changePassword(
   context: PeopleContext,
@@ -149,17 +149,17 @@ export async function changePassword(
 function signInFailed(): ServiceError {
   return new ServiceError(
     'sign_in_failed',
-    'The e-mail address and the password do not belong together: check both and try again.',
+    'The e-mail address or the password is wrong: check both and try again.',
   );
 }
 
 /** The cookie's name over plain HTTP; over HTTPS it has {@link HOST_PREFIX} before it. */
 export const SESSION_COOKIE = 'halyard_session';
 
-/** Browsers take a cookie of such a name only from HTTPS, for this one host and every path of it. */
+/** Browsers accept a cookie with this prefix only over HTTPS, for one host and all of its paths. */
 const HOST_PREFIX = '__Host-';
 
-/** The session id in the request's cookies; the one that came over HTTPS goes first. `undefined` when none is sent. */
+/** The session id in the request's cookies; the one set over HTTPS takes precedence. `undefined` when there is no such cookie. */
 export function sessionIdIn(request: Request): string | undefined {
   const cookies = new Map(
     (request.headers.get('Cookie') ?? '').split(';').map((pair) => {
@@ -170,13 +170,13 @@ export function sessionIdIn(request: Request): string | undefined {
   return cookies.get(HOST_PREFIX + SESSION_COOKIE) ?? cookies.get(SESSION_COOKIE);
 }
 
-/** The `Set-Cookie` header that begins a session in the browser that sent `request`. */
+/** The `Set-Cookie` header that starts a session in the browser that sent `request`. */
 export function startCookie(request: Request, id: string): string {
   const isSecure = request.headers.get('Origin')?.startsWith('https:') === true;
   return cookie(id, { isSecure, maxAgeSeconds: SESSION_LIFETIME.absoluteMs / 1000 });
 }
 
-/** The `Set-Cookie` headers that end a session, whichever way it came. */
+/** The `Set-Cookie` headers that end a session, over HTTP or HTTPS. */
 export function endCookies(): readonly string[] {
   return [true, false].map((isSecure) => cookie('', { isSecure, maxAgeSeconds: 0 }));
 }

@@ -58,7 +58,7 @@ test('only two hashes run at once, some wait, and the rest is turned away', asyn
 test.each([
   ['eleven char', '12 to 200'],
   ['x'.repeat(201), '12 to 200'],
-  [' Ada@Example.com ', 'another than the e-mail'],
+  [' Ada@Example.com ', 'must not be the e-mail'],
 ])('the password %j is refused without being repeated', (password, sentence) => {
   const check = () => checkPassword(password, 'ada@example.com');
   expect(check).toThrow(sentence);
@@ -214,7 +214,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     expect(refunded).toHaveBeenCalledTimes(1);
   });
 
-  test('a log out of reach is no failure of whoever signs in', async () => {
+  test('an unreachable log does not count as a failed sign-in', async () => {
     const browser = new TestBrowser(app, '192.0.2.77');
     app.node.isLost = true;
     for (let count = 0; count < 2 * SIGN_IN_LIMIT.failures; count++) {

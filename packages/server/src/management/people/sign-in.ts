@@ -5,20 +5,20 @@ import { digestOf } from '../../domain/secret.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 
-/** What a password must be, in characters. */
+/** The length of a password, in characters. */
 export const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
 
-/** Argon2id with 19 MiB and two rounds: what OWASP asks for at least. `memoryCost` in KiB. */
+/** Argon2id with 19 MiB and two rounds: the minimum that OWASP recommends. `memoryCost` in KiB. */
 const ARGON2: Bun.Password.Argon2Algorithm = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 };
 
-/** The hash of a password that nobody knows, so that an unknown account takes as long to refuse as a known one. */
-const NOBODY =
+/** The hash of a random password, so that refusing an unknown account takes as long as a known one. */
+const UNKNOWN_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$ue0gzMDb8IHlV9UnX/05Ix6gcaE6ux5nZ1/ESLbE+64$9FVwptajI9wujesh7y6KMAiT6x2Pl2L0pU0fKqNteuU';
 
-/** Hashes at once, and how many may wait: more would take memory and processors away from the readers of flags. */
+/** Concurrent hashes, and how many may wait: more would take memory and CPU from flag reads. */
 const LIMITS = { running: 2, waiting: 30 } as const;
 
-/** Attempts at once: as many as there are places for their hashes. */
+/** Concurrent attempts: as many as there are places for their hashes. */
 const MAX_ATTEMPTS = LIMITS.running + LIMITS.waiting;
 
 /** Hashes and checks passwords, a few at a time. When too many wait, `rate_limited`. */
@@ -27,20 +27,20 @@ export class PasswordHashes {
   #attempts = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** The hash to keep of a password. */
+  /** The hash to store for a password. */
   hash(password: string): Promise<string> {
     return this.#inTurn(() => Bun.password.hash(prepare(password), ARGON2));
   }
 
-  /** Whether the password is the one of this hash. Without a hash it takes as long, and is not. */
+  /** Whether the password matches the hash. Without a hash it takes as long and returns false. */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
-    const isRight = await this.#inTurn(() => Bun.password.verify(prepare(password), hash ?? NOBODY));
+    const isRight = await this.#inTurn(() => Bun.password.verify(prepare(password), hash ?? UNKNOWN_HASH));
     return isRight && hash !== undefined;
   }
 
   /**
-   * Does work that checks a password, while there is a place for its hash; `rate_limited` at once when there is none, so
-   * that the work does not write to the database for an attempt that cannot be made.
+   * Runs work that checks a password if there is a place for its hash; otherwise `rate_limited` at once, so that an
+   * attempt that cannot be made does not write to the database.
    */
   async admit<T>(work: () => Promise<T>): Promise<T> {
     if (this.#attempts >= MAX_ATTEMPTS || this.#waiting.length >= LIMITS.waiting) throw tooMany();
@@ -58,7 +58,7 @@ export class PasswordHashes {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // The turn goes on to whoever waits longest; only when nobody does is it given back.
+      // Hands the turn to the longest waiting caller, or frees it.
       if (next === undefined) this.#running--;
       else next();
     }
@@ -75,7 +75,7 @@ export class PasswordHashes {
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError('rate_limited', 'Too many people sign in at this moment: try again shortly.', {
+  return new ServiceError('rate_limited', 'Too many people are signing in: try again shortly.', {
     retryAfterSeconds: 5,
   });
 }
@@ -86,76 +86,76 @@ export function checkPassword(password: string, email: string): void {
   if (password.length < least || password.length > most) {
     throw invalid(`The password must have ${least} to ${most} characters.`);
   }
-  if (password.trim().toLowerCase() === email) throw invalid('The password must be another than the e-mail.');
+  if (password.trim().toLowerCase() === email) throw invalid('The password must not be the e-mail address.');
 }
 
-/** One form for texts that look the same: keyboards compose letters differently. */
+/** One form for texts that look the same, because keyboards compose letters differently. */
 function prepare(password: string): string {
   return password.normalize('NFC');
 }
 
 /**
- * How failed sign-ins are limited. Nobody can lock an account from elsewhere: the few failures are those of one account
- * from one network. What comes from many networks at once is slowed.
+ * How failed sign-ins are limited. An attacker cannot lock an account from elsewhere: the low limit is for one account
+ * from one network. Failures from many networks at once slow the account's sign-ins.
  */
 export const SIGN_IN_LIMIT = {
   windowMs: 900_000,
   /** Failures of one account from one network. */
   failures: 5,
-  /** Failures of one network, whatever the account: a whole office may stand behind one address. */
+  /** Failures of one network for all accounts: a whole office may share one address. */
   networkFailures: 100,
-  /** From this many failures of one account on, from wherever, an attempt waits before it is made. */
+  /** After this many failures of one account from all networks, each attempt is delayed. */
   slowedFrom: 20,
   slowedMs: 3_000,
-  /** Attempts on one account that may wait at once on this node; more are refused. */
+  /** Delayed attempts on one account on this node; more are refused. */
   slowedAtOnce: 5,
 } as const;
 
-/** How long a full bucket is refused from memory, in milliseconds: another node may have opened it meanwhile. */
+/** How long a full bucket is refused from memory, in milliseconds: another node may have reset it. */
 const REMEMBERED_MS = 1000;
 
-/** Most full buckets that are remembered. */
+/** Most full buckets in memory. */
 const MAX_REMEMBERED = 10_000;
 
-/** What checks of passwords need of the node. */
+/** What checking passwords needs of the node. */
 export interface SignInContext extends ManagementContext {
   readonly passwords: PasswordHashes;
   readonly signIns: SignInMemory;
 }
 
-/** What a node remembers about sign-ins, so that a flood of them does not reach the database. */
+/** The failed sign-ins that a node knows of, so that a flood of attempts does not reach the database. */
 export class SignInMemory {
-  /** How many attempts on each account wait on this node, by its bucket. */
+  /** How many attempts on each account are delayed on this node, by bucket. */
   readonly waiting = new Map<string, number>();
-  /** Full buckets: until when each is full, and until when that is believed. */
-  readonly #full = new Map<string, { readonly until: number; readonly believedUntil: number }>();
+  /** Full buckets: until when each is full, and until when to trust that. */
+  readonly #full = new Map<string, { readonly until: number; readonly trustedUntil: number }>();
 
-  /** Remembers that a bucket is full. */
+  /** Records that a bucket is full. */
   noteFull(bucket: string, until: number, now: number): void {
     if (this.#full.size >= MAX_REMEMBERED) this.#full.clear();
-    this.#full.set(bucket, { until, believedUntil: Math.min(until, now + REMEMBERED_MS) });
+    this.#full.set(bucket, { until, trustedUntil: Math.min(until, now + REMEMBERED_MS) });
   }
 
-  /** Until when the bucket is full, as far as this node knows without asking; `undefined` when it must ask. */
+  /** Until when the bucket is full, from memory; `undefined` when the database must be asked. */
   fullUntil(bucket: string, now: number): number | undefined {
     const known = this.#full.get(bucket);
     if (known === undefined) return undefined;
-    if (now < known.believedUntil) return known.until;
+    if (now < known.trustedUntil) return known.until;
     this.#full.delete(bucket);
     return undefined;
   }
 
-  /** Forgets what is known of an account, whose failures have been forgotten. */
+  /** Forgets the full buckets of an account whose failures were reset. */
   forget(account: string): void {
     for (const bucket of this.#full.keys()) if (bucket.startsWith(account)) this.#full.delete(bucket);
   }
 }
 
 /**
- * Makes an attempt that may end with `sign_in_failed`. It is counted before it is made, so that attempts at the same
- * moment cannot pass the limit together; whatever else comes of it, the count is taken back. `rate_limited` when the
- * account has failed too often from this network, or the network has, or too many attempts on the account wait: whoever
- * asks and whether or not there is such an account.
+ * Runs an attempt that may fail with `sign_in_failed`. It is counted before it runs, so that concurrent attempts cannot
+ * exceed the limit together; with any other outcome it is subtracted again. `rate_limited` when the account has failed
+ * too often from this network, or the network has, or too many attempts on the account are delayed, whether or not
+ * the account exists.
  */
 export async function attempt<T>(
   context: SignInContext,
@@ -178,11 +178,11 @@ export async function attempt<T>(
     hasFailed = error instanceof ServiceError && error.code === 'sign_in_failed';
     throw error;
   } finally {
-    if (!hasFailed) await takeBack(context, buckets);
+    if (!hasFailed) await refund(context, buckets);
   }
 }
 
-/** Counts a failure in each bucket. What this node knows to be full is refused without asking the database. */
+/** Counts a failure in each bucket. A bucket that this node knows to be full is refused without asking the database. */
 async function reserve(
   { signIns, store, now: clock }: SignInContext,
   buckets: readonly AttemptBucket[],
@@ -198,7 +198,7 @@ async function reserve(
   throw tooManyFailures(reserved.fullUntil - now);
 }
 
-/** Lets an attempt on an account wait that fails often. */
+/** Delays an attempt on an account that fails often. */
 async function slow(context: SignInContext, account: string): Promise<void> {
   const { slowedMs, slowedAtOnce } = SIGN_IN_LIMIT;
   const { waiting } = context.signIns;
@@ -214,28 +214,28 @@ async function slow(context: SignInContext, account: string): Promise<void> {
   }
 }
 
-async function takeBack(context: SignInContext, buckets: readonly AttemptBucket[]): Promise<void> {
+async function refund(context: SignInContext, buckets: readonly AttemptBucket[]): Promise<void> {
   try {
     await context.store.people.refundAttempt(buckets.map(({ name }) => name));
   } catch {
-    // The database went away, and what came of the attempt matters more: the count stays one too high for a while.
+    // The outcome of the attempt matters more than a count that is one too high for a while.
   }
 }
 
 function tooManyFailures(waitMs: number): ServiceError {
   return new ServiceError(
     'rate_limited',
-    `There were too many failed attempts to sign in: try again in ${minutes(waitMs)}.`,
+    `Too many failed sign-in attempts: try again in ${minutes(waitMs)}.`,
     { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
   );
 }
 
-/** The bucket of an account, by its e-mail as it is kept. A digest: people type their password where the e-mail goes. */
+/** The bucket of an account, by its normalized e-mail. A digest, because people type passwords into the e-mail field. */
 export function accountBucket(email: string): string {
   return `account:${digestOf(email)}`;
 }
 
-/** The network of an address: of IPv6 64 bits, as one customer has them all; of IPv4 the address itself. */
+/** The network of an address: 64 bits of IPv6, which belong to one customer; the whole address of IPv4. */
 function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);

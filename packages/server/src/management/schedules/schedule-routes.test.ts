@@ -93,7 +93,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect((await flagsOf(made.path)).flags).toEqual([]);
   });
 
-  test('of three nodes that find it due at once, exactly one makes it', async () => {
+  test('of three nodes that find a schedule due at once, exactly one runs it', async () => {
     const nodes: ManagementContext[] = [];
     for (let count = 0; count < 3; count++) {
       nodes.push({ ...app.context, store: new SqlStore(await app.home.connect()) });
@@ -108,7 +108,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await flagsOf(path)).toMatchObject({ revision: 4, flags: [{}, {}, {}, {}] });
   });
 
-  test('one that was due while no node ran is made late, but once', async () => {
+  test('a schedule that was due while no node ran is made late, once', async () => {
     const made = await scheduled([{ key: 'a', state: on }]);
     for (let days = 0; days < 3; days++) app.node.now += 24 * HOUR_MS;
     const restarted = { ...app.context, store: new SqlStore(await app.home.connect()) };
@@ -117,7 +117,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await flagsOf(made.path)).toMatchObject({ revision: 1 });
   });
 
-  test('a patch is applied to the state there is then, and a value keeps its text', async () => {
+  test('a patch is applied to the state at that time, and a value keeps its text', async () => {
     const { path } = await app.project();
     const value = '{"10":1.0,"9":12345678901234567890}';
     const production = `${path}/environments/production`;
@@ -134,7 +134,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(listed.text).toContain(`"state":{"enabled":false,"value":${value}}`);
   });
 
-  test('a note that is cut for want of room is not cut within a character', async () => {
+  test('a note that is too long is not cut within a character', async () => {
     const made = await scheduled([{ key: 'a', state: on }], { note: '\u{1F680}'.repeat(500) });
     const odd = await scheduled([{ key: 'a', state: on }], { note: `.${'\u{1F680}'.repeat(499)}` });
     pass();
@@ -144,7 +144,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     ]);
   });
 
-  test('a change that would change nothing is done all the same', async () => {
+  test('a change without effect succeeds', async () => {
     const made = await scheduled([{ key: 'gone', state: null }]);
     pass();
     expect((await runDueSchedules(app.context)).settled).toEqual([{ id: made.id, status: 'done' }]);
@@ -153,7 +153,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(change.json.revertible).toBe(false);
   });
 
-  test('a cancelled one is never made, and one that was made cannot be cancelled', async () => {
+  test('a canceled schedule never runs, and one that has run cannot be canceled', async () => {
     const made = await scheduled([{ key: 'a', state: on }]);
     const cancelled = await app.call('DELETE', `${made.path}/schedules/${made.id}`);
     expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
@@ -172,7 +172,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect([foreign.status, foreign.json.error]).toEqual([404, 'not_found']);
   });
 
-  test('what fails says why, and nothing of it is done', async () => {
+  test('a failed schedule says why, and changes nothing', async () => {
     const { json } = await app.call('POST', '/api/tokens', { body: { name: 'gone', role: 'editor' } });
     const failing = await scheduled([{ key: 'a', state: on }], {}, { token: json.token });
     await app.call('DELETE', `/api/tokens/${json.id}`);
@@ -190,9 +190,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     ]);
     const cancelled = await app.call('DELETE', `${failing.path}/schedules/${failing.id}`);
     expect([cancelled.status, cancelled.json.error]).toEqual([409, 'not_revertible']);
-    expect(cancelled.json.message).toEndWith(
-      'so it cannot be cancelled: it failed, and nothing was changed.',
-    );
+    expect(cancelled.json.message).toEndWith('so it cannot be canceled: it failed, and nothing was changed.');
   });
 
   const production = 'environments/production';
@@ -292,7 +290,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     );
   }
 
-  test('a schedule that the server cannot make is tried a few times and fails; others do not wait', async () => {
+  test('a schedule with an unexpected error is retried a few times and fails; others do not wait', async () => {
     const { path } = await app.project();
     const damaged = (await schedule(path, [{ key: 'a', state: on }])).json.id;
     const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
@@ -316,7 +314,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await runDueSchedules(app.context, attempts)).toEqual({ settled: [], errors: [] });
   });
 
-  test('more broken schedules than are read at once do not hide the one behind them', async () => {
+  test('more broken schedules than one read holds do not hide the next one', async () => {
     const { path } = await app.project();
     for (let count = 0; count < 45; count++) await schedule(path, [{ key: 'a', state: on }]);
     const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
@@ -327,7 +325,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     await app.call('DELETE', path);
   });
 
-  test('it runs with what its maker may do then', async () => {
+  test('a schedule runs with the current permissions of its creator', async () => {
     const token = async (name: string) => {
       const body = { name, role: 'editor', canChangeProtected: true };
       return (await app.call('POST', '/api/tokens', { body })).json;
@@ -350,7 +348,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await flagsOf(orphan.path)).toMatchObject({ revision: 0 });
   });
 
-  test('who may not change the environment now cannot schedule a change of it', async () => {
+  test('scheduling a change needs the permission to make it now', async () => {
     const { path } = await app.project();
     const editor = await app.call('POST', '/api/tokens', {
       body: { name: `plain${path}`, role: 'editor', canChangeProtected: false },
@@ -393,7 +391,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(json.message).toContain(sentence);
   });
 
-  test('an archived flag and an environment that is not there cannot be scheduled', async () => {
+  test('a change of an archived flag or a missing environment cannot be scheduled', async () => {
     const { path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'old' } });
     await app.call('POST', `${path}/flags/old/archive`);
@@ -446,7 +444,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect((await runDueSchedules(app.context)).settled).toEqual([]);
   });
 
-  test('a store that is out of reach leaves what is due pending', async () => {
+  test('an unreachable store leaves due schedules pending', async () => {
     const made = await scheduled([{ key: 'a', state: on }]);
     pass();
     app.node.isLost = true;

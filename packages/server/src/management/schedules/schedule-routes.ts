@@ -33,8 +33,7 @@ const StepsSchema = z
   .openapi({
     minItems: 1,
     maxItems: MAX_SCHEDULED,
-    description:
-      'For each flag its whole state, `null` to remove it, or what to change of the state there is then.',
+    description: 'For each flag its whole state, `null` to remove it, or a patch of its state at that time.',
   });
 
 const ScheduleSchema = z
@@ -50,19 +49,19 @@ const ScheduleSchema = z
     settledAt: TimeSchema.optional(),
     seq: z.number().int().optional().openapi({
       description:
-        'In a list that of the change, once it is made; in the answer of a write that of the write.',
+        'In a list, the change that the schedule made; in the answer of a write, the write itself.',
     }),
-    error: z.string().optional().openapi({ description: 'Why it failed.' }),
+    error: z.string().optional().openapi({ description: 'Why the schedule failed.' }),
   })
   .openapi('Schedule');
 
-/** Mounts the routes of scheduled changes. */
+/** Mounts the routes of schedules. */
 export function mountSchedules(app: ManagementApp, context: ManagementContext): void {
   mount(
     app,
     {
       ...{ method: 'get', path, id: 'listSchedules', tag, role: 'viewer' },
-      summary: 'Scheduled changes: all pending ones, the next one first, then the newest of the others',
+      summary: 'List schedules: all pending ones by due time, then the newest of the others',
       query: z.strictObject({
         environment: NameSchema.optional(),
         status: z.enum(SCHEDULE_STATUSES).optional(),
@@ -87,14 +86,14 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
     app,
     {
       ...{ method: 'post', path, id: 'createSchedule', tag, role: 'editor' },
-      summary: 'Make a change at a later time: one revision, one frame, when it is due',
+      summary: 'Schedule a change: one revision and one frame when it is due',
       body: {
         maxBytes: MAX_BYTES,
         schema: z.strictObject({
           environment: NameSchema,
           dueAt: TimeSchema,
           changes: StepsSchema,
-          note: z.string().optional().openapi({ description: 'Why; kept with the change when it is made.' }),
+          note: z.string().optional().openapi({ description: 'The reason; kept with the change.' }),
         }),
       },
       answer: { status: 201, description: 'The schedule.', schema: ScheduleSchema },
@@ -119,7 +118,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
     app,
     {
       ...{ method: 'delete', path: `${path}/{id}`, id: 'cancelSchedule', tag, role: 'editor' },
-      summary: 'Cancel a scheduled change that is not due yet',
+      summary: 'Cancel a pending schedule',
       answer: { status: 200, description: 'The schedule.', schema: ScheduleSchema },
       errors: ['project_not_found', 'not_found', 'not_revertible'],
     },
@@ -131,18 +130,18 @@ function noteOf(note: string | undefined) {
   return note === undefined ? {} : { note };
 }
 
-/** The steps as they were sent; none where the record is damaged. */
+/** The steps as they were sent; empty when the record is damaged. */
 function stepsOf(changes: string): RawJson | readonly [] {
   try {
     JSON.parse(changes);
     return new RawJson(changes);
   } catch {
-    // It fails when it is due, and can be canceled until then.
+    // A damaged schedule fails when it is due, and can be canceled until then.
     return [];
   }
 }
 
-/** In a list `seq` is that of the change which the schedule made; in the answer of a write, that of the write. */
+/** A schedule as the API returns it. */
 function scheduleRecord(schedule: Written<NamedSchedule>) {
   const { id, environment, dueAt, changes, note, createdBy, createdAt, status, settledAt } = schedule;
   return {

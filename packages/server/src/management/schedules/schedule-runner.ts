@@ -14,40 +14,39 @@ import { prefixNote } from '../rules.ts';
 import { write } from '../write.ts';
 import { operationOf, readSteps } from './schedules.ts';
 
-/** What one look at the schedules came to. */
-export interface ScheduleLook {
-  /** Due schedules that this call settled, one way or the other. */
+/** The result of one run over the schedules. */
+export interface ScheduleRun {
+  /** Due schedules that this call settled. */
   readonly settled: readonly { readonly id: string; readonly status: 'done' | 'failed' }[];
-  /** Attempts that ended with an error which is not a refusal: of the change, or of the server itself. */
+  /** Attempts that failed with an unexpected error, rather than a refusal. */
   readonly errors: readonly { readonly id: string; readonly error: unknown }[];
-  /** When the next one is due, or tried again, in epoch milliseconds; absent while none is pending. */
+  /** When the next one is due or retried, in epoch milliseconds; absent when none is pending. */
   readonly nextDueAt?: number;
 }
 
-/** How often each schedule was tried in vain, and when it may be tried again. One for each node. */
+/** How often each schedule has failed on this node, and when it is retried. */
 export type FailedAttempts = Map<string, { readonly count: number; readonly retryAt: number }>;
 
-/** How often a schedule is tried whose run ends with an error, and the pause after the first time; it doubles. */
+/** Attempts for a schedule that fails unexpectedly, and the pause after the first one; it doubles each time. */
 export const SCHEDULE_ATTEMPTS = { most: 5, pauseMs: 5_000 } as const;
 
-/** Due schedules that are read at once. */
+/** Schedules per read. */
 const BATCH = 20;
 
-/** Another node has it, or it was cancelled: the transaction ends without a trace. */
+/** Another node has run the schedule, or it was canceled: the transaction is rolled back. */
 class AlreadySettled extends Error {
   override readonly name = 'AlreadySettled';
 }
 
 /**
- * Makes every scheduled change that is due, the longest due first. Any number of nodes may do this at once: each change
- * is claimed and made in one transaction, so it is made once. One whose run ends with an error is tried again later and
- * fails in the end, as counted in `attempts`; the others do not wait for it. Rejects when the store is out of reach; what
- * is due then stays pending.
+ * Runs all due schedules, the oldest first. Any number of nodes may do this at once: a schedule is claimed and its change
+ * made in one transaction, so it runs once. After an unexpected error it is retried as counted in `attempts`, and fails in
+ * the end; the others do not wait for it. Rejects when the store is unreachable; due schedules then stay pending.
  */
 export async function runDueSchedules(
   context: ManagementContext,
   attempts: FailedAttempts = new Map(),
-): Promise<ScheduleLook> {
+): Promise<ScheduleRun> {
   const settled: { id: string; status: 'done' | 'failed' }[] = [];
   const errors: { id: string; error: unknown }[] = [];
   let nextDueAt = Number.POSITIVE_INFINITY;
@@ -63,7 +62,7 @@ export async function runDueSchedules(
         nextDueAt = Math.min(nextDueAt, dueNow);
         continue;
       }
-      // A damaged time is neither before nor after: it never falls due.
+      // A schedule with a damaged time is never due.
       if (!isTime(dueAt)) continue;
       context.assertWritable();
       const { status, error } = await runSchedule(context, schedule, attempts);
@@ -72,15 +71,15 @@ export async function runDueSchedules(
       nextDueAt = Math.min(nextDueAt, attempts.get(id)?.retryAt ?? nextDueAt);
     }
     last = page.at(-1);
-    // In the order of their times: what comes after one that is not due is not due either.
+    // Sorted by due time: the schedules after one that is not due are not due either.
     if (last !== undefined && last.dueAt <= context.now()) continue;
-    // Those that were settled elsewhere.
+    // Forget the schedules that were settled elsewhere.
     for (const id of attempts.keys()) if (!seen.has(id)) attempts.delete(id);
     return { settled, errors, ...(nextDueAt === Number.POSITIVE_INFINITY ? {} : { nextDueAt }) };
   }
 }
 
-/** Runs one schedule; without a status when somebody else settled it, or it is tried again later. */
+/** Runs one schedule; without a status when another node settled it, or it will be retried. */
 async function runSchedule(
   context: ManagementContext,
   schedule: Schedule,
@@ -108,9 +107,14 @@ async function runSchedule(
     if (error instanceof StoreOutage || error instanceof ServiceError) throw error;
     const count = (attempts.get(id)?.count ?? 0) + 1;
     const { most, pauseMs } = SCHEDULE_ATTEMPTS;
-    // Another writer that holds what the change needs ends some day; any other error is one of the change.
+    // A busy store is retried without limit: the other writer ends. Any other error is one of the change.
     if (count >= most && !(error instanceof StoreBusy)) {
-      return { ...(await fail(`It could not be made in ${most} attempts: see the log of the node.`)), error };
+      return {
+        ...(await fail(
+          `The change failed ${most} times with an unexpected error. An administrator can find it in the server log.`,
+        )),
+        error,
+      };
     }
     attempts.set(id, { count, retryAt: at + pauseMs * 2 ** (Math.min(count, most) - 1) });
     return { error };
@@ -123,7 +127,7 @@ async function apply(
 ): Promise<void> {
   const { schedule, at } = run;
   const { projectId, environmentId } = schedule;
-  // The environment first, as whoever deletes its project does; then the claim.
+  // Locks in the order in which a project is deleted: the environment, then the schedule.
   const environment = await transaction.lockEnvironment(environmentId);
   if (!(await transaction.schedules.settle(schedule, { status: 'done', at }))) throw new AlreadySettled();
   if (environment === undefined) {
@@ -156,33 +160,33 @@ async function permissionsOf(
 function actorOf({ id, createdBy, note }: Schedule): Actor {
   return {
     name: createdBy,
-    // Looked up when the schedule runs, in the same transaction.
+    // Replaced by the current permissions in the transaction that runs the schedule.
     permissions: { role: 'viewer', canChangeProtected: false, confirmed: [] },
     note: prefixNote(`Schedule ${id}`, note),
   };
 }
 
-/** How often it looks at least, in milliseconds: other nodes' schedules are found this way. */
-const LOOK_MS = 5_000;
+/** Milliseconds between two polls, which find the schedules that other nodes accepted. */
+const POLL_MS = 5_000;
 
-/** What the runner needs of its node. */
+/** The parts of a {@link ScheduleRunner}. */
 export interface ScheduleRunnerParts {
   readonly context: ManagementContext;
   readonly log: Logger;
-  /** Whether the node can take changes; while it cannot, due schedules wait. */
+  /** Whether the node accepts changes; otherwise due schedules wait. */
   readonly isReady: () => boolean;
 }
 
 /**
- * Makes scheduled changes when they are due: wakes up for the next one it knows of, and looks every five seconds for
- * those that it does not. Every node has one; the store lets each change be made once.
+ * Runs schedules when they are due: wakes up for the next known one, and polls every five seconds for others. Every node
+ * has a runner; the store makes sure that each schedule runs once.
  */
 export class ScheduleRunner {
   readonly #parts: ScheduleRunnerParts;
   #timer: Timer | undefined;
-  /** When the timer goes off, by the context's clock. */
+  /** When the timer fires, by the context's clock. */
   #wakeAt = Number.POSITIVE_INFINITY;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
   #isRunning = false;
   readonly #attempts: FailedAttempts = new Map();
 
@@ -190,23 +194,23 @@ export class ScheduleRunner {
     this.#parts = parts;
   }
 
-  /** Looks at once, and from then on until {@link close}. */
+  /** Polls at once, and from then on until {@link close}. */
   start(): void {
     this.#isRunning = true;
     this.#wakeIn(0);
   }
 
-  /** Wakes up for a schedule that was just made. */
+  /** Wakes up for a schedule that was just created. */
   note(dueAt: number): void {
     const delayMs = Math.max(0, dueAt - this.#parts.context.now());
-    if (delayMs < LOOK_MS && dueAt < this.#wakeAt) this.#wakeIn(delayMs);
+    if (delayMs < POLL_MS && dueAt < this.#wakeAt) this.#wakeIn(delayMs);
   }
 
-  /** Stops, after the change that is being made. Safe to call twice. */
+  /** Stops, after the schedule that is running. Safe to call twice. */
   async close(): Promise<void> {
     this.#isRunning = false;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#polling;
   }
 
   #wakeIn(delayMs: number): void {
@@ -219,32 +223,32 @@ export class ScheduleRunner {
 
   #wake(): void {
     this.#wakeAt = Number.POSITIVE_INFINITY;
-    if (this.#looking !== undefined) {
-      // It may just have missed what is due now: look again when it is through.
-      void this.#looking.then(() => this.#wakeIn(0));
+    if (this.#polling !== undefined) {
+      // The running poll may have missed what is due now.
+      void this.#polling.then(() => this.#wakeIn(0));
       return;
     }
-    this.#looking = this.#look().then((delayMs) => {
-      this.#looking = undefined;
+    this.#polling = this.#poll().then((delayMs) => {
+      this.#polling = undefined;
       if (this.#parts.context.now() + delayMs < this.#wakeAt) this.#wakeIn(delayMs);
     });
   }
 
-  /** Runs what is due; gives how long to wait. Never rejects. */
-  async #look(): Promise<number> {
+  /** Runs what is due; returns how long to wait. Never rejects. */
+  async #poll(): Promise<number> {
     const { context, log, isReady } = this.#parts;
-    if (!isReady()) return LOOK_MS / 5;
+    if (!isReady()) return POLL_MS / 5;
     try {
       const { settled, errors, nextDueAt } = await runDueSchedules(context, this.#attempts);
       for (const { id, error } of errors) {
-        log.error({ err: error, schedule: id }, 'a scheduled change could not be made');
+        log.error({ err: error, schedule: id }, 'scheduled change failed unexpectedly');
       }
-      for (const { id, status } of settled) log.info({ schedule: id, status }, 'a scheduled change was due');
-      if (nextDueAt === undefined) return LOOK_MS;
-      return Math.min(LOOK_MS, Math.max(0, nextDueAt - context.now()));
+      for (const { id, status } of settled) log.info({ schedule: id, status }, 'schedule settled');
+      if (nextDueAt === undefined) return POLL_MS;
+      return Math.min(POLL_MS, Math.max(0, nextDueAt - context.now()));
     } catch (err) {
-      log.warn({ err }, 'scheduled changes could not be looked at; it is tried again');
-      return LOOK_MS;
+      log.warn({ err }, 'cannot read schedules; retrying');
+      return POLL_MS;
     }
   }
 }

@@ -14,10 +14,10 @@ import { requireChangeOf } from '../permissions.ts';
 import { checkFlagKey, checkNote } from '../rules.ts';
 import { type Written, writeRecord } from '../write.ts';
 
-/** Settled schedules that a list shows at most. */
+/** Most settled schedules in a list. */
 const SETTLED_SHOWN = 200;
 
-/** Pending schedules that a project may have. */
+/** Most pending schedules of a project. */
 const MAX_PENDING = 1000;
 
 /** What to change, and when. */
@@ -28,7 +28,7 @@ export interface NewSchedule extends EnvironmentPlace {
   readonly note?: string;
 }
 
-/** A schedule with the name of its environment; a deleted environment has none. */
+/** A schedule with the name of its environment, which is absent once the environment is deleted. */
 export interface NamedSchedule extends Schedule {
   readonly environment?: string;
 }
@@ -64,8 +64,8 @@ export function listSchedules(
 }
 
 /**
- * Schedules a change for later. Who does it must be allowed to make the change now, and confirms it now; whether they
- * still may is asked again when it is due. `invalid_argument`, `project_not_found`, `environment_not_found`,
+ * Schedules a change. The actor must be allowed to make the change now, and confirms it now; the permission is checked
+ * again when the schedule is due. `invalid_argument`, `project_not_found`, `environment_not_found`,
  * `flag_not_found`, `flag_archived`, `forbidden`, `confirmation_required`.
  */
 export async function createSchedule(
@@ -86,7 +86,9 @@ export async function createSchedule(
     await requireFlags(transaction, { projectId, keys: steps.map(({ key }) => key) });
     const pending = await transaction.schedules.list({ projectId, status: 'pending', settled: 0 });
     if (pending.length >= MAX_PENDING) {
-      throw invalid(`The project has ${MAX_PENDING} pending schedules, which is the most there can be.`);
+      throw invalid(
+        `The project has ${MAX_PENDING} pending schedules, which is the limit: cancel one first.`,
+      );
     }
     const made: Schedule = {
       ...{ id: context.newId(), projectId, environmentId, changes: writeSteps(steps) },
@@ -101,8 +103,8 @@ export async function createSchedule(
 }
 
 /**
- * Cancels a pending schedule and gives its record; one that is cancelled already stays as it is. `not_found`,
- * `not_revertible` for one that has run, `forbidden`.
+ * Cancels a pending schedule and returns its record; a canceled one stays as it is. `not_found`, `not_revertible` for
+ * one that has run, `forbidden`.
  */
 export function cancelSchedule(
   context: ManagementContext,
@@ -115,9 +117,9 @@ export function cancelSchedule(
     const environment = (await transaction.environments(projectId)).find(
       (candidate) => candidate.id === known.environmentId,
     );
-    // Nothing is changed by it, so a slip of the hand needs no guard; the permission it does need.
-    const sure: Actor = { ...actor, permissions: { ...actor.permissions, confirmed: 'all' } };
-    if (environment !== undefined) requireChangeOf(sure, environment);
+    // Cancelling changes no flag, so it needs the permission but no confirmation.
+    const confirmed: Actor = { ...actor, permissions: { ...actor.permissions, confirmed: 'all' } };
+    if (environment !== undefined) requireChangeOf(confirmed, environment);
     await transaction.schedules.settle(known, { status: 'cancelled', at: context.now() });
     const schedule = await findSchedule(transaction, { projectId, id });
     if (schedule.status === 'cancelled') return withName(schedule, environment?.name);
@@ -125,7 +127,7 @@ export function cancelSchedule(
       schedule.status === 'failed' ? 'it failed, and nothing was changed' : 'revert the change it made';
     throw new ServiceError(
       'not_revertible',
-      `The schedule is no longer pending (${schedule.status}), so it cannot be cancelled: ${instead}.`,
+      `The schedule is no longer pending (${schedule.status}), so it cannot be canceled: ${instead}.`,
     );
   });
 }
@@ -136,17 +138,20 @@ async function findSchedule(
 ): Promise<Schedule> {
   const schedule = await reader.schedules.find(id);
   if (schedule?.projectId === projectId) return schedule;
-  throw new ServiceError('not_found', `The project has no schedule with the id ${quote(id)}: list them.`);
+  throw new ServiceError(
+    'not_found',
+    `The project has no schedule with the id ${quote(id)}: list the schedules to find it.`,
+  );
 }
 
 function withName(schedule: Schedule, environment: string | undefined): NamedSchedule {
   return environment === undefined ? schedule : { ...schedule, environment };
 }
 
-/** Most flags that one scheduled change names. */
+/** Most flags in one schedule. */
 export const MAX_SCHEDULED = 1000;
 
-/** One step of a scheduled change: a whole state, `null` to remove it, or what to change of the state there is then. */
+/** One step of a schedule: a whole state, `null` to remove it, or a patch of the state at that time. */
 export type ScheduledStep = { readonly key: string } & (
   | { readonly state: StateText | null }
   | { readonly patch: StatePatch }
@@ -184,7 +189,7 @@ export function writeSteps(steps: readonly ScheduledStep[]): string {
   );
 }
 
-/** What a step makes of the state that is there; `current` is `undefined` where there is none. */
+/** The operation of a step on the current state, `undefined` when the flag has no state. */
 export function operationOf(step: ScheduledStep, current: StateText | undefined): StateOperation {
   return [step.key, 'state' in step ? step.state : applyPatch(current, step.patch)];
 }
@@ -228,7 +233,7 @@ function readPatch(text: string, path: string): StatePatch {
     ...(isUnset(unset) ? { unset } : {}),
   };
   checkPatch(patch);
-  // Refuses a value or a percentage that no state may have, now rather than when the change is due.
+  // Refuses an invalid value or percentage now rather than when the change is due.
   applyPatch(undefined, patch);
   return patch;
 }
