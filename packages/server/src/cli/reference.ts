@@ -21,8 +21,7 @@ export function defineErrors(errors: Command, shell: Shell): void {
 }
 
 async function listErrors(shell: Shell, options: OutputOptions): Promise<void> {
-  const { ERROR_PAGES } = await import('../http/docs/pages.ts');
-  const { readErrorPage } = await import('../http/docs/error-page.ts');
+  const { ERROR_PAGES, readErrorPage } = await import('../http/docs/pages.ts');
   const errors = ERROR_CODES.map((code) => readErrorPage(code, ERROR_PAGES[code]));
   if (wantsJson(shell, options)) {
     const brief = errors.map(({ error, status, title }) => ({ error, status, title }));
@@ -43,9 +42,8 @@ async function explainError(code: string, shell: Shell, options: OutputOptions):
       nearest === undefined ? 'Run "halyard errors" to see all codes.' : `Did you mean ${nearest}?`;
     throw new CliError(`Unknown error code "${code}". ${hint}`, { exitCode: EXIT.notFound });
   }
-  const { ERROR_PAGES } = await import('../http/docs/pages.ts');
+  const { ERROR_PAGES, readErrorPage } = await import('../http/docs/pages.ts');
   if (!wantsJson(shell, options)) return shell.write(ERROR_PAGES[code]);
-  const { readErrorPage } = await import('../http/docs/error-page.ts');
   shell.write(`${JSON.stringify(readErrorPage(code, ERROR_PAGES[code]))}\n`);
 }
 

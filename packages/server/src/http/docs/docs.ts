@@ -5,11 +5,9 @@ import { errorResponse, refuseMethod } from '../errors.ts';
 import { requestIdOf } from '../request.ts';
 import { describeApi, type OpenApiDocument } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
-import { readErrorPage, readTitle } from './error-page.ts';
-import { renderPage } from './html.ts';
-import { ERROR_PAGES, GUIDES } from './pages.ts';
+import { ERROR_PAGES, GUIDES, readErrorPage, readTitle } from './pages.ts';
 
-/** What the documentation needs to know of the server it is served by. */
+/** What the documentation needs of the server that serves it. */
 export interface DocsOptions {
   /** Where the documentation is reached from outside, without a slash at its end; goes into error bodies. */
   readonly docsUrl: string;
@@ -38,7 +36,7 @@ const HEADERS = {
 } as const;
 
 /**
- * Makes the handler of everything under `/docs`: pages as HTML, or as JSON where the request accepts that and not
+ * Creates the handler of everything under `/docs`: pages as HTML, or as JSON where the request accepts that and not
  * HTML. Needs no credentials. Answers `not_found` for a page that does not exist and `method_not_allowed` for
  * anything but GET and HEAD. (Spec: Errors, S7.3)
  */
@@ -89,7 +87,7 @@ async function referencePage(openApi: () => Promise<OpenApiDocument>): Promise<P
 
 function findPage(path: string): Page | undefined {
   if (path === '/docs') return describe(indexText());
-  if (path === '/docs/errors') return written(errorListText(), { errors: ERROR_CODES.map(summarise) });
+  if (path === '/docs/errors') return written(errorListText(), { errors: ERROR_CODES.map(summarize) });
   const code = /^\/docs\/errors\/([^/]+)$/.exec(path)?.[1];
   if (code !== undefined) return findErrorPage(code);
   const guide = GUIDES.get(path.slice('/docs/'.length));
@@ -109,7 +107,7 @@ function written(markdown: string, data: object): Page {
   return { html: (root) => renderPage(markdown, root), data };
 }
 
-function summarise(code: ErrorCode): { error: ErrorCode; status: number; title: string } {
+function summarize(code: ErrorCode): { error: ErrorCode; status: number; title: string } {
   const { error, status, title } = readErrorPage(code, ERROR_PAGES[code]);
   return { error, status, title };
 }
@@ -124,7 +122,7 @@ function errorListText(): string {
 }
 
 function missingPageText(root: string): string {
-  return `# There is no such page\n\nThese are the error codes that have one.\n\n${errorTable(root)}`;
+  return `# Page not found\n\nThese error codes have a page.\n\n${errorTable(root)}`;
 }
 
 function errorTable(root: string): string {
@@ -138,7 +136,7 @@ function errorTable(root: string): string {
 function missingPage(): ServiceError {
   return new ServiceError(
     'not_found',
-    `There is no such page. Error codes with a page: ${ERROR_CODES.join(', ')}.`,
+    `This page does not exist. Error codes with a page: ${ERROR_CODES.join(', ')}.`,
   );
 }
 
@@ -146,7 +144,7 @@ function contextOf(request: Request, options: DocsOptions) {
   return { ...options, requestId: requestIdOf(request) };
 }
 
-/** People type a slash at the end: lead them to the page itself, or its relative links would miss. */
+/** Redirects an address with a slash at the end: relative links on the page would break. */
 function withoutSlash(path: string): Response {
   const name = path.split('/').at(-2) ?? 'docs';
   return new Response(null, { status: 308, headers: { Location: `../${name}` } });
@@ -169,4 +167,50 @@ function json(status: number, body: object): Response {
 
 function answer(status: number, contentType: string, body: string): Response {
   return new Response(body, { status, headers: { ...HEADERS, 'Content-Type': contentType } });
+}
+
+const HEADINGS = { headings: { ids: true } } as const;
+
+/**
+ * Renders one page of Markdown as a whole HTML document. `root` leads from the page to `/docs/` (`../` on a page of
+ * an error code), so that the pages also work behind a proxy that serves them under a longer path.
+ */
+function renderPage(markdown: string, root: string): string {
+  const body = linkClauses(Bun.markdown.html(linkPages(markdown), HEADINGS));
+  const title = readTitle(markdown);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${Bun.escapeHTML(title)} · Halyard</title>
+<link rel="stylesheet" href="${root}docs.css">
+</head>
+<body>
+<header><nav aria-label="Documentation">
+<a href="${root}../docs"><strong>Halyard</strong></a>
+<a href="${root}getting-started">Start</a>
+<a href="${root}client">Client</a>
+<a href="${root}api">API</a>
+<a href="${root}specification">Specification</a>
+<a href="${root}errors">Errors</a>
+<a href="${root}operations">Operations</a>
+<a href="${root}architecture">Architecture</a>
+<a href="${root}glossary">Glossary</a>
+</nav></header>
+<main>
+${body}</main>
+</body>
+</html>
+`;
+}
+
+/** Links between the files end in `.md`, the addresses they are served under do not. */
+function linkPages(markdown: string): string {
+  return markdown.replace(/\]\((?![a-z]+:)([^)#]+)\.md(#[^)]*)?\)/g, ']($1$2)');
+}
+
+/** Gives every numbered clause of the specification an address of its own: `specification#S4.2`. */
+function linkClauses(html: string): string {
+  return html.replace(/<strong>(S\d+\.\d+)<\/strong>/g, '<strong id="$1"><a href="#$1">$1</a></strong>');
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@halyard/protocol';
+import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 import architecture from '../../../../../docs/architecture.md' with { type: 'text' };
 import alreadyExists from '../../../../../docs/errors/already_exists.md' with { type: 'text' };
 import confirmationRequired from '../../../../../docs/errors/confirmation_required.md' with { type: 'text' };
@@ -55,7 +55,7 @@ export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   confirmation_required: confirmationRequired,
 };
 
-/** The client's pages have other names in the repository, and its licence is no page. */
+/** The client's pages have other names in the repository, and its license is not a page. */
 function withClientLinks(markdown: string): string {
   return markdown
     .replaceAll(/\]\((?:\.\.\/packages\/client\/)?README\.md/g, '](client.md')
@@ -64,7 +64,7 @@ function withClientLinks(markdown: string): string {
     .replaceAll('[MIT](LICENSE)', 'MIT');
 }
 
-/** The guides by the last part of their address, in the order in which a newcomer reads them. */
+/** The guides by the last part of their address, in reading order. */
 export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['getting-started', withClientLinks(gettingStarted)],
   ['client', withClientLinks(clientReadme)],
@@ -76,3 +76,51 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['architecture', architecture],
   ['glossary', glossary],
 ]);
+
+/** The documentation of one error code, as programs read it. Every text is Markdown. */
+export interface ErrorPage {
+  readonly error: ErrorCode;
+  /** The HTTP status that the code always comes with. */
+  readonly status: number;
+  readonly title: string;
+  /** What causes this answer. */
+  readonly cause: string;
+  /** What the caller can do about it. */
+  readonly fix: string;
+  /** A request that causes it, and the answer. */
+  readonly example: string;
+  /** What a user of the client library sees. */
+  readonly client: string;
+}
+
+/** Splits a code's page into its sections. Throws when the page lacks one. */
+export function readErrorPage(code: ErrorCode, markdown: string): ErrorPage {
+  const [head = '', ...rest] = markdown.split(/^## /m);
+  const sections = new Map(rest.map(splitHeading));
+  const section = (heading: string): string => {
+    const text = sections.get(heading);
+    if (!text) throw new Error(`the page of ${code} has no section "${heading}"`);
+    return text;
+  };
+  return {
+    error: code,
+    status: ERROR_STATUS[code],
+    title: readTitle(head),
+    cause: section('Cause'),
+    fix: section('What to do'),
+    example: section('Example'),
+    client: section('In a client library'),
+  };
+}
+
+/** The first heading of a Markdown text, without backticks. */
+export function readTitle(markdown: string): string {
+  const title = /^# (.+)$/m.exec(markdown)?.[1];
+  if (title === undefined) throw new Error('the page has no title');
+  return title.replaceAll('`', '');
+}
+
+function splitHeading(section: string): [heading: string, text: string] {
+  const end = section.indexOf('\n');
+  return [section.slice(0, end).trim(), section.slice(end).trim()];
+}
