@@ -46,7 +46,7 @@ export interface ReadOptions {
 export interface ReadyResult {
   /**
    * `ready`: flags have been loaded. `bootstrapped`: not yet, but the bootstrap answers. `failed`: the first load
-   * failed, defaults answer. `timeout`: it is still under way. The client goes on trying in every case.
+   * failed, defaults answer. `timeout`: it is still under way. The client keeps trying in every case.
    */
   readonly status: 'ready' | 'bootstrapped' | 'failed' | 'timeout';
   /** Why, unless `ready` or `bootstrapped`. */
@@ -59,7 +59,7 @@ export interface ReadyResult {
  */
 export interface FlagsClient extends AsyncDisposable {
   readonly environment: string;
-  /** Whom reads are for when they do not say, as the client was told. */
+  /** The targeting key of reads that name none, from the options. */
   readonly targetingKey: string | undefined;
   /** Where the client stands; see {@link ClientStatus}. */
   readonly status: ClientStatus;
@@ -84,7 +84,7 @@ export interface FlagsClient extends AsyncDisposable {
     defaultValue: D,
     options?: ReadOptions,
   ): Evaluation<ValueOf<K, D>>;
-  /** The flag as the server sent it, whoever asks; `undefined` when there is none. */
+  /** The flag as the server sent it, for every targeting key; `undefined` when it does not exist. */
   getState(key: FlagKey): FlagState | undefined;
   /** All flags. Frozen, and the same object until something changes. */
   all(): FlagMap;

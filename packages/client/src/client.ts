@@ -48,7 +48,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
   let tell = queueMicrotask;
   changes.add(given.onChange);
 
-  /** Nothing is told once the client is closed, which a listener of another client on the connection may do meanwhile. */
+  /** A closed client reports nothing; a listener of another client on the connection may close this one. */
   const report = (failure: FlagsError) => {
     if (status !== 'closed') reporter.report(failure);
   };

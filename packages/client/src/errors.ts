@@ -55,7 +55,7 @@ export class FlagsError extends Error {
   declare readonly docs?: string;
   /** The flag the failure is about. */
   declare readonly flagKey?: string;
-  /** Whether the client goes on trying by itself. Default `true`. */
+  /** Whether the client keeps trying by itself. Default `true`. */
   declare readonly retryable: boolean;
   /** Milliseconds the server asked to wait (`Retry-After`). */
   declare readonly retryInMs?: number;

@@ -17,6 +17,6 @@ export interface Evaluation<T> {
   readonly stale: boolean;
   readonly reason: Reason;
   readonly errorCode?: FlagErrorCode;
-  /** The flag as the server sent it; absent when there is none. */
+  /** The flag as the server sent it; absent when it does not exist. */
   readonly state?: FlagState;
 }

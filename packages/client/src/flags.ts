@@ -22,7 +22,7 @@ export function readFlags(data: unknown): ParsedFlags | undefined {
   for (const key of keys) {
     const member = data[key];
     const { enabled, value, rolloutPct: pct } = isRecord(member) ? member : {};
-    // A percentage that cannot be read is not 100: the flag would be on for everybody.
+    // A percentage that cannot be read is not 100: the flag would be on for everyone.
     if (
       typeof enabled === 'boolean' &&
       (pct === undefined || (typeof pct === 'number' && pct >= 0 && pct <= 100))

@@ -63,7 +63,7 @@ export interface ClientOptions {
 /** Options as they may come from JavaScript: every member anything. */
 export type Unchecked = { readonly [Name in keyof ClientOptions]?: unknown };
 
-/** Copies options. Getters and proxies may throw at every touch, so they are touched here, once; then there are none. */
+/** Copies options. Getters and proxies may throw at every read, so each option is read once, here. */
 export function copyOptions(given: unknown): Unchecked {
   try {
     return { ...(given as Unchecked) }; // spreading takes any value

@@ -25,7 +25,7 @@ export function FlagsProvider(props: {
   return createElement(Context.Provider, { value: props.client }, props.children);
 }
 
-/** The client of the provider above. Throws when there is none: a mistake in the tree, not in the network. */
+/** The client of the provider above. Throws without a provider: that is a mistake in the tree, not in the network. */
 export function useFlagsClient(): FlagsClient {
   const client = useContext(Context);
   if (!client) throw new Error('useFlag and its kin need a <FlagsProvider client={…}> above them');

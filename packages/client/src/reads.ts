@@ -25,14 +25,14 @@ type Reads = Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate' | 'getState
 /** The reading half of a client. Not one of these throws. (Spec: client behaviour) */
 export function createReads(source: ReadSource): Reads {
   const { reporter, bootstrap, touch } = source;
-  const told = new Set<string>();
+  const reported = new Set<string>();
 
   const find = (key: unknown, options?: ReadOptions): FlagState | undefined => {
     touch();
     const flags = optionOf(options, 'from') === 'bootstrap' && bootstrap ? bootstrap : source.flags;
     return typeof key === 'string' ? flags[key] : undefined;
   };
-  const isFirst = (topic: string) => told.size < told.add(topic).size;
+  const isFirst = (topic: string) => reported.size < reported.add(topic).size;
 
   const decide = (key: string, options?: ReadOptions, state = find(key, options)): FlagEvaluation => {
     const given = optionOf(options, 'targetingKey');

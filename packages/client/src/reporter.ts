@@ -3,7 +3,7 @@ import { FlagsError } from './errors.ts';
 import { optionOf } from './options.ts';
 import type { Platform } from './platform.ts';
 
-/** Where warnings go when nobody listens for errors. */
+/** Where warnings go without `onError`. */
 export interface Logger {
   warn(message: string): void;
 }
@@ -22,7 +22,7 @@ export interface Reporter {
 export interface Listeners<Event> {
   /** Adds one until the given function is called or the signal is aborted; for nothing after `clear`. The same function may be added twice. */
   readonly add: (listener: unknown, options?: { readonly signal?: AbortSignal }) => () => void;
-  /** Tells everyone who listens now, unless they stop listening meanwhile. */
+  /** Calls every current listener, except those that are removed before their turn. */
   readonly emit: (event: Event) => void;
   /** Forgets them all, for good. */
   readonly clear: () => void;
@@ -36,7 +36,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
   const warn = (topic: string, message: string) => {
     if (logger === false || now() < (quietUntil.get(topic) ?? 0)) return;
     quietUntil.set(topic, now() + QUIET_MS);
-    // The guard takes a logger that is none. One that throws leaves nobody to tell.
+    // The guard also handles an invalid logger. One that throws cannot be reported.
     guard(
       () => ((logger ?? console) as Logger).warn(`[halyard] ${message}`),
       () => {},

@@ -5,7 +5,7 @@ import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { isRecord } from './flags.ts';
 import type { Target } from './target.ts';
 
-/** Codes by status, for answers whose body does not name one. A 404 from anybody else proves nothing. */
+/** Codes by status, for answers whose body does not name one. A 404 from a proxy proves nothing. */
 const CODE_OF_STATUS: Readonly<Record<number, FlagErrorCode>> = {
   400: 'invalid_argument',
   401: 'invalid_api_key',
@@ -66,7 +66,7 @@ export async function readBody(
   controller: AbortController,
   start: (alive: () => void) => (text: string) => void,
 ): Promise<void> {
-  /** So many bytes are a sign of life in the middle of a frame; a drip of single bytes is none. */
+  /** So many bytes are a sign of life in the middle of a frame; single bytes are not. */
   const LIVELY_BYTES = 1_024;
   const reader = response.body?.getReader();
   const decoder = new TextDecoder(); // drops the one byte order mark that may be there
@@ -92,12 +92,12 @@ export async function readBody(
     }
   } finally {
     cancel();
-    // Nobody reads the rest. A body that has failed refuses to be cancelled, which is as good.
+    // The rest is not read. A body that has failed cannot be canceled, and need not be.
     reader?.cancel().catch(() => {});
   }
 }
 
-/** The JSON of an answer. Throws `invalid_response` when it is none or has no end. */
+/** The JSON of an answer. Throws `invalid_response` when it is not JSON or has no end. */
 export async function readJson(
   target: Target,
   response: Response,
@@ -170,7 +170,7 @@ async function refusalOf(
   });
 }
 
-/** The work's result, or a rejection as soon as the signal is aborted: even work that ignores it holds nobody. */
+/** The work's result, or a rejection as soon as the signal is aborted: work that ignores it holds up no caller. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject).finally(onAbort(signal, () => reject(signal.reason)));

@@ -24,7 +24,7 @@ export async function loadFlags(
   const { status, headers } = response;
   const isUnchanged = status === 304 && !!etag;
   const body = isUnchanged ? {} : await readJson(target, response, controller);
-  // An answer for another environment is none.
+  // An answer for another environment is refused.
   const isOurs = isRecord(body) && (body.environment ?? target.environment) === target.environment;
   const parsed = isOurs ? readFlags(body.flags) : undefined;
   if (!parsed && !isUnchanged) throw new FlagsError('invalid_response', 'it is not a flag map');

@@ -11,7 +11,7 @@ export function rolloutBucket(flagKey: string, targetingKey: string): number {
   );
 }
 
-/** Whether a targeting key is inside a rollout of `rolloutPct` per cent. 0 is nobody, 100 or absent is everyone. */
+/** Whether a targeting key is inside a rollout of `rolloutPct` per cent. 0 excludes everyone, 100 or absent includes everyone. */
 export function isInRollout(flagKey: string, targetingKey: string, rolloutPct = 100): boolean {
   return rolloutBucket(flagKey, targetingKey) < Math.round(rolloutPct * 1000);
 }

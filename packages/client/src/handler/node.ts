@@ -40,7 +40,7 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
   const leaving = new AbortController();
   const { signal } = leaving;
   if (outgoing.destroyed || incoming.socket?.destroyed) leaving.abort();
-  // Before the answer is there: it may take its time, and a stream that nobody reads would be kept for ever.
+  // Before the answer is there: it may take its time, and a stream without a reader would be kept forever.
   outgoing.once('close', () => leaving.abort());
   const stopWaiting = onClose(incoming.socket, () => leaving.abort());
   const request = toRequest(incoming);

@@ -31,7 +31,7 @@ export function resolve<T>(
   options: MappingOptions,
 ): ResolutionDetails<T> {
   const { key, kind, defaultValue, targetingKey = client.targetingKey } = read;
-  // The state alone: a read for nobody of a partial rollout would be pointed out, and this one is for somebody.
+  // Only the state: a read of the client's own would warn about a missing targeting key.
   const state = client.getState(key);
   if (!state)
     return client.evaluate(key, null).errorCode === 'not_ready'
