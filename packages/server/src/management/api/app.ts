@@ -8,10 +8,10 @@ import type { OpenStream } from '../../domain/read-side.ts';
 import { errorResponse, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
 import {
+  type DashboardEvents,
   mountClients,
   mountDeliveries,
   mountEvents,
-  type ScreenEvents,
 } from '../deliveries/delivery-routes.ts';
 import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
@@ -45,7 +45,7 @@ export interface ManagementAppOptions {
   readonly version: string;
   readonly log: Logger;
   readonly openStream: OpenStream;
-  readonly events: ScreenEvents;
+  readonly events: DashboardEvents;
   readonly deliveries: DeliveryReader;
 }
 

@@ -58,7 +58,9 @@ export class Activity implements DeliveryReader {
     this.#parts = parts;
     this.#receipts = new ReceiptWriter({ store, now: Date.now, onDropped });
     this.#deliveries = new DeliveryBoard({
-      ...{ node, store, hasPeers: () => this.#hasPeers },
+      node,
+      store,
+      hasPeers: () => this.#hasPeers,
       onTotals: (seq, environmentId, totals) => this.#publishDelivery(seq, environmentId, totals),
     });
     this.#presence = new Presence({ node, hub, store, now: Date.now });

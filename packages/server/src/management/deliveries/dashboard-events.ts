@@ -42,7 +42,7 @@ class EventReader extends EventStream {
   }
 }
 
-/** Sends events to all open dashboards. Without screens it costs nothing: events are not even built. */
+/** Sends events to all open dashboards. Without any it costs nothing: events are not even built. */
 export class EventFeed {
   readonly #readers = new Set<EventReader>();
   readonly #timer: Timer;
@@ -53,20 +53,20 @@ export class EventFeed {
     this.#timer.unref();
   }
 
-  /** How many screens watch. */
+  /** How many dashboards watch. */
   get size(): number {
     return this.#readers.size;
   }
 
   /** Opens a stream that begins with `hello` and continues with every event published from now on. */
-  open(options: EventReaderOptions, hello: ScreenEvent): ReadableStream<Uint8Array> {
+  open(options: EventReaderOptions, hello: DashboardEvent): ReadableStream<Uint8Array> {
     const reader = new EventReader(options);
     this.#readers.add(reader);
     return reader.open(encodeEvent(hello), (gone) => this.#readers.delete(gone));
   }
 
-  /** Sends an event to the screens that it concerns. A screen that does not keep up is cut. */
-  publish(event: ScreenEvent): void {
+  /** Sends an event to the dashboards that it concerns. A dashboard that does not keep up is disconnected. */
+  publish(event: DashboardEvent): void {
     let bytes: Uint8Array | undefined;
     for (const reader of this.#readers) {
       if (!reader.wants(event.project)) continue;
@@ -101,11 +101,11 @@ export class EventFeed {
 }
 
 /** The names of dashboard events. */
-export type ScreenEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'presence';
+export type DashboardEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'presence';
 
 /** One event of the dashboard stream. */
-export interface ScreenEvent {
-  readonly name: ScreenEventName;
+export interface DashboardEvent {
+  readonly name: DashboardEventName;
   /** The project whose dashboards get it; absent for all. */
   readonly project?: string;
   readonly data: Readonly<Record<string, Writable | undefined>>;
@@ -115,17 +115,17 @@ export interface ScreenEvent {
 const MAX_STATES_LENGTH = 64 * 1024;
 
 /** The event as bytes of the stream. */
-export function encodeEvent({ name, data }: ScreenEvent): Uint8Array {
+export function encodeEvent({ name, data }: DashboardEvent): Uint8Array {
   return encoder.encode(event(name, writeJson(data)));
 }
 
 /** The first event on every stream: the row of the log after which it continues, and the node. */
-export function helloEvent(seq: number, node: string): ScreenEvent {
+export function helloEvent(seq: number, node: string): DashboardEvent {
   return { name: 'hello', data: { seq, node } };
 }
 
 /** A row of the change log as an event: never a secret, not even its digest. */
-export function changeEvent(row: LogRow, place: PlaceNames): ScreenEvent {
+export function changeEvent(row: LogRow, place: PlaceNames): DashboardEvent {
   const { seq, kind, revision } = row;
   const actor = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
   return {
@@ -136,7 +136,7 @@ export function changeEvent(row: LogRow, place: PlaceNames): ScreenEvent {
 }
 
 /** How many streams of all nodes have seen a change. Each event supersedes the one before. */
-export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): ScreenEvent {
+export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): DashboardEvent {
   return {
     name: 'delivery',
     ...(place.project === undefined ? {} : { project: place.project }),

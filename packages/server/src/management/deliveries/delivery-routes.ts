@@ -44,7 +44,11 @@ export function mountDeliveries(
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/changes/{seq}/delivery', id: 'getDelivery', tag, role: 'viewer' },
+      method: 'get',
+      path: '/api/changes/{seq}/delivery',
+      id: 'getDelivery',
+      tag,
+      role: 'viewer',
       summary: 'Get the delivery of one change, by node',
       answer: { status: 200, description: 'The receipts.', schema: DeliveryByNodeSchema },
       errors: ['invalid_argument', 'not_found'],
@@ -52,7 +56,10 @@ export function mountDeliveries(
     async ({ params }) => {
       const delivery = await getDelivery(deliveries, readSeq(params.seq));
       const nodes = delivery.receipts.map(({ node, streams, seen, slowestMs, at }) => ({
-        ...{ node, streams, seen, slowestMs },
+        node,
+        streams,
+        seen,
+        slowestMs,
         at: isoTime(at),
       }));
       return ok({ ...record(delivery), nodes });
@@ -61,7 +68,10 @@ export function mountDeliveries(
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/projects/{project}/deliveries', id: 'listDeliveries', tag },
+      method: 'get',
+      path: '/api/projects/{project}/deliveries',
+      id: 'listDeliveries',
+      tag,
       role: 'viewer',
       summary: 'List the deliveries of the newest changes of a project, newest first',
       query: z.strictObject({ limit: z.coerce.number().int().min(1).max(500).default(50) }),
@@ -82,8 +92,14 @@ export function mountDeliveries(
 function record({ seq, project, environment, revision, committedAt, receipts }: Delivery) {
   const { streams, seen, slowestMs } = totalOf(receipts);
   return {
-    ...{ seq, project, environment, revision, committedAt: isoTime(committedAt) },
-    ...{ streams, seen, slowestMs },
+    seq,
+    project,
+    environment,
+    revision,
+    committedAt: isoTime(committedAt),
+    streams,
+    seen,
+    slowestMs,
   };
 }
 
@@ -98,7 +114,10 @@ const ClientsSchema = z
     ...totals,
     keys: z.array(
       z.object({
-        ...{ id: z.string(), name: z.string(), lastFour: z.string(), ...totals },
+        id: z.string(),
+        name: z.string(),
+        lastFour: z.string(),
+        ...totals,
         lastSeenAt: TimeSchema.optional().openapi({
           description: 'When its streams were last reported; without streams, when the key was last used.',
         }),
@@ -116,7 +135,10 @@ export function mountClients(
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/projects/{project}/clients', id: 'listClients', tag: 'Activity' },
+      method: 'get',
+      path: '/api/projects/{project}/clients',
+      id: 'listClients',
+      tag: 'Activity',
       role: 'viewer',
       summary: 'List the clients of a project: open streams on all nodes, by environment and key',
       answer: {
@@ -142,7 +164,7 @@ function keyRecord({ lastSeenAt, ...key }: KeyClients) {
 }
 
 /** The source of dashboard events. */
-export interface ScreenEvents {
+export interface DashboardEvents {
   /** Opens a stream of events, or throws a `ServiceError`. */
   open(request: {
     readonly project?: string;
@@ -157,11 +179,15 @@ const HEADERS = {
 } as const;
 
 /** Mounts the route of dashboard events. */
-export function mountEvents(app: ManagementApp, events: ScreenEvents): void {
+export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/events', id: 'streamEvents', tag: 'Activity', role: 'viewer' },
+      method: 'get',
+      path: '/api/events',
+      id: 'streamEvents',
+      tag: 'Activity',
+      role: 'viewer',
       summary: 'Stream changes, deliveries and presence as server-sent events',
       query: z.strictObject({
         project: NameSchema.optional().openapi({

@@ -10,7 +10,7 @@ import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
 import type { ManagementContext } from '../context.ts';
 import { projectKeyStatus } from '../keys/project-keys.ts';
 import { findProject } from '../lookup.ts';
-import type { ScreenEvent } from './dashboard-events.ts';
+import type { DashboardEvent } from './dashboard-events.ts';
 
 /** Least time between two writes of changed counts, and longest between two of unchanged ones, in milliseconds. */
 const CHANGED_MS = 2000;
@@ -100,8 +100,8 @@ export class PresenceBoard {
   }
 
   /** The events of the projects whose numbers have changed since the last call. */
-  update(presence: readonly StreamPresence[]): readonly ScreenEvent[] {
-    const events: ScreenEvent[] = [];
+  update(presence: readonly StreamPresence[]): readonly DashboardEvent[] {
+    const events: DashboardEvent[] = [];
     for (const [project, environments] of this.#countAll(presence)) {
       const sent = JSON.stringify(environments);
       if (this.#sent.get(project) === sent) continue;
@@ -193,7 +193,10 @@ function keyClients(key: ProjectKey, rows: readonly StreamPresence[]): KeyClient
   const { id, name, lastFour, lastUsedAt } = key;
   const lastSeenAt = rows.length > 0 ? Math.max(...rows.map(({ seenAt }) => seenAt)) : lastUsedAt;
   return {
-    ...{ id, name, lastFour, ...totalOfStreams(rows) },
+    id,
+    name,
+    lastFour,
+    ...totalOfStreams(rows),
     ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
   };
 }

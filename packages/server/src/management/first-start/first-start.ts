@@ -116,8 +116,12 @@ async function createAdmin(context: PeopleContext, emailText: string, password: 
   const email = checkEmail(emailText);
   checkPassword(password, email);
   const operator: Operator = {
-    ...{ id: context.newId(), email, name: email.replace(/@.*$/, '').slice(0, 100) },
-    ...{ role: 'admin', canChangeProtected: true, createdAt: context.now() },
+    id: context.newId(),
+    email,
+    name: email.replace(/@.*$/, '').slice(0, 100),
+    role: 'admin',
+    canChangeProtected: true,
+    createdAt: context.now(),
   };
   const hash = await context.passwords.hash(password);
   await write(context, { ...SYSTEM, note: 'from the settings' }, async ({ people }) => {

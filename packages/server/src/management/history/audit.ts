@@ -149,7 +149,9 @@ async function describe(reader: StoreReader, operation: AuditedOperation): Promi
   const environment = onlyOne(entries.map((entry) => entry.environment));
   const [revision] = operation.revisions.values();
   return {
-    ...{ seq: operation.seq, at, actor },
+    seq: operation.seq,
+    at,
+    actor,
     ...(note === undefined ? {} : { note }),
     ...(project === undefined ? {} : { project }),
     ...(environment === undefined ? {} : { environment }),

@@ -45,7 +45,10 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/audit', id: 'listAudit', tag: 'Audit log' },
+      method: 'get',
+      path: '/api/audit',
+      id: 'listAudit',
+      tag: 'Audit log',
       role: 'viewer',
       summary:
         'List audit entries, newest first; the last change is complete even beyond the limit. Only administrators see entries about people and tokens',
@@ -214,7 +217,11 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/changes/{seq}', id: 'getChange', tag, role: 'viewer' },
+      method: 'get',
+      path: '/api/changes/{seq}',
+      id: 'getChange',
+      tag,
+      role: 'viewer',
       summary: 'Get one change: everything that one operation did',
       answer: { status: 200, description: 'The change.', schema: ChangeSchema },
       errors: ['invalid_argument', 'not_found'],
@@ -232,7 +239,11 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
   mount(
     app,
     {
-      ...{ method: 'post', path: '/api/changes/{seq}/revert', id: 'revertChange', tag, role: 'editor' },
+      method: 'post',
+      path: '/api/changes/{seq}/revert',
+      id: 'revertChange',
+      tag,
+      role: 'editor',
       summary: 'Revert a change with a new change',
       query: dryRunQuery,
       body: {

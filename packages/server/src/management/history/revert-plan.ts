@@ -48,8 +48,15 @@ class Planner {
   /** The entries of states, by flag: an operation may have tens of thousands. */
   readonly #states: ReadonlyMap<string, readonly AuditEntry[]>;
   readonly #plan: RevertPlan = {
-    ...{ differences: [], conflicts: [], recreate: [], restore: [] },
-    ...{ states: [], archive: [], texts: [], remove: [], appearance: [] },
+    differences: [],
+    conflicts: [],
+    recreate: [],
+    restore: [],
+    states: [],
+    archive: [],
+    texts: [],
+    remove: [],
+    appearance: [],
   };
   /** Flags that are archived or restored with their states, whose own entries are skipped. */
   readonly #whole = new Set<string>();
@@ -192,7 +199,8 @@ class Planner {
         }
         this.#plan.states.push({ environment, key, ...(after === undefined ? {} : { state: after }) });
         this.#differ({
-          ...{ environment: environment.name, key },
+          environment: environment.name,
+          key,
           ...(before === undefined ? {} : { before }),
           ...(after === undefined ? {} : { after }),
         });
@@ -301,7 +309,10 @@ export function readDeletedFlag(
   const states = memberText(text ?? '{}', ['archivedStates']);
   return {
     flag: {
-      ...{ description, tags, owner: owner ?? '', createdAt },
+      description,
+      tags,
+      owner: owner ?? '',
+      createdAt,
       ...(typeof archivedAt === 'number' ? { archivedAt } : {}),
     },
     states: new Map(states === undefined ? [] : membersOf(states)),

@@ -17,7 +17,10 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/whoami', id: 'whoAmI', tag },
+      method: 'get',
+      path: '/api/whoami',
+      id: 'whoAmI',
+      tag,
       role: 'viewer',
       summary: 'The name and permissions of the caller',
       answer: { status: 200, description: 'The caller.', schema: WhoAmISchema },
@@ -30,7 +33,10 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/tokens', id: 'listAccessTokens', tag },
+      method: 'get',
+      path: '/api/tokens',
+      id: 'listAccessTokens',
+      tag,
       role: 'admin',
       summary: 'List all access tokens, including revoked and expired ones',
       answer: {
@@ -44,7 +50,11 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'post', path: '/api/tokens', id: 'createAccessToken', tag, errors: ['already_exists'] },
+      method: 'post',
+      path: '/api/tokens',
+      id: 'createAccessToken',
+      tag,
+      errors: ['already_exists'],
       role: 'admin',
       summary: 'Create an access token; its value is shown only once',
       body: {
@@ -74,7 +84,11 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
   mount(
     app,
     {
-      ...{ method: 'delete', path: '/api/tokens/{id}', id: 'revokeAccessToken', tag, errors: ['not_found'] },
+      method: 'delete',
+      path: '/api/tokens/{id}',
+      id: 'revokeAccessToken',
+      tag,
+      errors: ['not_found'],
       role: 'admin',
       summary: 'Revoke an access token permanently',
       answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },

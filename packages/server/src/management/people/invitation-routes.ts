@@ -39,7 +39,10 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/invitations', id: 'listInvitations', tag },
+      method: 'get',
+      path: '/api/invitations',
+      id: 'listInvitations',
+      tag,
       role: 'admin',
       summary: 'List the open one-time links, newest first',
       answer: {
@@ -53,7 +56,11 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
   mount(
     app,
     {
-      ...{ method: 'post', path: '/api/invitations', id: 'inviteOperator', tag, errors: ['already_exists'] },
+      method: 'post',
+      path: '/api/invitations',
+      id: 'inviteOperator',
+      tag,
+      errors: ['already_exists'],
       role: 'admin',
       summary: 'Invite a person; it replaces an earlier invitation of the same e-mail',
       body: {
@@ -120,11 +127,18 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
   mountPublic(
     app,
     {
-      ...{ method: 'post', path: '/api/setup', id: 'setUp', tag: 'Session', errors: linkErrors },
+      method: 'post',
+      path: '/api/setup',
+      id: 'setUp',
+      tag: 'Session',
+      errors: linkErrors,
       summary: 'Create the first administrator with the link that the server printed, and sign in',
       body: {
         schema: z.strictObject({
-          ...{ token: SecretSchema, email: EmailSchema, name: z.string(), password: SecretSchema },
+          token: SecretSchema,
+          email: EmailSchema,
+          name: z.string(),
+          password: SecretSchema,
         }),
         maxBytes,
       },
@@ -135,7 +149,10 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
   mountPublic(
     app,
     {
-      ...{ method: 'post', path: '/api/invitations/inspect', id: 'inspectInvitation', tag: 'Session' },
+      method: 'post',
+      path: '/api/invitations/inspect',
+      id: 'inspectInvitation',
+      tag: 'Session',
       summary: 'Describe a one-time link without using it',
       body: { schema: z.strictObject({ token: SecretSchema }), maxBytes },
       answer: { status: 200, description: 'The purpose of the link.', schema: LinkSchema },
@@ -149,7 +166,10 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
   mountPublic(
     app,
     {
-      ...{ method: 'post', path: '/api/invitations/accept', id: 'acceptInvitation', tag: 'Session' },
+      method: 'post',
+      path: '/api/invitations/accept',
+      id: 'acceptInvitation',
+      tag: 'Session',
       summary: 'Accept an invitation or reset a password, and sign in',
       body: {
         schema: z.strictObject({ token: SecretSchema, name: z.string().optional(), password: SecretSchema }),

@@ -16,7 +16,10 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
   mount(
     app,
     {
-      ...{ method: 'get', path: '/api/operators', id: 'listOperators', tag },
+      method: 'get',
+      path: '/api/operators',
+      id: 'listOperators',
+      tag,
       role: 'viewer',
       summary: 'List the operators, by e-mail',
       answer: {
@@ -34,7 +37,11 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
   mount(
     app,
     {
-      ...{ method: 'patch', path: '/api/operators/{id}', id: 'changeOperator', tag, errors: ['not_found'] },
+      method: 'patch',
+      path: '/api/operators/{id}',
+      id: 'changeOperator',
+      tag,
+      errors: ['not_found'],
       role: 'admin',
       summary: "Change an operator's name or permissions; new permissions end the operator's sessions",
       body: {
@@ -60,7 +67,11 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
   mount(
     app,
     {
-      ...{ method: 'delete', path: '/api/operators/{id}', id: 'removeOperator', tag, errors: ['not_found'] },
+      method: 'delete',
+      path: '/api/operators/{id}',
+      id: 'removeOperator',
+      tag,
+      errors: ['not_found'],
       role: 'admin',
       summary: 'Remove an operator, with all their sessions and open links',
       answer: { status: 200, schema: DoneSchema, description: 'The operator can no longer sign in.' },

@@ -32,7 +32,10 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
   mountPublic(
     app,
     {
-      ...{ method: 'get', path, id: 'getSession', tag },
+      method: 'get',
+      path,
+      id: 'getSession',
+      tag,
       summary: 'Whether this browser is signed in, as whom, and whether the server is set up',
       answer: { status: 200, description: 'The session.', schema: SessionSchema },
     },
@@ -45,7 +48,11 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
   mountPublic(
     app,
     {
-      ...{ method: 'post', path, id: 'signIn', tag, errors: ['sign_in_failed', 'rate_limited'] },
+      method: 'post',
+      path,
+      id: 'signIn',
+      tag,
+      errors: ['sign_in_failed', 'rate_limited'],
       summary: 'Sign in: the answer sets a session cookie with a new id',
       body: { schema: z.strictObject({ email: z.string(), password: SecretSchema }), maxBytes: 16_384 },
       answer: { status: 200, description: 'The session.', schema: SessionSchema },
@@ -61,7 +68,10 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
   mountPublic(
     app,
     {
-      ...{ method: 'delete', path, id: 'signOut', tag },
+      method: 'delete',
+      path,
+      id: 'signOut',
+      tag,
       summary: 'Sign out; succeeds for an ended session, too',
       answer: {
         status: 200,
@@ -83,7 +93,10 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
   mount(
     app,
     {
-      ...{ method: 'post', path: `${path}/password`, id: 'changePassword', tag },
+      method: 'post',
+      path: `${path}/password`,
+      id: 'changePassword',
+      tag,
       role: 'viewer',
       summary: 'Change your password; this ends all your other sessions',
       body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },

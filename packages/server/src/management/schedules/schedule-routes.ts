@@ -60,7 +60,11 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
   mount(
     app,
     {
-      ...{ method: 'get', path, id: 'listSchedules', tag, role: 'viewer' },
+      method: 'get',
+      path,
+      id: 'listSchedules',
+      tag,
+      role: 'viewer',
       summary: 'List schedules: all pending ones by due time, then the newest of the others',
       query: z.strictObject({
         environment: NameSchema.optional(),
@@ -85,7 +89,11 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
   mount(
     app,
     {
-      ...{ method: 'post', path, id: 'createSchedule', tag, role: 'editor' },
+      method: 'post',
+      path,
+      id: 'createSchedule',
+      tag,
+      role: 'editor',
       summary: 'Schedule a change: one revision and one frame when it is due',
       body: {
         maxBytes: MAX_BYTES,
@@ -108,7 +116,10 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
     async ({ params: { project }, body: { environment, dueAt, note }, text, actor }) => {
       const steps = readSteps(memberText(text, ['changes']) ?? '[]');
       const schedule = await createSchedule(context, actor, {
-        ...{ project, environment, steps, dueAt: Date.parse(dueAt) },
+        project,
+        environment,
+        steps,
+        dueAt: Date.parse(dueAt),
         ...noteOf(note ?? actor.note),
       });
       return created(scheduleRecord(schedule));
@@ -117,7 +128,11 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
   mount(
     app,
     {
-      ...{ method: 'delete', path: `${path}/{id}`, id: 'cancelSchedule', tag, role: 'editor' },
+      method: 'delete',
+      path: `${path}/{id}`,
+      id: 'cancelSchedule',
+      tag,
+      role: 'editor',
       summary: 'Cancel a pending schedule',
       answer: { status: 200, description: 'The schedule.', schema: ScheduleSchema },
       errors: ['project_not_found', 'not_found', 'not_revertible'],
@@ -145,8 +160,15 @@ function stepsOf(changes: string): RawJson | readonly [] {
 function scheduleRecord(schedule: Written<NamedSchedule>) {
   const { id, environment, dueAt, changes, note, createdBy, createdAt, status, settledAt } = schedule;
   return {
-    ...{ id, environment, dueAt: isoTime(dueAt), changes: stepsOf(changes), note, createdBy },
-    ...{ createdAt: isoTime(createdAt), status, settledAt: isoTimeOr(settledAt) },
+    id,
+    environment,
+    dueAt: isoTime(dueAt),
+    changes: stepsOf(changes),
+    note,
+    createdBy,
+    createdAt: isoTime(createdAt),
+    status,
+    settledAt: isoTimeOr(settledAt),
     seq: schedule.seq,
     error: schedule.outcome,
   };

@@ -54,7 +54,8 @@ export function listSchedules(
     const chosen = environments.find(({ name }) => name === environment);
     if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
     const schedules = await reader.schedules.list({
-      ...{ projectId, settled: SETTLED_SHOWN },
+      projectId,
+      settled: SETTLED_SHOWN,
       ...(chosen === undefined ? {} : { environmentId: chosen.id }),
       ...(status === undefined ? {} : { status }),
     });
@@ -91,9 +92,15 @@ export async function createSchedule(
       );
     }
     const made: Schedule = {
-      ...{ id: context.newId(), projectId, environmentId, changes: writeSteps(steps) },
+      id: context.newId(),
+      projectId,
+      environmentId,
+      changes: writeSteps(steps),
       ...(note === undefined || note === '' ? {} : { note }),
-      ...{ createdBy: actor.name, createdAt, dueAt, status: 'pending' },
+      createdBy: actor.name,
+      createdAt,
+      dueAt,
+      status: 'pending',
     };
     await transaction.schedules.insert(made);
     return withName(made, environment.name);
