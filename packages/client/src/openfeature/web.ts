@@ -10,7 +10,7 @@ import {
 } from '@openfeature/web-sdk';
 import type { FlagsClient } from '../client-types.ts';
 import type { ClientOptions } from '../options.ts';
-import { holdClient, isFatal } from './follow.ts';
+import { holdClient } from './follow.ts';
 import { type Kind, type MappingOptions, resolve } from './resolve.ts';
 
 export type { MappingOptions } from './resolve.ts';
@@ -31,15 +31,10 @@ export class HalyardProvider implements Provider {
   /** Waits for the first load. Rejects when it fails; the provider becomes ready later if the cause passes. */
   async initialize(): Promise<void> {
     const { events } = this;
-    const result = await this.#held.begin({
-      onReady: () => events.emit(ProviderEvents.Ready),
-      onStale: () => events.emit(ProviderEvents.Stale),
-      onError: (details) => events.emit(ProviderEvents.Error, details),
-      onChange: (flagsChanged) => events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged }),
-    });
-    if (result.status === 'ready' || result.status === 'bootstrapped') return;
-    const message = result.error?.message ?? 'the first load failed';
-    throw isFatal(result) ? new ProviderFatalError(message) : (result.error ?? new Error(message));
+    await this.#held.begin(
+      (event, details) => events.emit(ProviderEvents[event], details),
+      ProviderFatalError,
+    );
   }
 
   /** Ends the provider's work. */
