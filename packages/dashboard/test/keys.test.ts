@@ -44,7 +44,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await page.keyboard.press('Escape');
       await dialog.getByRole('button', { name: 'Close' }).click();
       await dialog.getByRole('alert').waitFor(); // it does not close by a slip
-      await dialog.getByRole('button', { name: 'I saved it' }).click();
+      await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
       await dialog.waitFor({ state: 'detached' });
       expect(await placesWith(page, secret)).toEqual([]);
       expect(said.filter((text) => text.includes(secret))).toEqual([]);
@@ -96,7 +96,7 @@ describe('who may only look, and what the list shows', () => {
       theme: 'dark',
       width: 390,
     });
-    await page.getByText('takes an administrator; your role is viewer').waitFor();
+    await page.getByText('requires an administrator. Your role is viewer').waitFor();
     await page.getByText('1 of 7').waitFor();
     expect(await page.getByRole('button', { name: /New key|Revoke/ }).count()).toBe(0);
     await check();

@@ -43,14 +43,14 @@ test('the way back does not take a secret away unasked', async () => {
   const secret = await page.locator('[data-secret]').textContent();
   await goBack(page);
   const question = page.getByRole('dialog', { name: 'Leave without saving?' });
-  await question.getByText('The key is shown this once').waitFor();
+  await question.getByText('The key is shown only once').waitFor();
   await check();
   await page.keyboard.press('Escape');
   await question.waitFor({ state: 'detached' });
   expect(await page.locator('[data-secret]').textContent()).toBe(secret);
   // What a telephone's own way back comes to at the second try.
   await page.evaluate(`document.querySelector('dialog[open]').close()`);
-  await page.getByRole('alert').getByText('Say that you saved it').waitFor();
+  await page.getByRole('alert').getByText('before closing').waitFor();
   expect(await page.locator('[data-secret]').isVisible()).toBe(true);
   await goBack(page);
   await question.getByRole('button', { name: 'Leave' }).click();
@@ -69,7 +69,7 @@ test('a copied secret is announced to screen readers, and the focus stays', asyn
   await page.getByRole('checkbox', { name: 'staging' }).check();
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.locator('[data-secret]').waitFor();
-  await page.getByRole('button', { name: 'Copy the key' }).press('Enter');
+  await page.getByRole('button', { name: 'Copy key' }).press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Key worker' });
   // What is outside of a modal dialog, screen readers do not hear.
   await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
@@ -85,11 +85,11 @@ test('a second copy is announced again', async () => {
     await page.getByRole('button', { name: 'Create invitation' }).click();
     const dialog = page.getByRole('dialog').filter({ has: page.locator('[data-secret]') });
     for (let times = 0; times <= index; times++) {
-      await dialog.getByRole('button', { name: /^Cop(y the link|ied)$/ }).click();
+      await dialog.getByRole('button', { name: /^Cop(y link|ied)$/ }).click();
       await dialog.getByRole('button', { name: 'Copied' }).waitFor();
     }
     await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
-    await dialog.getByRole('button', { name: 'I saved it' }).click();
+    await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
   }
   await page.close();
 }, 60_000);

@@ -19,7 +19,7 @@ test('an invitation is accepted in another browser, with its role', async () => 
   await admin.page.getByRole('button', { name: 'Create invitation' }).click();
   const link = await shownLink(admin.page, 'Invitation link');
   await admin.check();
-  await admin.page.getByRole('button', { name: 'I saved it' }).click();
+  await admin.page.getByRole('button', { name: "Done, I've saved it" }).click();
   await admin.page.getByRole('row', { name: /grace@example.com.*Invitation/ }).waitFor();
   expect(await admin.page.content()).not.toContain(link.slice(-40));
 
@@ -31,13 +31,13 @@ test('an invitation is accepted in another browser, with its role', async () => 
   await guest.page.getByLabel('Your name').fill('Grace <img src=x onerror=alert(1)>');
   await guest.page.getByLabel('Password').fill('too short');
   await guest.page.getByRole('button', { name: 'Create account' }).click();
-  await guest.page.getByText('3 are missing').waitFor();
+  await guest.page.getByText('add 3 more characters').waitFor();
   expect(await guest.page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
   await guest.page.getByLabel('Password').fill('a horse of another colour');
   await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.waitForURL('**/projects/shop/flags');
   await guest.page.goto('/projects/shop/environments');
-  await guest.page.getByText('takes an administrator; your role is viewer').waitFor();
+  await guest.page.getByText('requires an administrator. Your role is viewer').waitFor();
   expect(await guest.page.getByRole('button', { name: /^(New environment|Edit|Delete|Move)/ }).count()).toBe(
     0,
   );
@@ -117,7 +117,7 @@ test('a person whose session ends in a dialog signs in over it and keeps what wa
   await dialog.waitFor();
   await check();
   await dialog.getByLabel('Password').fill('the password after that');
-  await dialog.getByRole('button', { name: 'Show the characters' }).click();
+  await dialog.getByRole('button', { name: 'Show characters' }).click();
   expect(await dialog.getByLabel('Password').getAttribute('type')).toBe('text');
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'detached' });

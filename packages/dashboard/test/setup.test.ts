@@ -23,7 +23,7 @@ test('the setup explains the password rule, and shows each problem at its field'
   const link = /\/setup#\S+/.exec(world.node.logs())?.[0] ?? '';
   const { page, check } = await world.open(link, { as: 'nobody', expected: /410/ });
   const password = page.getByLabel('Password');
-  await page.getByText('12 characters or more').waitFor();
+  await page.getByText('At least 12 characters').waitFor();
   await password.fill('ada@example.com');
   await page.getByLabel('E-mail').fill('ada@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
@@ -31,7 +31,7 @@ test('the setup explains the password rule, and shows each problem at its field'
   expect(await name.getAttribute('aria-invalid')).toBe('true');
   expect(await page.evaluate('document.activeElement.name')).toBe('name');
   const note = await password.getAttribute('aria-describedby');
-  expect(await page.locator(`[id="${note}"]`).textContent()).toBe('Choose something else than your e-mail.');
+  expect(await page.locator(`[id="${note}"]`).textContent()).toBe("Don't use your email address.");
   await check();
   await name.fill('Ada Lovelace');
   await password.fill('correct horse battery');

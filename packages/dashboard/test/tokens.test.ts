@@ -23,7 +23,7 @@ test('an access token is shown once, has the role it was made with, and ends whe
     `export HALYARD_TOKEN=${token}`,
   );
   await check();
-  await dialog.getByRole('button', { name: 'I saved it' }).click();
+  await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
   expect(await page.content()).not.toContain(token);
 
   expect(await whoAmI(token)).toEqual({ name: 'deploy', role: 'viewer', canChangeProtected: false });

@@ -4,14 +4,14 @@ import { Dialog, DialogActions } from './dialog.tsx';
 import { Field } from './field.tsx';
 import { createQuestionSlot } from './question-slot.ts';
 
-/** What a person is asked. */
+/** A question to confirm. */
 export interface Question {
   readonly title: string;
   readonly body: ReactNode;
-  /** What the button says that goes on, as "Archive". */
+  /** The label of the button that confirms, as "Archive". */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Must be typed before it goes on. */
+  /** Must be typed to confirm. */
   readonly typed?: string;
 }
 
@@ -25,7 +25,7 @@ type Ask = (question: Question) => Promise<boolean>;
 
 const ConfirmContext = createContext<Ask>(async () => false);
 
-/** Asks a person; resolves with whether to go on. */
+/** Asks a person; resolves with whether they confirmed. */
 export function useConfirm(): Ask {
   return useContext(ConfirmContext);
 }

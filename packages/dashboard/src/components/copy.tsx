@@ -3,6 +3,7 @@ import Copy from 'lucide-react/icons/copy';
 import { useEffect, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { announce } from './live-region.tsx';
+import { messages } from './messages.ts';
 import { ScrollRegion } from './tables.tsx';
 
 /** Copies `text`; `label` says what it is, as "Copy the key new-checkout". */
@@ -23,16 +24,16 @@ export function CopyButton({ text, label, className }: { text: string; label: st
   );
 }
 
-/** Puts `text` on the clipboard and says so; tells whether that was possible. */
+/** Copies `text` to the clipboard and announces it; resolves with whether it worked. */
 export async function copyText(text: string): Promise<boolean> {
   const isDone = await (
     navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'))
   ).then(
     () => true,
-    // Browsers keep the clipboard from pages that are not served over https.
+    // Browsers block the clipboard on pages without https.
     () => copyBySelection(text),
   );
-  announce(isDone ? 'Copied' : 'This browser does not let the page copy: select the text and copy it');
+  announce(isDone ? messages.copied : messages.copyBlocked);
   return isDone;
 }
 
@@ -46,7 +47,7 @@ function copyBySelection(text: string): boolean {
   field.select();
   const isDone = document.execCommand('copy');
   field.remove();
-  // With the field the focus would be lost, and the keyboard's place with it.
+  // Removing the field would lose the focus.
   if (focused instanceof HTMLElement) focused.focus();
   return isDone;
 }

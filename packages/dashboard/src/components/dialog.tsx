@@ -70,17 +70,17 @@ export function Dialog({
         if (isPressedBeside.current && isBeside(event)) close();
       }}
       onKeyDown={(event) => {
-        // Left to the browser, a second Escape closes it without asking.
+        // By default, a second Escape closes it without asking.
         if (event.key === 'Escape' && !event.defaultPrevented && !event.nativeEvent.isComposing) {
           event.preventDefault();
           if (!event.repeat) close();
         }
-        // The key that opened it may still be down: held, it is no answer to a question nobody has read.
+        // The key that opened it may still be held down: repeats of it must not answer the question.
         const isHeld = event.repeat && event.key === 'Enter';
         if (isHeld && event.target instanceof HTMLButtonElement) event.preventDefault();
       }}
       onClose={() => {
-        // A browser's own way back, as on a phone, closes it at the second try whatever the page says.
+        // The Back gesture of phones closes it at the second try, even if the page prevents it.
         if (asks && isTyped.current) ref.current?.showModal();
         close();
       }}

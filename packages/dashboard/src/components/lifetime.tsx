@@ -1,21 +1,22 @@
 import { useState } from 'react';
 import { Badge } from './badges.tsx';
 import { Field, INPUT } from './field.tsx';
+import { messages } from './messages.ts';
 import { RecordCell } from './tables.tsx';
 import { fullTime, TimeAgo, timeAgo, useBeat } from './time-ago.tsx';
 
-/** How long before its end a thing is marked: time enough to put another in its place. */
+/** How long before its expiry a key or token is marked: enough time to replace it. */
 const SOON_MS = 14 * 86_400_000;
 
-/** Whether a key or token still opens something. */
+/** Whether a key or token still works. */
 export type LifeStatus = 'active' | 'expired' | 'revoked';
 
-/** The status of a key or token in a word; one that ends soon says when. */
+/** The status of a key or token in a word, with the time if it expires soon. */
 export function LifeBadge({ status, expiresAt }: { status: LifeStatus; expiresAt: string | undefined }) {
   useBeat();
   if (status !== 'active') return <Badge kind="over">{status}</Badge>;
   const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
-  // Nothing is sent when one runs out while it is on the screen.
+  // The server sends no event when one expires while it is on the screen.
   if (left <= 0) return <Badge kind="over">expired</Badge>;
   if (left > SOON_MS) return <Badge kind="good">active</Badge>;
   return <Badge kind="warn">ends {timeAgo(Date.now() + left, Date.now())}</Badge>;
@@ -69,12 +70,12 @@ const DAY_MS = 86_400_000;
 
 /** The choices by value: how many days from now, `0` for never, `-1` for a day of one's own. */
 const CHOICES: readonly (readonly [days: number, label: string])[] = [
-  [0, 'Never'],
-  [7, 'In 7 days'],
-  [30, 'In 30 days'],
-  [90, 'In 90 days'],
-  [365, 'In a year'],
-  [-1, 'On a day …'],
+  [0, messages.expiry.never],
+  [7, messages.expiry.days(7)],
+  [30, messages.expiry.days(30)],
+  [90, messages.expiry.days(90)],
+  [365, messages.expiry.year],
+  [-1, messages.expiry.date],
 ];
 
 /** When something ends. */
@@ -111,7 +112,7 @@ export function ExpiryField({
   const isUnusable = expiry.kind === 'unusable' && (isTried || day !== '');
   const note = expiry.kind === 'never' ? hint : expiry.kind === 'at' ? fullTime(expiry.at) : undefined;
   return (
-    <Field label="Expires" hint={note} error={isUnusable ? 'Choose a day that is not over.' : undefined}>
+    <Field label={messages.expiry.label} hint={note} error={isUnusable ? messages.expiry.past : undefined}>
       {(control) => (
         <div className="flex flex-wrap gap-2">
           <select

@@ -4,13 +4,14 @@ import { useSearchState } from '../api/use-search-state.ts';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { INPUT } from './field.tsx';
+import { messages } from './messages.ts';
 import { Select } from './select.tsx';
 import { useShortcut } from './use-shortcut.ts';
 
 /** A list this short needs no filter. */
 const WORTH_FILTERING = 6;
 
-/** Finds records by text (`q` in the address) and status (`status`). Says how many are found. */
+/** Finds records by text (`q` in the address) and status (`status`). Shows how many match. */
 export function ListFilter({
   label,
   statuses,
@@ -41,7 +42,7 @@ export function ListFilter({
         value={status}
         onChange={(event) => setSearch({ status: event.target.value })}
       >
-        <option value="">Any status</option>
+        <option value="">{messages.anyStatus}</option>
         {statuses.map((each) => (
           <option key={each} value={each}>
             {each[0]?.toUpperCase()}
@@ -52,7 +53,7 @@ export function ListFilter({
       {isFiltered && (
         <>
           <span role="status" className="text-ink-2">
-            {shown === 0 ? 'Nothing is found' : `${shown} of ${total}`}
+            {shown === 0 ? messages.noResults : `${shown} of ${total}`}
           </span>
           <Button kind="quiet" onClick={() => setSearch({ q: '', status: '' })}>
             Clear
@@ -63,7 +64,7 @@ export function ListFilter({
   );
 }
 
-/** A field that filters what is below it; `/` leads to it, Escape empties it. */
+/** A field that filters the list below it; `/` focuses it, Escape clears it. */
 export function SearchField({
   label,
   value,

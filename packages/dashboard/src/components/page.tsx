@@ -48,7 +48,7 @@ export function Page({
   );
 }
 
-/** Tells somebody who may only look here why there are no buttons. `children` says what takes an administrator. */
+/** Explains to people who may only view why there are no buttons. `children` names what requires an administrator. */
 export function ReadOnlyNote({ children }: { children: ReactNode }) {
   const { role } = useOperator();
   if (role === 'admin') return null;
@@ -56,7 +56,7 @@ export function ReadOnlyNote({ children }: { children: ReactNode }) {
     <p className="mb-4 flex items-start gap-2 rounded-md border border-line bg-surface px-3 py-2 text-ink-2">
       <Lock size={14} className="mt-0.5 shrink-0 text-ink-3" aria-hidden />
       <span>
-        {children} takes an administrator; your role is {role}.
+        {children} requires an administrator. Your role is {role}.
       </span>
     </p>
   );
@@ -92,7 +92,7 @@ function notice(how: typeof arrival): void {
 
 /**
  * Gives the window its title, `title` and the product's name. After a navigation the heading takes the focus and the
- * title is announced, so that people who do not see the screen know that it is another; after "back" the screen is
+ * title is announced, so that screen reader users notice the new screen; after "back" the screen is
  * scrolled as it was, and the focus is where it was. `root` holds the `h1`, and the element that scrolls where that is
  * not the whole screen, marked with `data-scroller`.
  */

@@ -3,11 +3,12 @@ import EyeOff from 'lucide-react/icons/eye-off';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { Field } from './field.tsx';
+import { messages } from './messages.ts';
 
-/** Fewer and more characters are refused by the server. */
+/** The server refuses shorter and longer passwords, in characters. */
 export const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
 
-/** Asks for a password, which can be shown. Says when the Caps Lock key is on. */
+/** Asks for a password, which can be shown. Shows when Caps Lock is on. */
 export function PasswordField({
   label,
   autoComplete,
@@ -24,9 +25,9 @@ export function PasswordField({
   onChange: (password: string) => void;
   hint?: ReactNode;
   error?: string | undefined;
-  /** The id of what says that it was refused, where that stands elsewhere. */
+  /** The id of the element with the error, if it is outside of the field. */
   errorId?: string;
-  /** `first`: a dialog that opens begins here. */
+  /** `first`: takes the focus when its dialog opens. */
   focus?: 'first' | 'later';
 }) {
   const [isShown, setShown] = useState(false);
@@ -35,7 +36,7 @@ export function PasswordField({
     setCapsLock(event.getModifierState('CapsLock'));
   }
   return (
-    <Field label={label} hint={hasCapsLock ? 'Caps Lock is on.' : hint} error={error}>
+    <Field label={label} hint={hasCapsLock ? messages.password.capsLock : hint} error={error}>
       {(control) => (
         <div className="relative">
           <input
@@ -56,7 +57,7 @@ export function PasswordField({
             onKeyUp={watch}
           />
           <IconButton
-            label={isShown ? 'Hide the characters' : 'Show the characters'}
+            label={isShown ? messages.password.hide : messages.password.show}
             aria-controls={control.id}
             aria-pressed={isShown}
             className="absolute top-0.5 right-0.5"
@@ -70,16 +71,12 @@ export function PasswordField({
   );
 }
 
-/** What a new password must be, said beforehand. */
-export const PASSWORD_RULE = `${PASSWORD_LENGTH.least} characters or more, and not your e-mail. A few words are best.`;
+/** The rule for a new password, as a hint. */
+export const PASSWORD_RULE = messages.password.rule(PASSWORD_LENGTH.least);
 
-/** What is wrong with a new password; `undefined` when nothing is. */
+/** The problem of a new password; `undefined` if it is valid. */
 export function passwordProblem(password: string, email: string): string | undefined {
   const missing = PASSWORD_LENGTH.least - password.length;
-  if (missing > 0) {
-    return `It needs ${PASSWORD_LENGTH.least} characters or more: ${missing} ${missing === 1 ? 'is' : 'are'} missing.`;
-  }
-  return password.trim().toLowerCase() === email.trim().toLowerCase()
-    ? 'Choose something else than your e-mail.'
-    : undefined;
+  if (missing > 0) return messages.password.tooShort(missing);
+  return password.trim().toLowerCase() === email.trim().toLowerCase() ? messages.password.isEmail : undefined;
 }

@@ -1,16 +1,17 @@
 import { useId } from 'react';
 import type { Role } from '../api/types.ts';
+import { messages } from './messages.ts';
 
-/** What somebody or something may do. */
+/** The permissions of a person or a token. */
 export interface Permissions {
   readonly role: Role;
   readonly canChangeProtected: boolean;
 }
 
 const ROLES: readonly (readonly [role: Role, name: string, what: string])[] = [
-  ['viewer', 'Viewer', 'Sees everything, changes nothing.'],
-  ['editor', 'Editor', 'Changes flags, their states and schedules.'],
-  ['admin', 'Administrator', 'Also projects, environments, keys, tokens and people.'],
+  ['viewer', 'Viewer', messages.roles.viewer],
+  ['editor', 'Editor', messages.roles.editor],
+  ['admin', 'Administrator', messages.roles.admin],
 ];
 
 /** The name of a role on screens. */
@@ -78,11 +79,11 @@ export function permissionMembers({ role, canChangeProtected }: Permissions): Pe
 
 /** The permission for protected environments in words. */
 export function protectedText({ role, canChangeProtected }: Permissions): string {
-  if (role === 'viewer') return 'May look';
-  return role === 'admin' || canChangeProtected ? 'May change' : 'May look';
+  if (role === 'viewer') return messages.protectedAccess.no;
+  return role === 'admin' || canChangeProtected ? messages.protectedAccess.yes : messages.protectedAccess.no;
 }
 
 function protectedHint(role: Role): string {
-  if (role === 'admin') return 'Administrators always may.';
-  return role === 'viewer' ? 'A viewer changes nothing.' : 'Such as production. Asked to confirm each time.';
+  if (role === 'admin') return messages.protectedHints.admin;
+  return role === 'viewer' ? messages.protectedHints.viewer : messages.protectedHints.editor;
 }

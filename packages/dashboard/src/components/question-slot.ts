@@ -1,16 +1,16 @@
-/** The one place on the screen where questions about changes stand. */
+/** The one place on the screen for questions about changes. */
 export interface QuestionSlot<Question> {
   /**
-   * Shows what `pose` makes and resolves with the answer that it is given. When another question comes meanwhile,
-   * nobody can answer this one any more: it resolves with `no`.
+   * Shows the question of `pose` and resolves with its answer. When another question replaces it, it resolves with
+   * `no`.
    */
   readonly ask: <Answer>(pose: Pose<Question, Answer>, no: Answer) => Promise<Answer>;
 }
 
-/** Makes a question; `id` is another for each. */
+/** Creates a question; each has an `id` of its own. */
 type Pose<Question, Answer> = (answer: (answer: Answer) => void, id: number) => Question;
 
-/** Makes the place; `show` is told what stands there, `undefined` for nothing. */
+/** Creates the place; `show` gets the question to show, or `undefined`. */
 export function createQuestionSlot<Question>(
   show: (question: Question | undefined) => void,
 ): QuestionSlot<Question> {
@@ -24,7 +24,7 @@ export function createQuestionSlot<Question>(
       giveWay = giveMineWay;
       show(pose(resolve, ++lastId));
       const answer = await promise;
-      // Otherwise another question stands there.
+      // Otherwise another question has replaced it.
       if (giveWay === giveMineWay) {
         giveWay = undefined;
         show(undefined);

@@ -6,6 +6,7 @@ import { useLeaveGuard } from '../shell/leave-guard.ts';
 import { Button } from './button.tsx';
 import { copyText } from './copy.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
+import { messages } from './messages.ts';
 
 /**
  * Shows a secret that the server will not tell again. It stands nowhere but in the state of who renders this, so keep
@@ -30,9 +31,9 @@ export function SecretDialog({
   const [isCopied, setCopied] = useState(false);
   const [isWarned, setWarned] = useState(false);
   const shown = useRef<HTMLElement>(null);
-  useLeaveGuard(true, `The ${what} is shown this once. Without a copy of it you have to make another.`);
+  useLeaveGuard(true, messages.secret.leave(what));
   useKeepOpen(shown, keep);
-  /** A browser's own way back, as on a telephone, closes a native dialog at the second try: it is opened again. */
+  /** The Back gesture of phones closes a native dialog at the second try: opens it again. */
   function keep(): void {
     setWarned(true);
     const dialog = shown.current?.closest('dialog');
@@ -42,7 +43,7 @@ export function SecretDialog({
     <Dialog title={title} onClose={keep} isQuestion className="w-[min(42rem,calc(100vw-2rem))]">
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
         <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
-        <span>Copy the {what} now: it is shown this once, and nobody can look it up later.</span>
+        <span>{messages.secret.warning(what)}</span>
       </p>
       <div className="mt-3 flex flex-wrap items-center gap-2">
         <code
@@ -54,23 +55,23 @@ export function SecretDialog({
         </code>
         <Button data-autofocus kind="primary" onClick={() => void copyText(secret).then(setCopied)}>
           {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
-          {isCopied ? 'Copied' : `Copy the ${what}`}
+          {isCopied ? messages.copied : messages.secret.copy(what)}
         </Button>
       </div>
       {children}
       {isWarned && (
         <p role="alert" className="mt-4 text-danger">
-          Once closed, the {what} is gone from this page. Say that you saved it, and it closes.
+          {messages.secret.saveFirst(what)}
         </p>
       )}
       <DialogActions>
-        <Button onClick={onClose}>I saved it</Button>
+        <Button onClick={onClose}>{messages.secret.done}</Button>
       </DialogActions>
     </Dialog>
   );
 }
 
-/** Escape would close a native dialog at the second press whatever the page says. Questions above it keep theirs. */
+/** Browsers close a native dialog at the second Escape, even if the page prevents it. Dialogs above keep their Escape. */
 function useKeepOpen(content: RefObject<HTMLElement | null>, onTry: () => void): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
@@ -83,7 +84,7 @@ function useKeepOpen(content: RefObject<HTMLElement | null>, onTry: () => void):
   });
 }
 
-/** Whether a key was pressed in another dialog, which then stands above the one with `content`. */
+/** Whether a key was pressed in another dialog, above the one with `content`. */
 function isAbove(target: EventTarget | null, content: Element | null): boolean {
   const dialog = target instanceof Element ? target.closest('dialog') : null;
   return dialog !== null && dialog !== content?.closest('dialog');

@@ -49,10 +49,10 @@ export function stateText(state: FlagState | null | undefined): string {
   ].join(', ');
 }
 
-/** A member of a flag's state that is another in two states. */
+/** A member of a flag's state that differs between two states. */
 type StateField = 'presence' | 'switch' | 'value' | 'rollout';
 
-/** How each is called on a screen. */
+/** Their names on screens. */
 export const STATE_FIELD_NAMES: Readonly<Record<StateField, string>> = {
   presence: 'only in one',
   switch: 'switch',
@@ -60,7 +60,7 @@ export const STATE_FIELD_NAMES: Readonly<Record<StateField, string>> = {
   rollout: 'rollout',
 };
 
-/** In what two states differ. */
+/** The differences of two states. */
 export function differingFields(
   one: FlagState | null | undefined,
   other: FlagState | null | undefined,
@@ -74,7 +74,7 @@ export function differingFields(
   ];
 }
 
-/** Whether two values are written alike; the order of members counts, as it does for readers. */
+/** Whether two values have the same JSON; the order of members counts, as it does for readers. */
 function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

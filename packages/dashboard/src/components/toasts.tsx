@@ -5,11 +5,11 @@ import X from 'lucide-react/icons/x';
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { IconButton } from './button.tsx';
 
-/** A message at the edge of the screen that goes by itself. */
+/** A message at the edge of the screen that closes by itself. */
 export interface Toast {
   readonly kind: 'done' | 'problem' | 'news';
   readonly title: string;
-  /** What it is about, as a cell of the list: a newer message about the same takes its place. */
+  /** What it is about, as a cell of the list: a newer message about the same replaces it. */
   readonly about?: string;
   /** More than the title, as the proof of delivery. */
   readonly detail?: ReactNode;
@@ -80,26 +80,26 @@ function ToastCard({
 }: {
   toast: Shown;
 }) {
-  const [isHeld, setHeld] = useState(false);
+  const [isPaused, setPaused] = useState(false);
   const leftMs = useRef(durationMs);
   useEffect(() => {
-    if (isHeld) return;
+    if (isPaused) return;
     const start = performance.now();
     const timer = setTimeout(() => dismiss(id), leftMs.current);
     return () => {
       clearTimeout(timer);
       leftMs.current -= performance.now() - start;
     };
-  }, [id, isHeld]);
+  }, [id, isPaused]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: while somebody points at it or is in it, it must not go away
+    // biome-ignore lint/a11y/noStaticElementInteractions: it must stay while it is hovered or focused
     <div
       role={kind === 'problem' ? 'alert' : undefined}
       className="pointer-events-auto flex w-full animate-enter items-start gap-2.5 rounded-lg border border-line bg-raised p-3 shadow-pop"
-      onMouseEnter={() => setHeld(true)}
-      onMouseLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onMouseEnter={() => setPaused(true)}
+      onMouseLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
     >
       {ICONS[kind]}
       <div className="min-w-0 flex-1">

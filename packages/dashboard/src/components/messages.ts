@@ -1,0 +1,46 @@
+/** The sentences of the design system. */
+export const messages = {
+  copied: 'Copied',
+  copyBlocked: "This browser doesn't let the page copy. Select the text and copy it.",
+  noResults: 'No matches',
+  anyStatus: 'Any status',
+
+  secret: {
+    leave: (what: string) => `The ${what} is shown only once. Without a copy you have to create a new one.`,
+    warning: (what: string) => `Copy the ${what} now. It is shown only once and cannot be recovered.`,
+    copy: (what: string) => `Copy ${what}`,
+    saveFirst: (what: string) => `Save the ${what} before closing.`,
+    done: "Done, I've saved it",
+  },
+
+  password: {
+    capsLock: 'Caps Lock is on.',
+    show: 'Show characters',
+    hide: 'Hide characters',
+    rule: (least: number) => `At least ${least} characters. A short phrase works best.`,
+    tooShort: (missing: number) =>
+      `Too short: add ${missing} more ${missing === 1 ? 'character' : 'characters'}.`,
+    isEmail: "Don't use your email address.",
+  },
+
+  roles: {
+    viewer: 'Sees everything, changes nothing.',
+    editor: 'Changes flags, their states and schedules.',
+    admin: 'Also projects, environments, keys, tokens and people.',
+  },
+  protectedAccess: { yes: 'Can change', no: 'View only' },
+  protectedHints: {
+    admin: 'Administrators always can.',
+    viewer: "Viewers can't change anything.",
+    editor: 'Such as production. Each change asks for confirmation.',
+  },
+
+  expiry: {
+    label: 'Expires',
+    never: 'Never',
+    days: (days: number) => `In ${days} days`,
+    year: 'In a year',
+    date: 'On a date…',
+    past: 'Pick a future date.',
+  },
+} as const;
