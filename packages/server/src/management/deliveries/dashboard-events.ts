@@ -115,7 +115,7 @@ export interface DashboardEvent {
 const MAX_STATES_LENGTH = 64 * 1024;
 
 /** The event as bytes of the stream. */
-export function encodeEvent({ name, data }: DashboardEvent): Uint8Array {
+function encodeEvent({ name, data }: DashboardEvent): Uint8Array {
   return encoder.encode(event(name, writeJson(data)));
 }
 

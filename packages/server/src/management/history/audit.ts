@@ -84,7 +84,7 @@ async function idsOf(
 }
 
 /** Adds the names of projects and environments to entries, where they still exist. */
-export async function withNames(
+async function withNames(
   reader: StoreReader,
   entries: readonly AuditEntry[],
 ): Promise<readonly NamedAuditEntry[]> {

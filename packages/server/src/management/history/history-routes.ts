@@ -148,7 +148,7 @@ function linesOf(entries: readonly NamedAuditEntry[], reader: Actor): string {
 }
 
 /** An entry as the API returns it to `reader`; only administrators see the client address. */
-export function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
+function entryRecord(entry: NamedAuditEntry, reader: Actor): Writable {
   const { id, seq, operation, actor, ip, note, action, project, environment, target, before, after, at } =
     entry;
   const what = {
@@ -270,6 +270,6 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
 }
 
 /** A difference as the API returns it. */
-export function differenceRecord({ before, after, ...place }: RevertDifference) {
+function differenceRecord({ before, after, ...place }: RevertDifference) {
   return { ...place, before: rawJson(before), after: rawJson(after) };
 }

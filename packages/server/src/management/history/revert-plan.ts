@@ -287,7 +287,7 @@ export function readTexts(text: string | undefined): Partial<Pick<Flag, 'descrip
 }
 
 /** The appearance of an environment in an entry of the audit log, read as {@link readTexts} does. */
-export function readAppearance(
+function readAppearance(
   text: string | undefined,
 ): Partial<Pick<Environment, 'protected' | 'color' | 'position'>> {
   const { protected: isProtected, color, position } = readObject(text);
@@ -300,7 +300,7 @@ export function readAppearance(
 }
 
 /** A deleted flag in an entry of the audit log; `undefined` when the entry does not hold all of it. */
-export function readDeletedFlag(
+function readDeletedFlag(
   text: string | undefined,
 ): { readonly flag: Omit<Flag, 'projectId' | 'key'>; readonly states: ArchivedStates } | undefined {
   const { description, tags, owner } = readTexts(text);

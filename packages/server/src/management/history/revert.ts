@@ -142,7 +142,7 @@ export function unrevertible({ entries }: AuditedOperation): string | undefined 
 }
 
 /** Carries out the plan, with one change in each environment. `forbidden`, `confirmation_required`. */
-export async function applyRevert(
+async function applyRevert(
   context: ManagementContext,
   actor: Actor,
   transaction: StoreTransaction,

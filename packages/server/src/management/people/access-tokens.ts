@@ -11,10 +11,10 @@ import { type Written, writeDone, writeRecord } from '../write.ts';
 import { endLinks } from './operators.ts';
 
 /** The prefix of every access token, for people and secret scanners. */
-export const ACCESS_TOKEN_PREFIX = 'hat_';
+const ACCESS_TOKEN_PREFIX = 'hat_';
 
 /** The name of the token from the settings. */
-export const ADMIN_NAME = 'admin';
+const ADMIN_NAME = 'admin';
 
 /** Longest text that is looked up as a token; an admin token from the settings may have any form. */
 const MAX_TOKEN_LENGTH = 512;

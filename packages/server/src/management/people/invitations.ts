@@ -243,7 +243,7 @@ export interface OfferedLink {
 export type LinkFacts = Pick<Invitation, 'kind' | 'email' | 'role' | 'canChangeProtected' | 'createdBy'>;
 
 /** Creates a link's record and its secret; nothing is stored yet. */
-export function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
+function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {
   const createdAt = context.now();
   const expiresAt = createdAt + INVITATION_LIFETIME[facts.kind];
   const token = INVITATION_PREFIX + formatSecret(context.randomBytes(32));
@@ -262,7 +262,7 @@ export function inspectInvitation(context: PeopleContext, token: string): Promis
 }
 
 /** Does the same as {@link inspectInvitation} in a transaction. */
-export async function openInvitation(
+async function openInvitation(
   context: PeopleContext,
   people: PeopleReader,
   token: string,

@@ -4,7 +4,7 @@ import { lifetimeMembers, seqMember, TimeSchema } from '../api/schemas.ts';
 import { MAX_TEXT } from '../rules.ts';
 
 /** A role. */
-export const RoleSchema = z.enum(ROLES).openapi('Role');
+const RoleSchema = z.enum(ROLES).openapi('Role');
 
 /** A person's e-mail. */
 export const EmailSchema = z

@@ -6,7 +6,7 @@ import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 
 /** The length of a password, in characters. */
-export const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
+const PASSWORD_LENGTH = { least: 12, most: 200 } as const;
 
 /** Argon2id with 19 MiB and two rounds: the minimum that OWASP recommends. `memoryCost` in KiB. */
 const ARGON2: Bun.Password.Argon2Algorithm = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 };

@@ -185,7 +185,7 @@ export function readSteps(text: string, path = 'changes'): readonly ScheduledSte
 }
 
 /** The steps as the text that {@link readSteps} reads, each value as its writer sent it. */
-export function writeSteps(steps: readonly ScheduledStep[]): string {
+function writeSteps(steps: readonly ScheduledStep[]): string {
   return writeJson(
     steps.map((step) => {
       if ('state' in step) return { key: step.key, state: new RawJson(step.state ?? 'null') };
