@@ -18,7 +18,7 @@ export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared'] as const;
 export type Engine = (typeof ENGINES)[number];
 
 /** The log message with which a node says that it has lost the log. */
-const LOSS_MESSAGE = 'the change log is out of reach';
+const LOSS_MESSAGE = 'the change log is unreachable';
 
 /** How long a node may take to be ready, on a machine that a campaign keeps busy. */
 const STARTS_WITHIN_MS = 60_000;

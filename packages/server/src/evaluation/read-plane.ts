@@ -81,7 +81,7 @@ export class ReadPlane {
       environmentGone: (id) => this.hub.closeEnvironment(id),
       keyGone: (id) => this.hub.closeKey(id),
       malformed: (record) => {
-        this.#log.error(record, 'a stored record cannot be read and counts as absent');
+        this.#log.error(record, 'a stored record cannot be read and is treated as missing');
         this.#notify((observer) => observer.malformed?.(record));
       },
     });
@@ -144,7 +144,7 @@ export class ReadPlane {
       this.#log.error({ reason: cause.message }, 'the database cannot be used; streams are closed');
     } else {
       const details = cause instanceof StoreOutage ? { reason: cause.message } : { err: cause };
-      this.#log.warn(details, 'the change log is out of reach; streams are closed and it is tried again');
+      this.#log.warn(details, 'the change log is unreachable; streams are closed, retrying');
     }
     this.#firstAttempt.resolve(false);
   }
@@ -152,7 +152,7 @@ export class ReadPlane {
   #onStillLost(cause: Error, attempts: number): void {
     const needsHelp = cause instanceof StorageError;
     const level = attempts % WARN_EVERY !== 0 ? 'debug' : needsHelp ? 'error' : 'warn';
-    const message = needsHelp ? 'the database still cannot be used' : 'the change log is still out of reach';
+    const message = needsHelp ? 'the database still cannot be used' : 'the change log is still unreachable';
     this.#log[level]({ reason: cause.message, attempts }, message);
   }
 

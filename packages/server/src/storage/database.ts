@@ -70,13 +70,13 @@ export class ReadOnlyDatabaseError extends StoreOutage {}
 
 /**
  * Refuses texts that would not be read back as they were written: with the character U+0000, which PostgreSQL cannot
- * store, or with half of a surrogate pair, which has no UTF-8. JSON texts write both as escapes. `invalid_argument`.
+ * store, or with an unpaired surrogate, which has no UTF-8. JSON texts write both as escapes. `invalid_argument`.
  */
 export function checkTexts(parameters: readonly Parameter[]): void {
   for (const parameter of parameters) {
     if (typeof parameter !== 'string') continue;
     if (parameter.includes('\0')) throw unfit('the character U+0000');
-    if (!parameter.isWellFormed()) throw unfit('half of a surrogate pair, such as "\\ud800"');
+    if (!parameter.isWellFormed()) throw unfit('an unpaired surrogate, such as "\\ud800"');
   }
 }
 

@@ -190,10 +190,7 @@ export class SqlTransaction extends FlagTransaction implements StoreTransaction 
   async #insert<Row>(what: string, text: string, parameters: readonly Parameter[]): Promise<Row> {
     const [row] = await this.#sql.query<Row>(text, parameters);
     if (row !== undefined) return row;
-    throw new ServiceError(
-      'already_exists',
-      `There is already ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}: choose another name.`,
-    );
+    throw new ServiceError('already_exists', `The ${what} already exists: choose another name.`);
   }
 
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {

@@ -159,7 +159,7 @@ export class Follower {
     const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
     if (loaded.changeId !== '' && !(await isInHistory(session, loaded))) {
-      throw this.#broken(`the snapshot's row ${loaded.seq} is a different one in the log`);
+      throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
     }
     this.#options.catalog.load(contents);
     this.#mustReload = false;

@@ -23,7 +23,7 @@ export function authenticate(context: EvaluationContext, request: Request): KeyE
 export function findKey(context: EvaluationContext, request: Request): KeyEntry {
   // A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by.
   if (!context.freshness.canRead())
-    throw unavailable('This node has no current flags yet; try again shortly.');
+    throw unavailable('This node has no current flags yet: try again shortly.');
   const key = context.catalog.keys.authenticate(request.headers.get(SERVICE_KEY_HEADER));
   if (key === undefined) {
     throw new ServiceError(
@@ -51,7 +51,7 @@ export function openEnvironment(context: EvaluationContext, key: KeyEntry, name:
   if (environment === undefined) {
     throw new ServiceError(
       'environment_not_found',
-      'This key opens no environment of that name: check the name, or the environments the key was issued for.',
+      'This environment does not exist, or this key cannot read it: check the name, or the environments the key was issued for.',
     );
   }
   return environment;

@@ -63,7 +63,7 @@ export function evaluationRoutes(context: EvaluationContext): Routes {
     refuseTooManyStreams(context, key.id);
     if (!context.freshness.canStream()) {
       throw unavailable(
-        'This node cannot follow the changes at the moment; try again shortly, or on another node.',
+        'This node cannot follow the change log at the moment: try again shortly, or on another node.',
       );
     }
     server.timeout(request, 0);

@@ -114,7 +114,7 @@ describe('bodies', () => {
     ['', 'is empty'],
     ['{"name":"a"', 'not valid JSON'],
     ["{'name':'a'}", 'not valid JSON'],
-    ['null', 'The body is not right'],
+    ['null', 'The body is not valid'],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'nested deeper than 64'],
     [`{"name":"${'a'.repeat(1024 * 1024)}"}`, 'larger than 1048576 bytes'],
     [`{"name":"a","${'n'.repeat(5000)}":1}`, 'unknown member'],
@@ -178,7 +178,7 @@ describe('routing', () => {
 
   test('a slash in a name stays in the name', async () => {
     const answer = await app.call('GET', '/api/projects/a%2Fflags');
-    expect(answer.json.message).toContain('no project "a/flags"');
+    expect(answer.json.message).toContain('The project "a/flags" does not exist');
   });
 
   test('HEAD answers as GET does, without a body', async () => {

@@ -38,7 +38,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
   const noteFailure = (err: unknown, message: string) =>
     log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   const uses = new TokenUses(context, (error) =>
-    noteFailure(error, 'the last use of an access token was not noted'),
+    noteFailure(error, 'the last use of an access token was not recorded'),
   );
 
   const admitToken = async (header: string, caller: Caller): Promise<Admission> => {
@@ -54,7 +54,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const session = await verifySession(context, id);
     if (session === undefined) throw notSignedIn();
     noteSessionUse(context, session.session, (error) =>
-      noteFailure(error, 'the last use of a session was not noted'),
+      noteFailure(error, 'the last use of a session was not recorded'),
     );
     const { permissions, ...actor } = operatorActor(session.operator, caller);
     return {
@@ -172,7 +172,7 @@ function requireSafeType({ headers, body }: Request): void {
   if (body === null || headers.get('Content-Length') === '0') return;
   const [type = ''] = (headers.get('Content-Type') ?? '').split(';');
   if (SAFE_TYPES.includes(type.trim().toLowerCase())) return;
-  throw invalid('The body must say that it is JSON: send "Content-Type: application/json".');
+  throw invalid('The request must declare its body as JSON: send "Content-Type: application/json".');
 }
 
 /** Notes the address of each caller. `X-Forwarded-For` counts only with `trustProxy`. */

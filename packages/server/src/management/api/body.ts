@@ -80,7 +80,7 @@ function sentenceOf(
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
     return `${place} is missing: expected ${issue.expected}.`;
   }
-  return `${place} is not right: ${issue.message.replace(/^Invalid input: /, '')}.`;
+  return `${place} is not valid: ${issue.message.replace(/^Invalid input: /, '')}.`;
 }
 
 function deeper(

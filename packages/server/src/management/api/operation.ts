@@ -125,7 +125,7 @@ function readQuery(request: Request): Record<string, string> {
   const seen = new Set<string>();
   for (const name of parameters.keys()) {
     if (seen.has(name)) {
-      throw invalid(`The query parameter ${quote(name)} is given more than once: give it once.`);
+      throw invalid(`The query parameter ${quote(name)} appears more than once: send it once.`);
     }
     seen.add(name);
   }

@@ -30,7 +30,7 @@ export const FlagKeySchema = z
 export const ErrorBodySchema = z
   .object({
     error: z.string().openapi({ enum: [...ERROR_CODES] }),
-    message: z.string().openapi({ description: 'What was wrong and what would be right.' }),
+    message: z.string().openapi({ description: 'What is wrong with the request and how to fix it.' }),
     docs: z.string().openapi({ description: 'The documentation page of the code.' }),
   })
   .openapi('Error');

@@ -148,7 +148,7 @@ describe('the events for screens', () => {
       ['change', { seq: 5, kind: 'project.deleted', ...rest }],
     ]);
     // What was unknown before the node began to follow has its name too.
-    expect(() => node.watch('shop')).toThrow('No project has that name');
+    expect(() => node.watch('shop')).toThrow('This project does not exist');
   });
 
   test('a change of a row that does not know who made it names nobody', async () => {

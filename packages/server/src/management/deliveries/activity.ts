@@ -116,7 +116,7 @@ export class Activity implements DeliveryReader {
       throw new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
     }
     if (project !== undefined && this.#parts.catalog.projectId(project) === undefined) {
-      const message = 'No project has that name: check the name, or create it.';
+      const message = 'This project does not exist: check the name, or create it.';
       throw new ServiceError('project_not_found', message);
     }
     this.#presenceBoard.resend();

@@ -92,12 +92,12 @@ function readFlag(text: string, path: string, environments: ReadonlySet<string>)
 function readText(text: string, path: string): string {
   const data: unknown = JSON.parse(text);
   if (typeof data === 'string') return data;
-  throw invalid(`${at(path)} must be a text.`);
+  throw invalid(`${at(path)} must be a string.`);
 }
 
 function readTexts(text: string, path: string): readonly string[] {
   const elements = elementsOf(text);
-  if (elements === undefined) throw invalid(`${at(path)} must be a list of texts.`);
+  if (elements === undefined) throw invalid(`${at(path)} must be a list of strings.`);
   return elements.map((element, index) => readText(element, `${path}[${index}]`));
 }
 

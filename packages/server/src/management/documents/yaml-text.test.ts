@@ -30,7 +30,7 @@ test.each([
   ['a: 1\nb: [,,', 'not valid YAML in line 2, column 6 (UNEXPECTED_TOKEN)'],
   ['a: 1\n---\nb: 2', 'more than one YAML document'],
   ['a: .inf', '.inf, which JSON cannot express'],
-  ['? [a]\n: 1', 'name is not a text'],
+  ['? [a]\n: 1', 'name is not a string'],
   ['a: &a [*a]', 'nested deeper'],
   ['a: &a 1\nb: &a 2', 'anchor "a" twice'],
   ['a: *a', 'no anchor before it'],

@@ -114,7 +114,7 @@ async function tokensOf(text: string): Promise<readonly CST.Token[]> {
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > LIMITS.lexemes) {
-      throw invalid(`The document has more than ${LIMITS.lexemes} pieces of YAML: send it as JSON.`);
+      throw invalid(`The document has more than ${LIMITS.lexemes} YAML tokens: send it as JSON.`);
     }
     for (const token of withoutErrors(parser.next(lexeme))) tokens.push(token);
     if (count % LEXEMES_AT_ONCE === 0) await setImmediate();
@@ -189,7 +189,7 @@ function nameOf(key: unknown): string {
     if (typeof key.value === 'string') return JSON.stringify(key.value);
     if (key.source !== undefined) return JSON.stringify(key.source);
   }
-  throw invalid('The document has a member whose name is not a text: JSON cannot express it.');
+  throw invalid('The document has a member whose name is not a string: JSON cannot express it.');
 }
 
 function scalarText(node: unknown): string {

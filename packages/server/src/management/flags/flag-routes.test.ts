@@ -53,10 +53,10 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     [{ key: '__proto__' }, 'cannot be a flag key'],
     [{ key: 'a', tags: ['x', 'x'] }, 'contains a tag twice'],
     [{ key: 'a', tags: [' x'] }, 'a tag is'],
-    [{ key: 'a', tags: 'x' }, '"tags" is not right'],
+    [{ key: 'a', tags: 'x' }, '"tags" is not valid'],
     [{ key: 'a', description: 'x'.repeat(2001) }, 'at most 2000'],
     [{ key: 'a', description: 'a\0b' }, 'U+0000'],
-    [{ key: 'a', description: 'a\ud800b' }, 'half of a surrogate pair'],
+    [{ key: 'a', description: 'a\ud800b' }, 'an unpaired surrogate'],
     [{ key: 'a', states: { production: { enabled: 'yes' } } }, '"states.production.enabled"'],
     [
       { key: 'a', states: { production: { enabled: true, rolloutPct: 101 } } },

@@ -50,7 +50,10 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
           .enum(ARCHIVED_CHOICES)
           .default('false')
           .openapi({ description: 'Flags in use (`false`), archived ones (`true`), or all.' }),
-        q: z.string().optional().openapi({ description: 'Found in key, description, tags or owner.' }),
+        q: z
+          .string()
+          .optional()
+          .openapi({ description: 'Text to find in the key, description, tags or owner.' }),
         tag: z.string().optional().openapi({ description: 'An exact tag.' }),
         owner: z.string().optional().openapi({ description: 'An exact owner.' }),
       }),

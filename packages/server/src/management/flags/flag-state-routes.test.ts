@@ -117,7 +117,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
     test.each([
       ['PUT', '{"enabled":true,"on":1}', 'unknown member "on"'],
       ['PUT', '{"value":1}', '"enabled" is missing'],
-      ['PUT', '{"enabled":null}', '"enabled" is not right'],
+      ['PUT', '{"enabled":null}', '"enabled" is not valid'],
       ['PUT', '{"enabled":true,"rolloutPct":12.3456}', 'three decimals'],
       ['PUT', `{"enabled":true,"value":"${'x'.repeat(65_536)}"}`, 'at most 65536'],
       ['PUT', `{"enabled":true,"value":${'['.repeat(33)}${']'.repeat(33)}}`, 'at most 32 levels'],
@@ -247,7 +247,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       [{ changes: [{ key: 'a' }] }, '"changes[0].state'],
       [
         { changes: [{ key: 'a', state: { enabled: 1 } }] },
-        '"changes[0].state.enabled" is not right: expected boolean',
+        '"changes[0].state.enabled" is not valid: expected boolean',
       ],
       [
         { changes: [{ key: 'a', state: { enabled: true, x: 1 } }] },

@@ -97,7 +97,7 @@ export function revokeAccessToken(
     if (token === undefined) {
       throw new ServiceError(
         'not_found',
-        `No access token has the id ${quote(id)}: list the tokens to find it.`,
+        `The access token with the id ${quote(id)} does not exist: list the tokens to find it.`,
       );
     }
     if (token.revokedAt !== undefined) return;

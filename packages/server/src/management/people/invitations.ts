@@ -107,7 +107,7 @@ export function revokeInvitation(context: PeopleContext, actor: Actor, id: strin
     if (invitation === undefined) {
       throw new ServiceError(
         'not_found',
-        `No open invitation has the id ${quote(id)}: list the invitations to find it.`,
+        `The open invitation with the id ${quote(id)} does not exist: list the invitations to find it.`,
       );
     }
     await people.revokeInvitation(invitation, now);

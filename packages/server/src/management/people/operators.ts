@@ -85,7 +85,10 @@ export async function endLinks(
 export async function findOperator(people: PeopleReader, id: string): Promise<Operator> {
   const operator = await people.operator(id);
   if (operator !== undefined) return operator;
-  throw new ServiceError('not_found', `No operator has the id ${quote(id)}: list the operators to find it.`);
+  throw new ServiceError(
+    'not_found',
+    `The operator with the id ${quote(id)} does not exist: list the operators to find it.`,
+  );
 }
 
 async function requireAnotherAdmin(people: PeopleReader, operator: Operator): Promise<void> {

@@ -41,7 +41,7 @@ export const OperatorRecordSchema = z
 export const SessionSchema = z
   .object({
     signedIn: z.boolean(),
-    setupNeeded: z.boolean().openapi({ description: 'Whether there is no operator yet.' }),
+    setupNeeded: z.boolean().openapi({ description: '`true` until the first operator exists.' }),
     operator: z.object(identityMembers).optional(),
     expiresAt: TimeSchema.optional().openapi({
       description: 'When the session ends if it is not used again.',

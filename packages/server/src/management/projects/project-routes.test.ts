@@ -33,9 +33,9 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
     [{ name: '-a' }, 'beginning with'],
     [{ name: '' }, '1 to 64'],
     [{ name: 'a'.repeat(65) }, '1 to 64'],
-    [{ name: 1 }, '"name" is not right: expected string'],
+    [{ name: 1 }, '"name" is not valid: expected string'],
     [{}, '"name" is missing'],
-    [[], 'The body is not right: expected object'],
+    [[], 'The body is not valid: expected object'],
     [{ name: 'a', color: 'red' }, 'unknown member "color"'],
   ])('the project %j is refused', async (body, sentence) => {
     const { status, json } = await app.call('POST', '/api/projects', { body });
@@ -47,7 +47,7 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
     const { name, path } = await app.project();
     expect((await app.call('POST', '/api/projects', { body: { name } })).json.error).toBe('already_exists');
     const twice = await app.call('POST', `${path}/environments`, { body: { name: 'staging' } });
-    expect(twice.json.message).toStartWith('There is already an environment "staging"');
+    expect(twice.json.message).toStartWith('The environment "staging" already exists');
     expect((await app.call('DELETE', path)).status).toBe(200);
     expect((await app.call('GET', path)).json.error).toBe('project_not_found');
     expect((await app.call('DELETE', path)).status).toBe(404);

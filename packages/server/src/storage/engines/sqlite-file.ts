@@ -104,7 +104,7 @@ function claim(sqlite: Sqlite, path: string): void {
   if (mark === APPLICATION_ID) return;
   if (mark !== 0 || pragma(sqlite, 'SELECT count(*) FROM sqlite_master') !== 0) {
     throw new StorageError(
-      `${path} is the database of another program: name a file that does not exist yet, or one made by Halyard.`,
+      `${path} is the database of another program: name a file that does not exist yet, or one created by Halyard.`,
     );
   }
   sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -149,8 +149,8 @@ export function refuseNetworkFileSystem(type: number, path: string): void {
 
 /** What an operator can do about an error code, by code of the operating system or of SQLite. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ['EACCES', 'this user may not write there: give it the folder (chown) or choose another one'],
-  ['EPERM', 'this user may not write there: give it the folder (chown) or choose another one'],
+  ['EACCES', 'this user cannot write there: change the owner of the folder (chown) or choose another folder'],
+  ['EPERM', 'this user cannot write there: change the owner of the folder (chown) or choose another folder'],
   ['EROFS', 'the file system is read-only: mount it writable or choose another folder'],
   ['ENOSPC', 'the disk is full: free some space'],
   ['ENOTDIR', 'a part of the path is a file: choose another folder'],
@@ -158,7 +158,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['SQLITE_CANTOPEN', 'the file or its folder cannot be opened for writing: check who owns them'],
   [
     'SQLITE_NOTADB',
-    'it is not an SQLite database: name a file that does not exist yet, or one made by Halyard',
+    'it is not an SQLite database: name a file that does not exist yet, or one created by Halyard',
   ],
   ['SQLITE_CORRUPT', 'the file is damaged: restore it from a backup'],
   ['SQLITE_FULL', 'the disk is full: free some space'],

@@ -93,8 +93,8 @@ describe('opening an SQLite database', () => {
     mkdirSync(folder.file('closed'), { mode: 0o555 });
     await Bun.write(folder.file('read-only.db'), '');
     chmodSync(folder.file('read-only.db'), 0o444);
-    await asOrdinaryUser(() => refused(folder.file('closed/halyard.db'), /may not write there.*chown/));
-    await asOrdinaryUser(() => refused(folder.file('read-only.db'), /may not write there/));
+    await asOrdinaryUser(() => refused(folder.file('closed/halyard.db'), /cannot write there.*chown/));
+    await asOrdinaryUser(() => refused(folder.file('read-only.db'), /cannot write there/));
   });
 
   test('versions of SQLite that can corrupt a database are refused', () => {
