@@ -42,7 +42,7 @@ export class EventStream {
           onGone(this);
         },
       },
-      // A mark of zero, so that what is queued is the mark's deficit: Bun sets memory aside for a larger one, 7 KiB
+      // With a high-water mark of 0, `-desiredSize` is the number of queued bytes. For a larger mark Bun reserves 7 KiB
       // for each stream (bench/streams.ts).
       new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
     );
