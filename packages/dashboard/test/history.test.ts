@@ -26,7 +26,7 @@ describe('the history', () => {
     await page.waitForURL(/environment=production.*q=checkout|q=checkout.*environment=production/);
     await page.getByText('changed 2 flags').waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByText('rolloutPct').waitFor();
+    await page.getByText('Rollout', { exact: true }).waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('checkout');
     expect(await page.getByLabel('Environment', { exact: true }).inputValue()).toBe('production');
     expect(await page.getByText('changed 2 flags').count()).toBe(0);
@@ -77,7 +77,10 @@ describe('the history', () => {
       .first()
       .click();
     const dialog = page.getByRole('dialog', { name: /^Revert change \d+\?$/ });
-    await dialog.getByRole('region', { name: 'What is restored' }).getByText('rolloutPct').waitFor();
+    await dialog
+      .getByRole('region', { name: 'What is restored' })
+      .getByText('Rollout', { exact: true })
+      .waitFor();
     await check();
     await dialog.getByLabel('Note').fill('Too many complaints');
     await dialog.getByRole('button', { name: 'Revert', exact: true }).click();

@@ -2,15 +2,15 @@ import ArrowRight from 'lucide-react/icons/arrow-right';
 import { useState } from 'react';
 import type { Json } from '../../api/types.ts';
 import { diffFields, type FieldChange } from './diff-fields.ts';
-import { messages } from './messages.ts';
+import { fieldNames, messages } from './messages.ts';
 
-/** How many members are shown at first. */
+/** How many fields are shown at first. */
 const FEW = 8;
 
 /** Longer values are cut at first. */
 const LONG = 160;
 
-/** The members in which two versions differ, old and new side by side; `undefined` is no version. */
+/** The fields that differ between two versions, old and new side by side. `undefined`: there is no such version. */
 export function FieldDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
   const [isWhole, setWhole] = useState(false);
   const changes = diffFields(before, after);
@@ -46,7 +46,7 @@ export function FieldDiff({ before, after }: { before: Json | undefined; after: 
 function Line({ change: { path, before, after }, isWhole }: { change: FieldChange; isWhole: boolean }) {
   return (
     <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
-      {path !== '' && <span className="font-mono break-all text-ink-3">{path}</span>}
+      {path !== '' && <FieldName path={path} />}
       <Side value={before} isWhole={isWhole} side="before" />
       <ArrowRight
         size={12}
@@ -56,6 +56,20 @@ function Line({ change: { path, before, after }, isWhole }: { change: FieldChang
       />
       <Side value={after} isWhole={isWhole} side="after" />
     </li>
+  );
+}
+
+/** The readable name of a recorded field. A path inside its value stays as it is in the JSON. */
+function FieldName({ path }: { path: string }) {
+  const end = path.search(/[.[]/);
+  const name = end === -1 ? path : path.slice(0, end);
+  const label = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined;
+  if (label === undefined) return <span className="font-mono break-all text-ink-3">{path}</span>;
+  return (
+    <span className="break-all text-ink-3">
+      {label}
+      {end !== -1 && <span className="font-mono">{path.slice(end)}</span>}
+    </span>
   );
 }
 

@@ -1,4 +1,29 @@
-/** What people read in entries of the audit log, and when they revert a change. */
+/** How screens name the fields that the audit log records. */
+export const fieldNames: Readonly<Record<string, string>> = {
+  enabled: 'Enabled',
+  value: 'Value',
+  rolloutPct: 'Rollout',
+  description: 'Description',
+  tags: 'Tags',
+  owner: 'Owner',
+  archived: 'Archived',
+  name: 'Name',
+  color: 'Color',
+  position: 'Position',
+  protected: 'Protected',
+  environments: 'Environments',
+  lastFour: 'Last four characters',
+  expiresAt: 'Expires',
+  role: 'Role',
+  canChangeProtected: 'Can change protected environments',
+  kind: 'Kind',
+  dueAt: 'Due',
+  changes: 'Changes',
+  note: 'Note',
+  reason: 'Reason',
+};
+
+/** The texts of entries of the audit log, and of the revert dialog. */
 export const messages = {
   revert: 'Revert',
   revertChange: (seq: number) => `Revert change ${seq}`,
