@@ -151,6 +151,15 @@ describe('the layout of compare', () => {
     }
   }, 60_000);
 
+  test('filters that hide every difference can be cleared', async () => {
+    const { page, check } = await world.open('/projects/shop/compare?q=nothing-like-this&field=value');
+    await page.getByText('No differences match these filters.').waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('1 flag differs').waitFor();
+    expect(new URL(page.url()).search).not.toMatch(/[?&](q|field)=/);
+  }, 60_000);
+
   test('equal environments match', async () => {
     const { page, check } = await world.open('/projects/shop/compare?from=development&to=production');
     await page.getByRole('heading', { name: 'development and production match' }).waitFor();

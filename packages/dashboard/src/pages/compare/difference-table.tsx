@@ -20,6 +20,7 @@ export function DifferenceTable({
   to,
   selected,
   onSelect,
+  onClearFilters,
 }: {
   differences: readonly StateDifference[];
   project: string;
@@ -27,13 +28,15 @@ export function DifferenceTable({
   to: EnvironmentRecord;
   selected: ReadonlySet<string> | undefined;
   onSelect: (selected: ReadonlySet<string>) => void;
+  onClearFilters: () => void;
 }) {
   const [most, setMost] = useState(STEP);
   if (differences.length === 0)
     return (
-      <p className="rounded-lg border border-line bg-surface px-4 py-10 text-center text-ink-2">
-        {messages.noMatches}
-      </p>
+      <div className="rounded-lg border border-line bg-surface px-4 py-10 text-center text-ink-2">
+        <p className="mb-3">{messages.noMatches}</p>
+        <Button onClick={onClearFilters}>{messages.clearFilters}</Button>
+      </div>
     );
   // Copying a flag that `from` lacks removes it, so such flags are only selected one by one.
   const copyable = differences.filter((each) => each.from !== undefined).map(({ key }) => key);

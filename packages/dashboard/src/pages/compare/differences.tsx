@@ -27,7 +27,7 @@ export function Differences({
     from: from.name,
     to: to.name,
   });
-  const [params] = useSearchState();
+  const [params, setParams] = useSearchState();
   const readOnlyReason = useReadOnlyReason()(to);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [copied, setCopied] = useState<readonly string[]>();
@@ -59,6 +59,7 @@ export function Differences({
             project={project}
             selected={readOnlyReason === undefined ? selected : undefined}
             onSelect={setSelected}
+            onClearFilters={() => setParams({ q: '', field: '' })}
           />
         </>
       )}

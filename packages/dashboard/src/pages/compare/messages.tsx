@@ -22,7 +22,8 @@ export const messages = {
   anyDifference: 'Any difference',
   count: (shown: number, all: number) =>
     `${shown === all ? '' : `${shown} of `}${all} ${all === 1 ? 'flag differs' : 'flags differ'}`,
-  noMatches: 'No differences match the filters.',
+  noMatches: 'No differences match these filters.',
+  clearFilters: 'Clear filters',
 
   flag: 'Flag',
   differences: 'Differences',
