@@ -19,6 +19,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await check();
       await page.keyboard.press('n');
       const dialog = page.getByRole('dialog', { name: 'New schedule' });
+      expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Environment');
       await dialog.getByLabel('Environment').selectOption('production');
       await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
       await dialog.getByText('Select a flag').waitFor();

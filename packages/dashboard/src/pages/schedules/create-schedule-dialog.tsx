@@ -85,6 +85,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
           {(control) => (
             <select
               {...control}
+              data-autofocus
               value={environment?.name ?? ''}
               onChange={(event) => setDraft({ ...draft, environment: event.target.value })}
             >
