@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { usePersonName } from '../../api/operators.ts';
 import type { EnvironmentRecord, StateRecord } from '../../api/types.ts';
 import { StateJson } from '../../changes/conflict-dialog.tsx';
+import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
@@ -42,7 +43,7 @@ export function SaveBar({
         aria-label={words.reason(name)}
         placeholder={words.reasonHint}
         className={`${INPUT} flex-1 basis-48`}
-        maxLength={1000}
+        maxLength={NOTE_LENGTH}
         autoComplete="off"
         value={note}
         onChange={(event) => onNote(event.target.value)}
