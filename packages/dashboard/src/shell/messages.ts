@@ -19,7 +19,7 @@ export const messages = {
 
   user: {
     account: 'Account',
-    operators: 'Operators',
+    people: 'People',
     tokens: 'Access tokens',
     audit: 'Audit log',
     documentation: 'Documentation',

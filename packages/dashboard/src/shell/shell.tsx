@@ -179,7 +179,7 @@ function UserMenu() {
         {email} · {role}
       </MenuLabel>
       <MenuItem onSelect={() => navigate(links.account)}>{messages.user.account}</MenuItem>
-      <MenuItem onSelect={() => navigate(links.operators)}>{messages.user.operators}</MenuItem>
+      <MenuItem onSelect={() => navigate(links.operators)}>{messages.user.people}</MenuItem>
       <MenuItem onSelect={() => navigate(links.tokens)}>{messages.user.tokens}</MenuItem>
       <MenuItem onSelect={() => navigate(links.audit)}>{messages.user.audit}</MenuItem>
       <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>

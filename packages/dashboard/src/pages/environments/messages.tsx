@@ -9,7 +9,7 @@ const flagStates = (flags: number | undefined) => {
 export const messages = {
   title: 'Environments',
   intro: 'Flags have a separate state per environment. The order here is used everywhere.',
-  readOnly: 'Changing environments and projects',
+  readOnly: 'Managing environments and projects',
   create: 'New environment',
   emptyTitle: 'No environments',
   empty: 'Create one, such as production, to give flags a state that keys can read.',

@@ -3,7 +3,7 @@ export const messages = {
   title: 'Keys',
   intro:
     'Applications read flags with a key. Give each application its own, so that you can revoke one without affecting the others.',
-  readOnly: 'Creating and revoking keys',
+  readOnly: 'Managing keys',
   create: 'New key',
   emptyTitle: 'No keys yet',
   empty: (

@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 export const messages = {
   title: 'People',
   intro:
-    'People who sign in to this dashboard. Halyard sends no email: an invitation is a link that you send yourself.',
-  readOnly: 'Inviting and changing people',
+    "People who sign in to this dashboard. Halyard doesn't send e-mail, so you share each invitation link yourself.",
+  readOnly: 'Managing people',
   inviteCommand: 'Invite someone',
   invite: 'Invite',
 

@@ -136,7 +136,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
       go('projects', messages.header.allProjects, '/?projects'),
       go('account', messages.user.account, links.account),
       go('audit', messages.user.audit, links.audit),
-      go('operators', messages.user.operators, links.operators),
+      go('operators', messages.user.people, links.operators),
       go('tokens', messages.user.tokens, links.tokens),
       {
         id: 'docs',
