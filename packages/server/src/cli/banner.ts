@@ -19,7 +19,7 @@ export interface BannerFacts {
   readonly isReady: boolean;
   /** Whether no operator exists yet. */
   readonly needsOperator: boolean;
-  /** The one-time link for the first administrator, if there is none and the output is for a person. */
+  /** The one-time link for the first administrator, if no operator exists and the output is for a person. */
   readonly setupLink?: string;
   /** The demo project, on the first start only. */
   readonly firstStart?: FirstStart;

@@ -1,4 +1,4 @@
-/** What the exit codes of the command line mean. */
+/** The exit codes of the command line. */
 export const EXIT = {
   ok: 0,
   /** The command failed: no server, an unexpected answer, a failed check. */

@@ -256,7 +256,7 @@ const BUFFERED_FRAME =
 const NO_RESPONSE =
   'no response: a proxy buffers or blocks the stream. Turn off its buffering for /v1/stream.';
 
-/** Returns the response, or a sentence that says why there is none. The body of a 2xx response is discarded. */
+/** Returns the response, or a sentence that explains the failure. The body of a 2xx response is discarded. */
 async function get(url: string, path: string, key?: string): Promise<Response | string> {
   try {
     const headers: Record<string, string> = key === undefined ? {} : { [SERVICE_KEY_HEADER]: key };

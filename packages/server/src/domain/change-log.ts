@@ -10,7 +10,7 @@ export const CHANGE_KINDS = [
   'records.changed',
 ] as const;
 
-/** The kind of a change-log row. Only `flags.changed` makes a revision and a frame. */
+/** The kind of a change-log row. Only `flags.changed` creates a revision and a frame. */
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /** One row of the change log: the truth that every node follows, in order of `seq`, without gaps. */
@@ -32,7 +32,7 @@ export interface LogRow {
   readonly at: number;
 }
 
-/** What `payload` holds once parsed, per kind. */
+/** The parsed `payload`, per kind. */
 export interface ChangePayload {
   'project.created': { readonly name: string };
   'project.deleted': Record<string, never>;
@@ -62,7 +62,7 @@ export interface Cursor {
 
 /** The whole state at one point of the log, as stored. `unknown` marks columns that may be damaged. */
 export interface Snapshot {
-  /** Where the log stood: follow it from here. */
+  /** The end of the log in this snapshot: follow it from here. */
   readonly cursor: Cursor;
   readonly projects: readonly { readonly id: string; readonly name: string }[];
   /** Those that exist now. */
@@ -102,7 +102,7 @@ export interface LogPage {
 
 /** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
 export interface LogSession {
-  /** The heartbeat: where the log ends. `pushed` says whether wake-ups arrive; where they do not, the follower polls. */
+  /** The heartbeat: the end of the log. `pushed`: whether wake-ups arrive; without them the follower polls. */
   head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
   /** The next rows after `seq`; at least one if it exists. */
   read(afterSeq: number): Promise<LogPage>;

@@ -49,14 +49,14 @@ export interface DeliveryTotals {
 export type StreamCount = Pick<StreamPresence, 'environmentId' | 'keyId' | 'streams'>;
 
 /**
- * Where receipts and presence are kept, for all nodes to see. Nothing here is a change: no log row, no audit row, and
+ * Where receipts and presence are kept, for all nodes to read. Writes are not changes: no log row, no audit row, and
  * losses are accepted. Failures reject with the engine's error.
  */
 export interface DeliveryStore {
   saveReceipts(receipts: readonly DeliveryReceipt[]): Promise<void>;
   /** The receipts of the changes from one row of the log to another, both included. */
   receipts(fromSeq: number, toSeq: number): Promise<readonly DeliveryReceipt[]>;
-  /** A change with its receipts; `undefined` where it has none or they were pruned. */
+  /** A change with its receipts; `undefined` if it has none or they were pruned. */
   delivery(seq: number): Promise<Delivery | undefined>;
   /** The newest changes of a project that have receipts, newest first. */
   deliveries(projectId: string, limit: number): Promise<readonly Delivery[]>;
@@ -70,7 +70,7 @@ export interface DeliveryStore {
   prune(now: number): Promise<void>;
 }
 
-/** What the management side reads of a {@link DeliveryStore}. */
+/** The reads of a {@link DeliveryStore} that management uses. */
 export type DeliveryReader = Pick<DeliveryStore, 'delivery' | 'deliveries' | 'presence'>;
 
 /** A node without a report for this long no longer counts, in milliseconds. */
@@ -93,7 +93,7 @@ export function totalOf(
   return { streams, seen, slowestMs, nodes };
 }
 
-/** How far a change has got on this node. Of `streams`, those neither `seen` nor `closed` have not taken it yet. */
+/** The delivery of a change on this node. Of `streams`, those neither `seen` nor `closed` have not taken it yet. */
 export interface DeliveryProgress {
   readonly seq: number;
   readonly environmentId: string;
@@ -103,8 +103,8 @@ export interface DeliveryProgress {
   readonly seen: number;
   /** Streams that ended before they were seen to take it. */
   readonly closed: number;
-  /** Milliseconds from the commit until the slowest of the seen had it; 0 while none has. */
+  /** Milliseconds from the commit until the slowest of `seen` took the frame; 0 while none has. */
   readonly slowestMs: number;
-  /** Nothing more will be counted. */
+  /** Whether the counts are final. */
   readonly isSettled: boolean;
 }

@@ -2,13 +2,13 @@ import type { ErrorCode } from '@halyard/protocol';
 
 /** Extras of a {@link ServiceError}. */
 export interface ServiceErrorOptions extends ErrorOptions {
-  /** Seconds after which trying again makes sense; becomes the `Retry-After` header. */
+  /** Seconds to wait before a retry; becomes the `Retry-After` header. */
   readonly retryAfterSeconds?: number;
 }
 
 /**
  * A refusal with a specified code. Thrown where the rule is broken, translated once in `http/errors.ts`.
- * The message says what was wrong and what would be right; it never holds a key, a flag value or SQL.
+ * The message says what is wrong and how to fix it; it never contains a key, a flag value or SQL.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';

@@ -7,13 +7,13 @@ export const ROLES = ['viewer', 'editor', 'admin'] as const;
  */
 export type Role = (typeof ROLES)[number];
 
-/** What an operation is allowed to do. */
+/** The permissions of an operation's actor. */
 export interface Permissions {
   readonly role: Role;
   /** Whether the states of protected environments may be changed. Administrators always may. */
   readonly canChangeProtected: boolean;
   /**
-   * Names of the protected environments that this very request was confirmed for. `all` for programs: a confirmation
+   * Names of the protected environments that this request confirms. `all` for programs: a confirmation
    * guards against a slip of the hand.
    */
   readonly confirmed: 'all' | readonly string[];
@@ -139,7 +139,7 @@ export interface PeopleTransaction extends PeopleReader {
   insertSession(session: Session, operator: Operator): Promise<void>;
   /** Records a sign-out, unless the session does not exist. */
   deleteSession(digest: string, operator: Operator): Promise<void>;
-  /** Ends the operator's sessions, save the one of digest `except`. */
+  /** Ends the operator's sessions, except the one with the digest `except`. */
   deleteSessionsOf(operator: Operator, except?: string): Promise<void>;
   insertInvitation(invitation: Invitation, digest: string): Promise<void>;
   /** Marks the link used; `false` when it was used or revoked before. */

@@ -13,7 +13,7 @@ export function rawJson(text: string | undefined): RawJson | undefined {
   return text === undefined ? undefined : new RawJson(text);
 }
 
-/** What {@link writeJson} takes: JSON data with raw pieces in it. Maps become objects; absent members are left out. */
+/** Input of {@link writeJson}: JSON data with raw pieces in it. Maps become objects; absent members are left out. */
 export type Writable =
   | RawJson
   | string

@@ -33,7 +33,7 @@ export interface Settlement {
   readonly outcome?: string;
 }
 
-/** The keys of the flags that a schedule changes; none where its text is damaged. */
+/** The keys of the flags that a schedule changes; empty if its text is damaged. */
 export function scheduledKeys({ changes }: Pick<Schedule, 'changes'>): readonly string[] {
   try {
     const steps: unknown = JSON.parse(changes);

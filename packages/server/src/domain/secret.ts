@@ -5,7 +5,7 @@ export function digestOf(secret: string): string {
   return Bun.SHA256.hash(secret, 'hex');
 }
 
-/** Whether two secrets are equal, in a time that says nothing about where they differ. */
+/** Whether two secrets are equal; the time taken does not reveal where they differ. */
 export function isSameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digestOf(a), 'hex'), Buffer.from(digestOf(b), 'hex'));
 }

@@ -25,7 +25,7 @@ export interface StoreReader {
   environment(projectId: string, name: string): Promise<Environment | undefined>;
   flags(projectId: string): Promise<readonly Flag[]>;
   flag(projectId: string, key: string): Promise<Flag | undefined>;
-  /** What the states of an archived flag were, by environment id; empty for one that is not archived. */
+  /** The states of an archived flag, by environment id; empty for a flag that is not archived. */
   archivedStates(flag: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates>;
   states(environmentId: string): Promise<readonly StoredState[]>;
   state(environmentId: string, flagKey: string): Promise<StoredState | undefined>;
@@ -37,7 +37,7 @@ export interface StoreReader {
   audit(filter: AuditFilter): Promise<readonly AuditEntry[]>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
-  /** What `text` is found in, whatever the case of its letters; the best come first, at most `limit`. */
+  /** Searches for `text`, ignoring case; returns the best hits first, at most `limit`. */
   search(text: string, limit: number): Promise<readonly SearchHit[]>;
 }
 
@@ -95,7 +95,7 @@ export interface StoreTransaction extends StoreReader {
   /** Removes the environment's states; the name may be used again. */
   deleteEnvironment(environment: Environment): Promise<void>;
   /**
-   * Locks the environment until commit and gives its current record, so that what is read next cannot change.
+   * Locks the environment until commit and returns its current record, so that later reads stay true.
    * Several environments are locked in order of their ids. `undefined` when it does not exist.
    */
   lockEnvironment(id: string): Promise<Environment | undefined>;
@@ -108,7 +108,7 @@ export interface StoreTransaction extends StoreReader {
   updateEnvironment(environment: Environment): Promise<void>;
   /** Inserts the flag, or replaces its description, tags and owner. No revision, no frame. */
   putFlag(flag: Flag): Promise<void>;
-  /** Inserts flags that the project has none of, many in each statement; otherwise as {@link putFlag}. */
+  /** Inserts flags that the project does not have, many per statement; otherwise as {@link putFlag}. */
   insertFlags(flags: readonly Flag[]): Promise<void>;
   /** Removes the flag from the project; its states must have been removed through {@link changeStates}. */
   deleteFlag(flag: Flag): Promise<void>;
@@ -119,23 +119,23 @@ export interface StoreTransaction extends StoreReader {
   archiveFlag(flag: Flag, archived: { readonly at: number; readonly states: ArchivedStates }): Promise<void>;
   /** Ends the archiving of the flag and forgets what its states were. */
   restoreFlag(flag: Flag): Promise<void>;
-  /** Inserts a flag that was deleted, archived where it was archived then. */
+  /** Inserts a deleted flag again, archived if it was archived. */
   recreateFlag(flag: Flag, states: ArchivedStates): Promise<void>;
   /**
    * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
-   * state as it is are dropped; when none is left nothing is written. Locks the environment if that is not done.
-   * Gives the environment's revision afterwards and which flags changed. What is scheduled for a flag that loses its
-   * state is canceled, as it is when the flag is archived or deleted: it must not reappear by itself.
+   * state unchanged are dropped; without any other, nothing is written. Locks the environment if it is not locked.
+   * Returns the new revision of the environment and the changed flags. Schedules for a flag that loses its state are
+   * canceled, as when the flag is archived or deleted: the state must not reappear by itself.
    */
   changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
   insertKey(key: ProjectKey, digest: string): Promise<void>;
-  /** Marks the key revoked. A key that already is stays as it is. */
+  /** Marks the key revoked. A revoked key stays as it is. */
   revokeKey(key: ProjectKey, at: number): Promise<void>;
   insertAccessToken(token: AccessToken, digest: string): Promise<void>;
   revokeAccessToken(token: AccessToken, at: number): Promise<void>;
 }
 
-/** What {@link StoreTransaction.changeStates} did. */
+/** The result of {@link StoreTransaction.changeStates}. */
 export interface StatesChanged {
   readonly revision: number;
   /** Keys whose state changed; empty for a no-op. */
@@ -173,12 +173,12 @@ export interface Store {
 /** The kinds of search hits, in the order of equally good ones. */
 export const SEARCH_KINDS = ['project', 'environment', 'flag', 'key'] as const;
 
-/** What was found. */
+/** One search result. */
 export interface SearchHit {
   readonly kind: (typeof SEARCH_KINDS)[number];
   /** Name of its project, or its own. */
   readonly project: string;
-  /** What it is called: a name, or a flag's key. */
+  /** The name, or a flag's key. */
   readonly name: string;
   /** A project key's id. */
   readonly id?: string;

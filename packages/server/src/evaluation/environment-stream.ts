@@ -5,7 +5,7 @@ import type { Catalog } from './catalog/catalog.ts';
 import type { Hub } from './streaming/hub.ts';
 import { streamAnswer } from './v1/answers.ts';
 
-/** What streams are opened from. */
+/** The parts of a node that open streams. */
 export interface StreamParts {
   readonly catalog: Catalog;
   readonly hub: Hub;

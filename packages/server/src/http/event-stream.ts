@@ -1,7 +1,7 @@
 /** Frames that may wait for a reader whatever their size. They are kept by reference, so all readers share them. */
 const FRAMES_HELD = 8;
 
-/** What an {@link EventStream} is opened with. */
+/** Options of an {@link EventStream}. */
 export interface EventStreamOptions {
   /** Bytes a reader may leave unread before it is cut; more where a few frames need more. */
   readonly maxQueuedBytes: number;

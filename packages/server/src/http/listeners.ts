@@ -32,7 +32,7 @@ export type Fallback = (
   server: Server<undefined>,
 ) => Response | undefined | Promise<Response | undefined>;
 
-/** What the listeners of a node serve. A node that only serves reads has no management plane. */
+/** The parts that the listeners of a node serve. A read-only node has no management plane. */
 export interface ListenerParts {
   /** The routes of the evaluation interface. */
   readonly evaluation: Routes;
@@ -63,7 +63,7 @@ export interface ListenersOptions {
 export class Listeners {
   /** Where this machine reaches the evaluation interface. */
   readonly url: string;
-  /** Where it reaches management, when that is another address. */
+  /** Where it reaches management, if that has its own address. */
   readonly managementUrl?: string;
   readonly #main: Server<undefined>;
   readonly #second: Server<undefined> | undefined;
@@ -137,7 +137,7 @@ export class Listeners {
   }
 }
 
-/** What one listener serves. */
+/** The parts that one listener serves. */
 interface Served {
   readonly routes: Routes;
   readonly health: Routes;

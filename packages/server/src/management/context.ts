@@ -1,6 +1,6 @@
 import type { Store } from '../domain/store.ts';
 
-/** What the management commands need of their node. */
+/** The parts of the node that management commands use. */
 export interface ManagementContext {
   readonly store: Store;
   /** Resolves once this node has applied the change-log row `seq`, so that the writer reads its own write. */

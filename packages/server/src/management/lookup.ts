@@ -61,7 +61,7 @@ export async function lockAll(
   return byName(locked);
 }
 
-/** In the order of their names, in which a change goes through them; a preview of it as well. */
+/** Sorted by name: changes, and previews of them, visit environments in this order. */
 export function byName(environments: readonly Environment[]): readonly Environment[] {
   return environments.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

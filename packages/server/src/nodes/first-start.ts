@@ -6,7 +6,7 @@ import { createDemo, type FirstStart, prepareFirstOperator } from '../management
 import { offerSetup } from '../management/people/invitations.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 
-/** What {@link prepareFirstStart} needs to know. */
+/** Options of {@link prepareFirstStart}. */
 export interface FirstStartParts {
   readonly config: Config;
   readonly people: PeopleContext;
@@ -17,7 +17,7 @@ export interface FirstStartParts {
   readonly isReady: () => boolean;
 }
 
-/** What a first start found and created. */
+/** The result of a first start. */
 export interface PreparedStart {
   /** Whether the first operator is still missing. */
   needsOperator: boolean;

@@ -15,7 +15,7 @@ const PRUNE_MS = 3_600_000;
 const FIRST_PRUNE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What the housekeeping works on. */
+/** The parts of the node that housekeeping uses. */
 export interface HousekeepingParts {
   /** Its keys are used by requests, and by each open stream. */
   readonly plane: Pick<ReadPlane, 'catalog' | 'hub'>;

@@ -12,7 +12,7 @@ export interface RunningNode {
   readonly dashboardUrl: string;
   /** Whether it has its data and follows every change; not while the database is away. */
   isReady(): boolean;
-  /** What the first start created; its secrets are shown once. */
+  /** The records that the first start created; their secrets are shown once. */
   prepared(): PreparedStart;
   /** Drains and stops: unready, streams closed spread over the drain window, requests finished. Safe to call twice. */
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ const LAST_WRITES_MS = 1000;
 
 /** One step of a shutdown. */
 export interface ShutdownStep {
-  /** What failed, should it fail; for the log. */
+  /** The name in the log if the step fails. */
   readonly name: string;
   /** `brief` steps write to the database, and are given up after a second. */
   readonly kind?: 'brief';

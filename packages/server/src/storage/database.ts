@@ -48,7 +48,7 @@ export interface WriteTransaction extends Queryable {
 /** The follower's session: one connection that carries the wake-ups, the heartbeat and the reads of the log. */
 export interface FeedConnection extends Queryable {
   /**
-   * The heartbeat: where the log ends, asked on this very session, within two seconds or it rejects. `pushed` tells
+   * The heartbeat: reads the end of the log on this session, and rejects after two seconds. `pushed` says
    * whether wake-ups arrive here; behind a transaction pooler or on a standby they do not, and the follower polls.
    */
   head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
@@ -65,7 +65,7 @@ export class CommitUncertainError extends Error {
   override readonly name = 'CommitUncertainError';
 }
 
-/** The database takes no writes for now, like a standby that has not been promoted. */
+/** The database is read-only for now, like a standby that has not been promoted. */
 export class ReadOnlyDatabaseError extends StoreOutage {}
 
 /**

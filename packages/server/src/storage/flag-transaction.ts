@@ -24,7 +24,7 @@ export class FlagTransaction extends SqlReader {
   /** The environments that this transaction has locked, as they are now. */
   readonly #locked = new Map<string, Environment>();
 
-  /** Writes through `sql` and records it in `journal`; `now` gives epoch milliseconds. */
+  /** Writes through `sql` and records it in `journal`; `now` returns epoch milliseconds. */
   constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
     super(sql);
     this.#sql = sql;

@@ -59,7 +59,7 @@ export async function changeIdAt(queryable: Queryable, seq: number): Promise<str
   return row?.changeId;
 }
 
-/** What {@link pruneLog} must keep; it removes a row only when both limits allow it. */
+/** The limits of {@link pruneLog}; it removes a row only when both allow it. */
 export interface PruneOptions {
   /** Epoch milliseconds; rows from this time on are kept. */
   readonly olderThan: number;
@@ -98,7 +98,7 @@ async function firstKept(database: Database, options: PruneOptions): Promise<num
 
 /**
  * Reads everything that reads are served from in one snapshot of the database, so that `cursor` and the rows belong
- * together. Nothing is checked here: the catalog checks each row, so that a damaged one only affects
+ * together. Rows are not checked here: the catalog checks each one, so that a damaged row only affects
  * itself.
  */
 export function loadSnapshot(database: Database): Promise<Snapshot> {

@@ -72,7 +72,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       revoked_at BIGINT,
       last_used_at BIGINT
     )`,
-    // The logs outlive what they tell of: no references.
+    // The logs outlive the records they mention, so they have no foreign keys.
     `CREATE TABLE change_log (
       seq BIGINT NOT NULL PRIMARY KEY,
       change_id TEXT NOT NULL UNIQUE,
@@ -110,12 +110,12 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE environments ADD COLUMN position BIGINT NOT NULL DEFAULT 0',
     `ALTER TABLE flags ADD COLUMN owner TEXT NOT NULL DEFAULT ''`,
     'ALTER TABLE flags ADD COLUMN archived_at BIGINT',
-    // What the flag's states were, by environment id, while it is archived.
+    // The states of an archived flag, by environment id.
     'ALTER TABLE flags ADD COLUMN archived_states TEXT',
-    // Who wrote the state, or the row: the actor's name; empty in older ones.
+    // The name of the actor who wrote the state or the row; empty in older ones.
     `ALTER TABLE flag_states ADD COLUMN updated_by TEXT NOT NULL DEFAULT ''`,
     `ALTER TABLE change_log ADD COLUMN actor TEXT NOT NULL DEFAULT ''`,
-    // The last seq of the operation that an entry belongs to; NULL in older entries, which stand for themselves.
+    // The last seq of the operation that an entry belongs to; NULL in older entries: each is an operation alone.
     'ALTER TABLE audit_log ADD COLUMN operation_seq BIGINT',
     'CREATE INDEX audit_log_by_operation ON audit_log (operation_seq)',
     `ALTER TABLE access_tokens ADD COLUMN role TEXT NOT NULL DEFAULT 'admin'`,
@@ -172,7 +172,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     'CREATE INDEX scheduled_changes_by_status ON scheduled_changes (status, due_at)',
     'CREATE INDEX scheduled_changes_by_project ON scheduled_changes (project_id, due_at)',
-    // What each node saw of a change: how many of its streams took the frame, and how soon. Bounded by housekeeping.
+    // How many streams of each node took the frame of a change, and how soon. Bounded by housekeeping.
     `CREATE TABLE delivery_receipts (
       seq BIGINT NOT NULL,
       node_id TEXT NOT NULL,

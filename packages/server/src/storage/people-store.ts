@@ -24,7 +24,7 @@ class Full {
   }
 }
 
-/** What is written about people beside the log, over either engine. */
+/** Writes about people outside the log, on either engine. */
 export class SqlPeopleStore implements PeopleStore {
   readonly #database: Database;
 

@@ -93,7 +93,7 @@ export class SqlPeopleReader implements PeopleReader {
 }
 
 function withFlag<T extends { canChangeProtected: boolean }>({ canChangeProtected, ...row }: RowOf<T>): T {
-  // `T`: what `RowOf` takes from it, this puts back: the absent members and the boolean.
+  // `T`: this reverses `RowOf`, which changed the absent members and the boolean.
   const members = withoutNulls<object>(row);
   return { ...members, canChangeProtected: canChangeProtected !== 0 } as T;
 }
@@ -230,7 +230,7 @@ export async function insertInvitation(
   );
 }
 
-/** What the audit log keeps of an operator. */
+/** An operator as the audit log keeps it. */
 function textOf({ name, role, canChangeProtected }: Operator): string {
   return JSON.stringify({ name, role, canChangeProtected });
 }

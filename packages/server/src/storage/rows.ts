@@ -7,7 +7,7 @@ import type { Parameter, Queryable } from './database.ts';
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
 const ROWS_PER_STATEMENT = 200;
 
-/** What {@link insertRows} writes. */
+/** Input of {@link insertRows}. */
 export interface RowsToInsert {
   readonly table: string;
   readonly columns: readonly string[];
@@ -72,7 +72,7 @@ export function writeArchivedStates(states: ArchivedStates): string {
   return writeJson(new Map([...states].map(([id, state]) => [id, new RawJson(state)])));
 }
 
-/** Reads what {@link writeArchivedStates} wrote; an absent or damaged text gives no states. */
+/** Reads what {@link writeArchivedStates} wrote; an absent or damaged text counts as no states. */
 export function parseArchivedStates(text: string | undefined): ReadonlyMap<string, StateText> {
   if (text === undefined) return new Map();
   try {

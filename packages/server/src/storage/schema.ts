@@ -10,7 +10,7 @@ import { MIGRATIONS } from './migrations.ts';
 /** The schema this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** What a migration changed. A new database comes from version 0. */
+/** The result of a migration. A new database comes from version 0. */
 export interface Migrated {
   readonly from: number;
   readonly to: number;
@@ -29,7 +29,7 @@ export interface MigrateOptions {
  * that many nodes may start together. Writes nothing when the schema is current, so a read-only standby works.
  * Returns what this call migrated, or `undefined` when the schema was current or another node was faster.
  * Rejects with {@link StorageError} when a newer program has been here, and with {@link ReadOnlyDatabaseError} on a
- * standby of a database that is still to be migrated: trying again helps once the primary has been.
+ * standby of a database that is not migrated yet: a retry succeeds once the primary is migrated.
  */
 export async function migrate(
   database: OpenDatabase,

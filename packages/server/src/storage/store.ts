@@ -49,7 +49,7 @@ export class SqlStore implements Store {
         return committed;
       });
     } catch (error) {
-      // `T`: only the line above makes one, from this very `work`.
+      // `T`: only the line above assigns it, from this `work`.
       if (error instanceof NothingWritten) return { result: error.result as T };
       if (!(error instanceof CommitUncertainError) || attempt === undefined) throw error;
       if (await this.#isCommitted(attempt.journal, error)) return attempt.committed;

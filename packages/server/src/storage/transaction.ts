@@ -17,7 +17,7 @@ export class SqlTransaction extends FlagTransaction implements StoreTransaction 
   readonly #journal: Journal;
   readonly #now: () => number;
 
-  /** Writes through `sql` and records it in `journal`; `now` gives epoch milliseconds. */
+  /** Writes through `sql` and records it in `journal`; `now` returns epoch milliseconds. */
   constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
     super(sql, journal, now);
     this.#sql = sql;
@@ -175,7 +175,7 @@ export class SqlTransaction extends FlagTransaction implements StoreTransaction 
     }
   }
 
-  /** A revived environment has lost its flags, which makes a new revision. */
+  /** A revived environment has lost its flags, which is a new revision. */
   async #reviveEnvironment(projectId: string, name: string, appearance: readonly Parameter[]) {
     const [revived] = await this.#rows<EnvironmentRow>(
       `UPDATE environments SET deleted_at = NULL, revision = revision + 1, protected = $3, color = $4,

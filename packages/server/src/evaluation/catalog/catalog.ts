@@ -4,7 +4,7 @@ import type { StateOperation } from '../../domain/project.ts';
 import { KeyIndex } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
 
-/** What a catalog is filled from: a {@link Snapshot} without its place in the log. */
+/** The contents of a catalog: a {@link Snapshot} without its cursor. */
 export type CatalogContents = Omit<Snapshot, 'cursor'>;
 
 /** Events of the catalog that concern open streams. Called in the turn in which the change is applied. */

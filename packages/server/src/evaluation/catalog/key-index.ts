@@ -1,7 +1,7 @@
 import type { StoredKey } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
 
-/** What a request needs to know of its key. */
+/** The facts about a key that requests need. */
 export interface KeyEntry {
   /** Public id; safe in logs. */
   readonly id: string;
@@ -17,7 +17,7 @@ export interface KeyEntry {
 
 /** Headers longer than any key are refused before they are hashed. */
 const MAX_KEY_LENGTH = 256;
-/** How long an expired key is remembered: as far as a clock may have been wrong and still be set right, in ms. */
+/** How long an expired key is kept, in ms, in case the clock was ahead and is corrected. */
 const REMEMBER_MS = 86_400_000;
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -63,7 +63,7 @@ export class KeyIndex {
     this.#byDigest.delete(digest);
   }
 
-  /** Forgets every key of a project and gives their ids. */
+  /** Removes every key of a project and returns their ids. */
   removeProject(projectId: string): readonly string[] {
     const removed: string[] = [];
     for (const [digest, entry] of this.#byDigest) {

@@ -3,7 +3,7 @@ import { REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
 /** A body with its header fields, shared by all answers. */
 export interface Representation {
   readonly bytes: Uint8Array;
-  /** Strong entity tag, quoted. Made from the bytes, so every node gives the same one. */
+  /** Strong entity tag, quoted. Computed from the bytes, so that every node returns the same one. */
   readonly etag: string;
   /** The header fields of every answer with this body; kept, because building them costs more than the rest. */
   readonly headers: Headers;

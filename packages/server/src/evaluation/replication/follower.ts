@@ -47,7 +47,7 @@ export class HistoryBrokenError extends Error {
 
 /**
  * Keeps one catalog in step with the log: loads a snapshot, then applies row after row, cursor + 1 or not at all.
- * Wake-ups only say when to look; the log is the truth, and a heartbeat on the same session proves that nothing was
+ * Wake-ups are only hints; the log is the truth, and a heartbeat on the same session proves that nothing was
  * missed. When the session fails, the listener is called at once, and the follower retries until it is closed.
  */
 export class Follower {

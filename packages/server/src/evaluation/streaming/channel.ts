@@ -4,7 +4,7 @@ import type { DeliveryWatch, SentChange } from './delivery-watch.ts';
 /** Subscribers written to in one turn of the event loop; between turns reads are answered. */
 const SLICE = 400;
 
-/** What a {@link Subscriber} is opened with. */
+/** Options of a {@link Subscriber}. */
 export interface SubscriberOptions extends EventStreamOptions {
   readonly keyId: string | undefined;
   readonly environmentId: string;
@@ -59,7 +59,7 @@ export class Channel {
   }
 
   /**
-   * Sends the frame to all current subscribers. This queue has no limit of its own: the hub's `room` keeps it short.
+   * Sends the frame to all current subscribers. The queue is unbounded here: the hub's `room` keeps it short.
    */
   broadcast(round: Round): void {
     this.#deliveries.push({ ...round, subscribers: [...this.subscribers], next: 0 });

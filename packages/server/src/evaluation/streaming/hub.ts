@@ -113,7 +113,7 @@ export class Hub {
     const channel = this.#channels.get(environment.id);
     if (channel === undefined) return;
     const frame = environment.frame();
-    // What the round holds in memory until its end: the bytes, and the list of its subscribers.
+    // The round holds this much memory until its end: the bytes, and the list of its subscribers.
     const held = frame.length + channel.subscribers.size * REFERENCE_BYTES;
     this.#heldBytes += held;
     channel.broadcast({ bytes: frame, change, onOver: () => this.#release(held) });

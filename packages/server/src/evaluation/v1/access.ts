@@ -17,7 +17,7 @@ export function authenticate(context: EvaluationContext, request: Request): KeyE
 }
 
 /**
- * Finds the key of a request as it is at this moment. Every cause of refusal gives one and the same error: missing,
+ * Finds the key of a request as it is now. Every cause of refusal has the same error: missing,
  * unknown, expired, revoked, doubled, oversized, damaged. (Spec: Authentication 1, 4)
  */
 export function findKey(context: EvaluationContext, request: Request): KeyEntry {
@@ -41,7 +41,7 @@ export function environmentName(request: Request): string {
 }
 
 /**
- * Opens an environment with a key. One that does not exist and one that the key was not issued for are the same to
+ * Opens an environment with a key. A missing environment and one outside the key's scope look the same to
  * the caller. (Spec: Authentication 5)
  */
 export function openEnvironment(context: EvaluationContext, key: KeyEntry, name: string): LiveEnvironment {

@@ -12,7 +12,7 @@ export interface EvaluationSettings {
   readonly corsOrigins?: readonly string[];
 }
 
-/** What the evaluation interface answers from. */
+/** The parts of a node that the evaluation API uses. */
 export interface EvaluationContext extends Pick<ReadPlane, 'catalog' | 'hub' | 'freshness' | 'counters'> {
   readonly docsUrl: string;
   readonly log: Logger;

@@ -15,7 +15,7 @@ export type Handler<Path extends string> = (
   server: Server<undefined>,
 ) => Response | Promise<Response>;
 
-/** What one path answers to: per method, the name the metrics count it under and the handler. */
+/** The methods of one path, each with its name in the metrics and its handler. */
 export type Methods<Path extends string> = Partial<
   Record<'GET' | 'POST', { readonly operation: EvaluationOperation; readonly handler: Handler<Path> }>
 >;
@@ -56,7 +56,7 @@ function otherMethod(context: EvaluationContext, request: Request, allowed: read
   return context.corsOrigins.size === 0 ? refusal : allowOrigin(context, request, refusal);
 }
 
-/** Wraps a handler: gives it the request's id, translates what it throws, counts its answer. */
+/** Wraps a handler: passes it the request's id, translates what it throws, counts its answer. */
 function observed<Path extends string>(
   context: EvaluationContext,
   operation: EvaluationOperation,

@@ -29,7 +29,7 @@ export function evaluationRoutes(context: EvaluationContext): Routes {
     '/v1/stream': endpoint<'/v1/stream'>(context, { GET: { operation: 'stream', handler: openStream } }),
     '/v1/*': unknownPath(context),
   };
-  // `Routes`: `Bun.serve` gives each route the requests of its own path only.
+  // `Routes`: `Bun.serve` sends each route only the requests of its path.
   return routes as Routes;
 
   function readAll(request: Request, requestId: string): Response {

@@ -83,13 +83,13 @@ export interface ErrorPage {
   /** The HTTP status that the code always comes with. */
   readonly status: number;
   readonly title: string;
-  /** What causes this answer. */
+  /** The cause of this answer. */
   readonly cause: string;
-  /** What the caller can do about it. */
+  /** How the caller can fix it. */
   readonly fix: string;
   /** A request that causes it, and the answer. */
   readonly example: string;
-  /** What a user of the client library sees. */
+  /** How the client library reports it. */
   readonly client: string;
 }
 

@@ -25,7 +25,7 @@ export function isoTimeOr(at: number | undefined): string | undefined {
   return isTime(at) ? isoTime(at) : undefined;
 }
 
-/** What a record of a key or token says beside its members when its times cannot be read. */
+/** `damaged: true` for a key or token whose times cannot be read; otherwise no members. */
 export function damageOf(record: Pick<AccessToken, 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'>) {
   const { createdAt, expiresAt, revokedAt, lastUsedAt } = record;
   const times = [createdAt, expiresAt, revokedAt, lastUsedAt];

@@ -32,7 +32,7 @@ import { authenticate, guardAgainstOtherPages, noteCaller } from './authenticati
 import type { ManagementApp, ManagementEnv } from './management-app.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 
-/** What the management interface is made of. */
+/** The parts of the management API. */
 export interface ManagementAppOptions {
   readonly context: PeopleContext;
   /** A token that works without a record, from the settings. */

@@ -10,7 +10,7 @@ import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '
 import { checkNote } from '../rules.ts';
 import type { ManagementEnv } from './management-app.ts';
 
-/** What authentication needs. */
+/** Options of authentication. */
 export interface AuthenticationOptions {
   readonly context: PeopleContext;
   /** A token that works without a record, from the settings. */
@@ -30,7 +30,7 @@ interface Admission {
 
 /**
  * Requires a valid access token or, without any `Authorization`, a valid session, and notes whose it
- * is. All causes of refusal of either give one identical answer; the secret itself goes nowhere.
+ * is. Every cause of refusal has the same answer, and the secret is never passed on.
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
   const { context, adminToken, log } = options;
@@ -108,7 +108,7 @@ function withNote(actor: Actor, header: string | undefined): Actor {
   return note === '' ? actor : { ...actor, note };
 }
 
-/** Header values arrive as one character per byte. What was sent as UTF-8, as command lines do, is read as such. */
+/** Decodes a header value, which arrives as one character per byte: as UTF-8, which command lines send, if valid. */
 function decodeNote(header: string): string {
   const bytes = Buffer.from(header, 'latin1');
   if (bytes.toString('latin1') !== header) return header;
@@ -120,7 +120,7 @@ function decodeNote(header: string): string {
   }
 }
 
-/** What the guard compares with. */
+/** Options of the guard. */
 export interface OwnPageOptions {
   /** Where people reach this server with a browser. */
   readonly publicUrl: string;

@@ -13,13 +13,13 @@ export function parseBody(text: string, subject: 'body' | 'document' = 'body'): 
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The parser's own message quotes the body, which may hold anything; it goes no further than the cause.
+    // The parser's own message quotes the body, which may contain secrets, so it is only kept as the cause.
     const what = text.trim() === '' ? 'is empty' : 'is not valid JSON';
     throw invalid(`The ${subject} ${what}: expected a JSON object.`, { cause });
   }
 }
 
-/** What `schema` accepts, or `invalid_argument` in one sentence about the first thing that is wrong. */
+/** Parses `data` with `schema`; `invalid_argument` names the first problem in one sentence. */
 export function accept<T>(schema: z.ZodType<T>, data: unknown, what: 'body' | 'query'): T {
   for (const { part, offset } of partsOf(data)) {
     const { success, data: accepted, error } = schema.safeParse(part);

@@ -4,7 +4,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
 
-/** What a management request carries through its handlers. */
+/** The context of a management request. */
 export interface ManagementEnv {
   Variables: {
     requestId: string;

@@ -42,7 +42,7 @@ export function mountOpenApi(app: ManagementApp, version: string): void {
   });
 }
 
-/** The OpenAPI document of everything that is mounted by now, as plain data. */
+/** The OpenAPI document of all operations mounted so far, as plain data. */
 export function openApiDocument(app: ManagementApp, version: string): OpenApiDocument {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',

@@ -12,21 +12,21 @@ import { accept, parseBody } from './body.ts';
 import type { ManagementApp, ManagementEnv } from './management-app.ts';
 import { ErrorBodySchema } from './schemas.ts';
 
-/** Largest body of an operation that does not say otherwise, in bytes. */
+/** Default limit of a body, in bytes. */
 export const DEFAULT_BODY_BYTES = 1024 * 1024;
 
-/** What an operation's body must be. */
+/** The body of an operation. */
 export interface BodyRule<Body> {
   readonly schema: z.ZodType<Body>;
   /** Default {@link DEFAULT_BODY_BYTES}. */
   readonly maxBytes?: number;
-  /** `text`: the handler reads the text on its own, and the schema only describes it. Default `json`. */
+  /** `text`: the handler parses the text itself, and the schema only documents it. Default `json`. */
   readonly reads?: 'json' | 'text';
-  /** Media types in the description. Default JSON alone. The type a caller states is not insisted on. */
+  /** Documented media types. Default: JSON only. The `Content-Type` of a request is not checked against them. */
   readonly mediaTypes?: readonly string[];
 }
 
-/** One operation of the management interface: how it is called, and all that its description says. */
+/** One operation of the management API, with its documentation. */
 export interface Operation<Path extends string, Body, Query> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As OpenAPI writes it, with `{name}` for parameters. */
@@ -38,12 +38,12 @@ export interface Operation<Path extends string, Body, Query> {
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
   readonly body?: BodyRule<Body>;
-  /** Conditional headers that it obeys. */
+  /** Conditional headers that it supports. */
   readonly conditions?: readonly ('If-Match' | 'If-None-Match')[];
-  /** Whether it obeys `X-Confirm-Environment` although it never answers `confirmation_required` as a whole. */
+  /** Whether it reads `X-Confirm-Environment` although it never answers `confirmation_required` as a whole. */
   readonly confirms?: true;
   readonly answer: OperationAnswer;
-  /** Beyond those that every operation has. */
+  /** Errors beyond those of every operation. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -54,11 +54,11 @@ export interface OperationAnswer {
   readonly schema?: z.ZodType;
   /** Default JSON alone. */
   readonly mediaTypes?: readonly string[];
-  /** What the `ETag` header names, where there is one. */
+  /** The meaning of the `ETag` header, if the answer has one. */
   readonly tagOf?: string;
 }
 
-/** One call of an operation, as far as it could be checked without knowing what is stored. */
+/** One call of an operation, checked as far as possible without the database. */
 export interface Call<Path extends string, Body, Query> {
   readonly params: Params<Path>;
   readonly query: Query;
@@ -105,7 +105,7 @@ async function readCall<Path extends string, Body, Query>(
   const body =
     rule === undefined || rule.reads === 'text' ? undefined : accept(rule.schema, parseBody(text), 'body');
   return {
-    // `Params`: the route was made from this very path.
+    // `Params`: the route was created from this path.
     params: context.req.param() as Params<Path>,
     // `Query`, `Body`: without a schema these types are `undefined`, or the handler reads the text itself.
     query: (query === undefined ? undefined : accept(query, readQuery(request), 'query')) as Query,
@@ -175,7 +175,7 @@ export const SECURITY = {
   serviceKey: 'serviceKey',
 } as const;
 
-/** An operation as far as its description goes; `anyone` need not be signed in. */
+/** The documented part of an operation; `anyone` requires no authentication. */
 export type DescribedOperation<Path extends string, Body, Query> = Omit<
   Operation<Path, Body, Query>,
   'role'

@@ -9,7 +9,7 @@ import { z } from '@hono/zod-openapi';
 import { ENVIRONMENT_COLORS } from '../../domain/project.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
 
-// Patterns and lengths are described here and checked by the commands, which say in words what would be right.
+// Patterns and lengths are documented here; the commands check them, with better messages.
 
 /** A time: ISO 8601 with a zone. */
 export const TimeSchema = z.iso
@@ -35,7 +35,7 @@ export const ErrorBodySchema = z
   })
   .openapi('Error');
 
-// The type is true because bodies come from `JSON.parse`, which makes nothing else.
+// The type is true because bodies come from `JSON.parse`, which returns nothing else.
 const ValueSchema = z
   .unknown()
   .optional()
@@ -53,7 +53,7 @@ export const FlagStateSchema = z
   .strictObject({ enabled: z.boolean(), value: ValueSchema, rolloutPct: RolloutSchema.optional() })
   .openapi('FlagState');
 
-/** What to change of a flag's state. */
+/** A change to parts of a flag's state. */
 export const StatePatchSchema = z
   .strictObject({
     enabled: z.boolean().optional(),
@@ -89,7 +89,7 @@ export const dryRunQuery = z.strictObject({
     .openapi({ description: '`true`: return what would change, without changing it.' }),
 });
 
-/** What every answer of a write has beside the record. */
+/** The member that every write adds to its record. */
 export const seqMember = {
   seq: z
     .number()
@@ -98,7 +98,7 @@ export const seqMember = {
     .openapi({ description: 'The number of the change in the change log; absent when nothing changed.' }),
 } as const;
 
-/** What a write answers that leaves no record. */
+/** The answer of a write without a record. */
 export const DoneSchema = z.object(seqMember).openapi('Done');
 
 const Revision = z
@@ -139,7 +139,7 @@ export const StateRecordSchema = z
 /** A flag's state under its key. */
 export const KeyedStateSchema = StateRecordSchema.extend({ key: FlagKeySchema }).openapi('KeyedState');
 
-/** What a write of one state answers. */
+/** The answer of a write of one state. */
 export const StateWrittenSchema = KeyedStateSchema.extend({
   changed: z.boolean().openapi({ description: 'Whether the state changed.' }),
   environmentRevision: Revision,
@@ -162,7 +162,7 @@ export const FlagRecordSchema = z
 /** The name of a key, a token or a person. */
 export const LabelSchema = z.string().openapi({ minLength: 1, maxLength: MAX_TEXT.label });
 
-/** What keys and access tokens have in common. */
+/** The members that keys and access tokens share. */
 export const lifetimeMembers = {
   id: z.string(),
   name: LabelSchema,

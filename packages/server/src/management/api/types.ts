@@ -83,7 +83,7 @@ export type SessionRecord = z.infer<typeof SessionSchema>;
 export type InvitationRecord = z.infer<typeof InvitationRecordSchema>;
 /** An invitation with its link, which is shown once. */
 export type OfferedLink = z.infer<typeof OfferedLinkSchema>;
-/** What a one-time link opens. */
+/** The purpose of a one-time link. */
 export type InvitationFacts = z.infer<typeof LinkSchema>;
 /** An access token without the token itself. */
 export type TokenRecord = z.infer<typeof TokenRecordSchema>;

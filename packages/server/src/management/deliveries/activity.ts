@@ -74,14 +74,14 @@ export class Activity implements DeliveryReader {
     return this.#feed.size;
   }
 
-  /** The node follows the log, and has applied it as far as `seq`. */
+  /** The node follows the log, and has applied it up to `seq`. */
   live(seq: number): void {
     this.#names.load(this.#parts.catalog);
     this.#seq = seq;
     this.#isLive = true;
   }
 
-  /** The node has lost the log: all dashboards are disconnected, so that none shows outdated data. */
+  /** The node has lost the log: all dashboards are disconnected, so that they do not show outdated data. */
   lost(): void {
     this.#isLive = false;
     this.#feed.endAll();
@@ -186,7 +186,7 @@ export class Activity implements DeliveryReader {
 
 /**
  * A name for this process among the nodes of an installation: the host name, for people, and a random part, because
- * several processes may share a host, and because a restarted process has none of the earlier one's streams.
+ * several processes may share a host, and because a restarted process does not have the streams of the earlier one.
  */
 export function newNodeName(): string {
   const random = crypto.getRandomValues(new Uint8Array(4)).toHex();

@@ -103,7 +103,7 @@ export class ReceiptWriter {
     try {
       await store.saveReceipts(receipts);
     } catch (cause) {
-      // A receipt is not worth a retry: the next change makes another one.
+      // A receipt is not worth a retry: the next change writes a new one.
       onDropped(receipts.length, cause);
     }
     this.#writtenSincePrune += receipts.length;

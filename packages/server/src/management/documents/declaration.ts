@@ -12,7 +12,7 @@ import { checkDescription, checkFlagKey, checkName, checkOwner, checkTags } from
 /** The version of the declarative document that this program reads and writes. */
 export const DECLARATION_VERSION = 1;
 
-/** A project's flags as a document says them; what export writes and import reads. */
+/** A project's flags as a document: export writes it, import reads it. */
 export interface Declaration {
   readonly project: string;
   /** The environments it covers, in display order. Others are left alone. */
@@ -101,7 +101,7 @@ function readTexts(text: string, path: string): readonly string[] {
   return elements.map((element, index) => readText(element, `${path}[${index}]`));
 }
 
-/** Puts the place in front of what a rule says. */
+/** Prefixes the message of a rule with the place. */
 function within(path: string, check: () => void): void {
   try {
     check();
@@ -114,7 +114,7 @@ function within(path: string, check: () => void): void {
 export type DeclarationFormat = 'json' | 'yaml';
 
 /**
- * Writes a declaration, sorted by names and keys, so that equal projects give equal bytes. States stand on one line
+ * Writes a declaration, sorted by names and keys, so that equal projects have equal bytes. Each state is on one line
  * each, their values exactly as stored.
  */
 export function writeDeclaration(declaration: Declaration, format: DeclarationFormat): string {

@@ -9,10 +9,10 @@ import { requireChangeOf } from '../permissions.ts';
 import { type Written, writeRecord } from '../write.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 
-/** What an import does with existing data. */
+/** How an import treats existing data. */
 export const IMPORT_POLICIES = ['create-only', 'enforce'] as const;
 
-/** `create-only` adds what is missing; `enforce` makes each listed environment equal to the document. */
+/** `create-only` adds what is missing; `enforce` changes each listed environment to match the document. */
 export type ImportPolicy = (typeof IMPORT_POLICIES)[number];
 
 /** How to import. */
@@ -32,7 +32,7 @@ export interface ImportStep {
   readonly after?: StateText;
 }
 
-/** What an import did, or would do. */
+/** The result of an import, or of its preview. */
 export interface ImportResult {
   readonly projectCreated: boolean;
   readonly environmentsCreated: readonly string[];

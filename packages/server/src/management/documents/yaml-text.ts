@@ -16,7 +16,7 @@ import type { ServiceError } from '../../domain/errors.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 
 /**
- * Deepest nesting and most JSON that a YAML document may stand for; aliases can make little much. A lexeme takes about
+ * Limits on the nesting and the JSON size of a YAML document; aliases can expand a lot. A lexeme takes about
  * 400 bytes of memory while it is read; a flag with three states has about 60.
  */
 const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000, lexemes: 2_000_000 } as const;
@@ -29,7 +29,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
  * Rewrites YAML 1.2 as JSON text. Numbers and quoted texts that are JSON already stay as they are, members keep their
- * order, duplicates included. What JSON cannot say and documents that are no YAML are `invalid_argument`.
+ * order, duplicates included. Invalid YAML, and YAML that JSON cannot express, are `invalid_argument`.
  */
 export async function yamlToJson(text: string): Promise<string> {
   const document = await parse(text);
@@ -44,7 +44,7 @@ export async function yamlToJson(text: string): Promise<string> {
   const write = (node: unknown, depth: number): string => {
     if (depth > LIMITS.depth) throw tooDeep();
     if (++nodes > LIMITS.nodes) throw tooMuch();
-    // Found here rather than by the parser's own search, which goes through the whole document for each alias.
+    // Not the parser's own search, which scans the whole document for each alias.
     if (isAlias(node)) return write(anchoredNode(anchored, node.source), depth + 1);
     if (isNode(node) && node.anchor !== undefined) rememberAnchor(anchored, node.anchor, node);
     if (isSeq(node)) return `[${node.items.map((item) => write(item, depth + 1)).join(',')}]`;
@@ -77,7 +77,7 @@ class NotYaml extends Error {
 async function parse(text: string): Promise<Document> {
   const composer = new Composer({ uniqueKeys: false, prettyErrors: false });
   // The library calls this of every error. It is private there, and can be replaced on the object only.
-  // It catches what is thrown here, and calls again with an error of its own: the first one counts.
+  // It catches errors thrown here and calls again with its own: the first one counts.
   let first: NotYaml | undefined;
   (composer as unknown as { onError: ErrorHandler }).onError = (source, code, _message, isWarning) => {
     if (isWarning === true) return;
@@ -170,7 +170,7 @@ function tooMuch(): ServiceError {
   return invalid('The document is too large once its aliases are expanded.');
 }
 
-/** A text in double quotes that is JSON as it stands, with its own escapes; `undefined` for everything else. */
+/** A double-quoted string that is valid JSON already, escapes included; otherwise `undefined`. */
 function quotedText(node: unknown, source: string): string | undefined {
   if (!isScalar(node) || node.type !== 'QUOTE_DOUBLE' || node.range == null) return undefined;
   const [start, end] = node.range;

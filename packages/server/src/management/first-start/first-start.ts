@@ -12,7 +12,7 @@ import { checkPassword } from '../people/sign-in.ts';
 import { createProject, listProjects } from '../projects/projects.ts';
 import { write } from '../write.ts';
 
-/** What the first start created in an empty database. */
+/** The records that the first start created in an empty database. */
 export interface FirstStart {
   readonly project: string;
   readonly environment: string;

@@ -10,19 +10,19 @@ import { type Written, writeRecord } from '../write.ts';
 import { readable } from './flags.ts';
 import { checkRevision, type ExpectedRevision } from './preconditions.ts';
 
-/** What to copy into the environment of the place. */
+/** A copy into the environment of the place. */
 export interface CopyInput extends EnvironmentPlace {
   /** The environment to copy from. */
   readonly from: string;
   /** Only these flags; every flag without it. */
   readonly keys?: readonly string[];
-  /** What becomes of flags that only the target has. */
+  /** Whether to keep or delete flags that only the target has. */
   readonly extras: 'keep' | 'delete';
   /** Checked against the target's revision. */
   readonly expected: ExpectedRevision;
   /** Checked against the revision of `from`, so that only reviewed states are copied. Absent: not checked. */
   readonly fromRevision?: number;
-  /** `preview` only says what would be done. */
+  /** `preview` computes the result without writing it. */
   readonly mode: 'apply' | 'preview';
 }
 
@@ -33,7 +33,7 @@ export interface CopyStep {
   readonly after?: StateText;
 }
 
-/** What a copy did, or would do. */
+/** The result of a copy, or of its preview. */
 export interface Copied {
   readonly environment: string;
   readonly revision: number;
@@ -145,7 +145,7 @@ export async function findBoth(
   return { from: named(from), to: named(to) };
 }
 
-/** What is different in two environments, by key. */
+/** The states that differ between two environments, by key. */
 export async function differencesOf(
   reader: StoreReader,
   { from, to }: { readonly from: Environment; readonly to: Environment },

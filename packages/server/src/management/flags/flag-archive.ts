@@ -13,7 +13,7 @@ import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
 /** Most flags that one request archives. */
 export const MAX_BULK = 1000;
 
-/** What became of one flag of several. */
+/** The result for one of several flags. */
 export type ArchiveOutcome = { readonly key: string } & (
   | { readonly archived: true; readonly seq?: number }
   | { readonly refusal: ServiceError }

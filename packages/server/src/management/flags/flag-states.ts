@@ -21,7 +21,7 @@ export interface EnvironmentStates {
   readonly states: readonly StoredState[];
 }
 
-/** What a write of one state did. */
+/** The result of writing one state. */
 export interface StateWritten {
   readonly stored: StoredState;
   /** Whether the state changed; writing the same state is not a change. */
@@ -29,7 +29,7 @@ export interface StateWritten {
   readonly environmentRevision: number;
 }
 
-/** What to change of a state; what is absent stays. */
+/** A change to a state; absent members stay unchanged. */
 export interface StatePatch extends Partial<StateParts> {
   readonly unset?: readonly ('value' | 'rolloutPct')[];
 }
@@ -183,7 +183,7 @@ export interface Change extends EnvironmentPlace {
   readonly expected: ExpectedRevision;
 }
 
-/** What a change did. */
+/** The result of a change. */
 export interface ChangeWritten {
   readonly environment: string;
   readonly revision: number;

@@ -14,7 +14,7 @@ export interface FlagWithStates extends Flag {
   readonly states: ReadonlyMap<string, StoredState>;
 }
 
-/** What a new flag is made of. */
+/** The input for a new flag. */
 export interface NewFlag {
   readonly key: string;
   readonly description?: string;
@@ -113,7 +113,7 @@ export function updateFlag(
 }
 
 /**
- * Removes a flag for good: an archived one, or with `inUse` also one that is served, with its states. It is all done or
+ * Removes a flag permanently: an archived one, or with `inUse` also a served one, with its states. All or
  * nothing. `flag_not_found`, `flag_not_archived`, `forbidden`, `confirmation_required`.
  */
 export function deleteFlag(

@@ -2,7 +2,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { invalid } from '../../domain/strict-members.ts';
 
 /**
- * What a write expects, from its `If-Match` and `If-None-Match` headers. Revisions are given as entity tags, as in
+ * Parses the `If-Match` and `If-None-Match` headers of a write. Revisions are entity tags, as in
  * `"12"`; `If-None-Match` takes `*` alone. Anything else is `invalid_argument`. A weak tag matches nothing.
  */
 export function expectedRevision(headers: Headers): ExpectedRevision {

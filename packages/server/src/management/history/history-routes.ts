@@ -253,7 +253,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       },
       answer: {
         status: 200,
-        description: 'What was reverted, or would be.',
+        description: 'The differences that were, or would be, reverted.',
         schema: z.object({ ...seqMember, differences: z.array(DifferenceSchema) }),
       },
       errors: ['not_found', 'not_revertible', 'flag_archived', 'revision_conflict', 'confirmation_required'],

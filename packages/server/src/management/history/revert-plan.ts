@@ -4,7 +4,7 @@ import { ENVIRONMENT_COLORS, type Environment, type Flag, type StateText } from 
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../lookup.ts';
 
-/** One difference that a revert makes. Texts are JSON; an absent text means that nothing is there. */
+/** One difference of a revert. Texts are JSON; an absent text means that it does not exist. */
 export interface RevertDifference {
   /** With `key` a state, without it the environment's appearance. */
   readonly environment?: string;
@@ -14,10 +14,10 @@ export interface RevertDifference {
   readonly after?: string;
 }
 
-/** What a revert has to do, computed without writing anything. */
+/** The steps of a revert, computed without writing anything. */
 export interface RevertPlan {
   readonly differences: RevertDifference[];
-  /** What has changed since, in words. */
+  /** The differences since the change, in words. */
   readonly conflicts: string[];
   /** Why the revert is impossible, even with force; the end of a sentence. */
   obstacle?: string;
@@ -322,7 +322,7 @@ function readDeletedFlag(
 function readObject(text: string | undefined): Readonly<Record<string, unknown>> {
   try {
     const data: unknown = JSON.parse(text ?? '{}');
-    // A non-null object has string members; an array has none of the names that are read.
+    // A non-null object has string members; an array has no such names.
     return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
   } catch {
     // A damaged entry has no members.

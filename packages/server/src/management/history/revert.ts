@@ -11,7 +11,7 @@ import { prefixNote } from '../rules.ts';
 import { type Written, writeRecord } from '../write.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 
-/** What to revert, and how. */
+/** The change to revert, and the options. */
 export interface RevertInput {
   /** Any change-log row of the change. */
   readonly seq: number;

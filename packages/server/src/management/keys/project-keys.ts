@@ -9,7 +9,7 @@ import { environmentNotFound, findProject, lockAll } from '../lookup.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 import { type Written, writeRecord } from '../write.ts';
 
-/** What a new project key is made of. */
+/** The input for a new project key. */
 export interface NewProjectKey {
   readonly project: string;
   readonly name: string;
@@ -55,7 +55,7 @@ export async function createProjectKey(
     const chosen = (await transaction.environments(projectId)).filter((one) =>
       environments.includes(one.name),
     );
-    // Locked, so that none is deleted before the key is there: it would open the next one of that name.
+    // Locked against deletion: otherwise the key could read a later environment of the same name.
     const known = new Set((await lockAll(transaction, chosen)).map((environment) => environment.name));
     for (const environment of environments)
       if (!known.has(environment)) throw environmentNotFound(environment);

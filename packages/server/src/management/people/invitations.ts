@@ -141,7 +141,7 @@ function alreadyOperator(email: string): ServiceError {
   );
 }
 
-/** What the first administrator enters. */
+/** Input of the first administrator. */
 export interface Setup {
   readonly token: string;
   readonly email: string;
@@ -149,7 +149,7 @@ export interface Setup {
   readonly password: string;
 }
 
-/** What a person enters who follows a link. */
+/** Input of a person who follows a link. */
 export interface Acceptance {
   readonly token: string;
   /** For a new operator; defaults to the part before the `@`. */

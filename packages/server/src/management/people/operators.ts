@@ -7,7 +7,7 @@ import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 import { operatorName } from './people.ts';
 
-/** What to change of an operator; absent members stay as they are. */
+/** A change to an operator; absent members stay unchanged. */
 export interface OperatorChange {
   readonly name?: string;
   readonly role?: Role;

@@ -3,7 +3,7 @@ import type { Operator } from '../../domain/people.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { SignInContext } from './sign-in.ts';
 
-/** What the operations on people need of the node. */
+/** The parts of the node that operations on people use. */
 export interface PeopleContext extends SignInContext {
   /** The address of this server for browsers, without a trailing slash. */
   readonly publicUrl: string;

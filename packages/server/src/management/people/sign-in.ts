@@ -40,7 +40,7 @@ export class PasswordHashes {
 
   /**
    * Runs work that checks a password if there is a place for its hash; otherwise `rate_limited` at once, so that an
-   * attempt that cannot be made does not write to the database.
+   * rejected attempt does not write to the database.
    */
   async admit<T>(work: () => Promise<T>): Promise<T> {
     if (this.#attempts >= MAX_ATTEMPTS || this.#waiting.length >= LIMITS.waiting) throw tooMany();
@@ -117,7 +117,7 @@ const REMEMBERED_MS = 1000;
 /** Most full buckets in memory. */
 const MAX_REMEMBERED = 10_000;
 
-/** What checking passwords needs of the node. */
+/** The parts of the node that password checks use. */
 export interface SignInContext extends ManagementContext {
   readonly passwords: PasswordHashes;
   readonly signIns: SignInMemory;

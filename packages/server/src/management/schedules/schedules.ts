@@ -20,7 +20,7 @@ const SETTLED_SHOWN = 200;
 /** Most pending schedules of a project. */
 const MAX_PENDING = 1000;
 
-/** What to change, and when. */
+/** A new schedule: its changes and its time. */
 export interface NewSchedule extends EnvironmentPlace {
   readonly steps: readonly ScheduledStep[];
   /** Epoch milliseconds. */

@@ -16,7 +16,7 @@ const SILENT_TICKS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * The settings of every connection to `url`. Nothing that a transaction pooler would refuse or lose: no startup
+ * The settings of every connection to `url`. They work through a transaction pooler: no startup
  * options, no named statements. `sslmode` means what it means to libpq. Throws {@link StorageError} for a bad URL.
  */
 export function clientConfig(url: string): pg.ClientConfig {
@@ -29,7 +29,7 @@ export function clientConfig(url: string): pg.ClientConfig {
     // BIGINT as numbers: seq, revisions and times stay far below 2^53. Set here and not globally, because other code may use pg.
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        // `never`: the signature of pg's parsers depends on the oid in ways its types cannot say.
+        // `never`: the signature of pg's parsers depends on the oid, which its types cannot express.
         (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format as never)) as never,
     },
   };
@@ -55,13 +55,13 @@ export interface TimedQuery extends TimeLimits {
  */
 export async function runQuery<Row>(client: pg.Client, query: TimedQuery): Promise<Row[]> {
   const result = await send(client, query);
-  // `Row`: the caller wrote the SQL and says what its columns are.
+  // `Row`: the caller wrote the SQL and knows its columns.
   return result.rows as Row[];
 }
 
 /** Runs several statements in one text, without parameters. Returns each result; fails as {@link runQuery}. */
 export async function runScript(client: pg.Client, query: TimedQuery): Promise<readonly pg.QueryResult[]> {
-  // pg gives a list for a text of several statements, of which its types do not know.
+  // pg returns a list for several statements, which its types omit.
   return (await send(client, query)) as unknown as pg.QueryResult[];
 }
 
@@ -87,7 +87,7 @@ async function send(client: pg.Client, query: TimedQuery): Promise<pg.QueryResul
 
 /** Destroys the connection when nothing arrives on it for `silenceMs`, which fails what was asked on it. */
 function watchForSilence(client: pg.Client, silenceMs: number): Timer {
-  // `Socket`: pg connects over TCP, TLS or a Unix socket, of which its types say less.
+  // `Socket`: pg connects over TCP, TLS or a Unix socket; its types are wider.
   const stream = client.connection.stream as Socket;
   let received = stream.bytesRead;
   let quietTicks = 0;
@@ -116,7 +116,7 @@ export function isDestroyed(client: pg.Client): boolean {
   return client.connection.stream.destroyed;
 }
 
-/** Drops the connection without telling the server, which may be away. Safe to call twice. */
+/** Drops the connection without notifying the server, which may be unreachable. Safe to call twice. */
 export function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
 }

@@ -25,7 +25,7 @@ export function isRefusal(error: unknown): boolean {
   return code !== UNKNOWN_COMPLETION && !FATAL_CLASSES.some((prefix) => code.startsWith(prefix));
 }
 
-/** Whether running the whole transaction again makes sense. */
+/** Whether a retry of the whole transaction can succeed. */
 export function isTransient(error: unknown): boolean {
   return error instanceof pg.DatabaseError && TRANSIENT.has(error.code ?? '');
 }

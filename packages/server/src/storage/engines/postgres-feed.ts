@@ -39,7 +39,7 @@ export async function openPostgresFeed(
 }
 
 /**
- * The follower's session on PostgreSQL: a connection of its own, so that the heartbeat proves the very session that
+ * The follower's session on PostgreSQL: a separate connection, so that the heartbeat proves the same session that
  * wake-ups arrive on. Any failure ends it at once; it never tries to heal itself.
  */
 export class PostgresFeed implements FeedConnection {
@@ -63,12 +63,12 @@ export class PostgresFeed implements FeedConnection {
     client.on('notification', ({ payload }) => this.#hear(Number(payload)));
   }
 
-  /** Asks for wake-ups. A standby refuses that; the session then works without. */
+  /** Subscribes to wake-ups. A standby refuses that; the session works without them. */
   async listen(): Promise<void> {
     try {
       await this.#run(HEARTBEAT_LIMITS, `LISTEN ${FEED_CHANNEL}`);
     } catch (error) {
-      // Refused, on a standby for one: head() will say that nothing is pushed, and the follower polls.
+      // Refused, for example on a standby: head() reports `pushed: false`, and the follower polls.
       if (!isRefusal(error)) throw error;
     }
   }

@@ -33,7 +33,7 @@ const QUERY_TIMEOUT_MS = 8_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Prepares the shared engine. The server need not be up: connections are made when they are needed, and each refuses
+ * Prepares the shared engine. The server may be down: connections open on demand, and each rejects
  * a server before PostgreSQL 15. Rejects with `StorageError` when the URL is not one.
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
@@ -49,7 +49,7 @@ class PostgresDatabase implements OpenDatabase {
 
   constructor({ url, poolSize = 5 }: PostgresOptions) {
     this.#url = url;
-    // `pg.Client`: the pool makes no other kind.
+    // `pg.Client`: the pool only creates these.
     const onConnect = (client: pg.ClientBase) => checkServerVersion(client as pg.Client);
     this.#pool = new pg.Pool({ ...clientConfig(url), max: poolSize, onConnect });
     // A connection that dies while idle is replaced by the next use; one that dies in use fails that use. Without

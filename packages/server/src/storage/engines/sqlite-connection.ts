@@ -19,7 +19,7 @@ export class SqliteConnection {
     this.sqlite = sqlite;
   }
 
-  /** Runs one statement and gives its rows. Throws SQLite's errors, and `invalid_argument` for texts that cannot be stored. */
+  /** Runs one statement and returns its rows. Throws SQLite's errors; `invalid_argument` for text it cannot store. */
   run<Row>(text: string, parameters: readonly Parameter[] = []): Row[] {
     checkTexts(parameters);
     try {
@@ -100,7 +100,7 @@ export async function waitWhileBusy<T>(attempt: () => T): Promise<T> {
   }
 }
 
-/** Whether another connection holds the file, so that trying again makes sense. */
+/** Whether another connection holds the file, so that a retry can succeed. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }

@@ -27,7 +27,7 @@ export async function openSqliteFile(path: string): Promise<Sqlite> {
   }
 }
 
-/** The identities of an open database's files, by path: a file that was replaced has another one. */
+/** The identities of an open database's files, by path: a replaced file has a different one. */
 export type FileIdentities = ReadonlyMap<string, string>;
 
 /** Notes which files an open database consists of. Never opens one, which would drop SQLite's locks. */
@@ -55,7 +55,7 @@ function identityOf(path: string): string {
 }
 
 async function configure(sqlite: Sqlite, path: string): Promise<void> {
-  // Short, because SQLite waits in the thread that serves requests. Longer waits are made outside, asynchronously.
+  // Short, because SQLite waits in the thread that serves requests. Longer waits happen outside, asynchronously.
   sqlite.run('PRAGMA busy_timeout = 5');
   // Each of these reads the file, if only its schema, and another process may be opening it just now.
   await retryWhileBusy(() => {
@@ -128,7 +128,7 @@ function prepareFile(path: string): void {
   }
 }
 
-/** File systems, by the number `statfs` gives, that are shared between hosts without the shared memory WAL needs. */
+/** File systems, by the number `statfs` returns, that are shared between hosts without the shared memory WAL needs. */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -147,7 +147,7 @@ export function refuseNetworkFileSystem(type: number, path: string): void {
   );
 }
 
-/** What an operator can do about an error code, by code of the operating system or of SQLite. */
+/** Advice for the operator, by error code of the operating system or of SQLite. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user cannot write there: change the owner of the folder (chown) or choose another folder'],
   ['EPERM', 'this user cannot write there: change the owner of the folder (chown) or choose another folder'],

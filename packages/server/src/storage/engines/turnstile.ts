@@ -5,7 +5,7 @@ export class Turnstile {
   /** Runs `work` when all earlier work has settled; settles as `work` does. Work must not wait for the same turnstile. */
   pass<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#tail.then(work);
-    // The next in line waits for this turn however it ends; its failure belongs to its own caller alone.
+    // The next in line waits until this turn ends, in success or failure; only its own caller sees the failure.
     this.#tail = turn.catch(() => undefined);
     return turn;
   }
