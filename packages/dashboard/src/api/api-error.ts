@@ -1,13 +1,13 @@
 import type { ErrorCode } from '@halyard/protocol';
 
-/** Any other answer of the API than success, and no answer at all. */
+/** A failed request: the API refused it, or no response arrived. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The error's code, as `revision_conflict`; `unreachable` when no answer came. */
+  /** The error code, such as `revision_conflict`; `unreachable` if no response arrived. */
   readonly code: string;
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 if no response arrived. */
   readonly status: number;
-  /** The documentation page of the code. */
+  /** The documentation page of the error code. */
   readonly docs: string | undefined;
   /** How long to wait before trying again, in seconds. */
   readonly retryAfterSeconds: number | undefined;
@@ -30,17 +30,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether `error` is the API's refusal with this code. */
+/** Whether the API refused a request with this error code. */
 export function isRefusal(error: unknown, code: string): error is ApiError {
   return error instanceof ApiError && error.code === code;
 }
 
-/** Whether the session has ended: the dialog that asks to sign in again says so, and nothing else has to. */
+/** Whether the session has ended. The sign-in dialog already shows it, so no other message is needed. */
 export function isSessionEnd(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code !== 'sign_in_failed';
 }
 
-/** The message to show for an error: by its code, because the API's own sentences address programs. */
+/** The message to show for an error, chosen by its code because the API's own messages address programs. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const { code, status, retryAfterSeconds } = error;
@@ -53,7 +53,7 @@ export function messageOf(error: unknown): string {
   return `${message} Try again ${wait}.`;
 }
 
-/** What people are told of each refusal: the API's own sentences speak to programs, of headers and members. */
+/** The message for each error code. The API's own messages address programs: they name headers and members. */
 const ERROR_MESSAGES: Readonly<Record<ErrorCode | 'unreachable', string>> = {
   unreachable: "Can't reach the server. Check your connection and try again.",
   invalid_api_key: 'This project key is not valid.',
@@ -72,7 +72,7 @@ const ERROR_MESSAGES: Readonly<Record<ErrorCode | 'unreachable', string>> = {
   not_signed_in: 'Your session has ended. Sign in again.',
   sign_in_failed: "The e-mail address and password don't match.",
   forbidden: "You don't have permission to do this. Ask an administrator.",
-  invitation_invalid: 'This link was used, withdrawn or has expired. Ask an administrator for a new one.',
+  invitation_invalid: 'This link was used or revoked, or it has expired. Ask an administrator for a new one.',
   flag_archived: 'The flag is archived. Restore it to change it.',
   flag_not_archived: 'The flag is not archived.',
   not_revertible: 'This can no longer be reverted or canceled.',

@@ -3,10 +3,10 @@ import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { Json } from './types.ts';
 
-/** One deed of the audit log. */
+/** One entry of the audit log. */
 export interface AuditEntryRecord {
   readonly id: string;
-  /** The row of the log it belongs to: an operation has one for each environment that it touched. */
+  /** Identifies the entry: an operation has one for each environment that it changed. */
   readonly seq: number;
   /** The number of the change it is part of; entries of one operation share it. */
   readonly operation: number;
@@ -14,7 +14,7 @@ export interface AuditEntryRecord {
   readonly actor: string;
   readonly ip?: string;
   readonly note?: string;
-  /** Noun and deed, as `flag.changed`. */
+  /** Noun and verb, such as `flag.changed`. */
   readonly action: string;
   readonly project?: string;
   readonly environment?: string;
@@ -25,16 +25,16 @@ export interface AuditEntryRecord {
   readonly at: string;
 }
 
-/** Which entries to list; what is absent or empty does not narrow the list. */
+/** Which entries to list. Absent and empty members do not filter. */
 export interface AuditFilter {
   readonly project?: string;
   readonly environment?: string;
   readonly target?: string;
-  /** The whole name, as `operator:ada@example.com`. */
+  /** The full name, such as `operator:ada@example.com`. */
   readonly actor?: string;
-  /** A deed such as `flag.archived`, or a noun alone: `flag`. */
+  /** An action such as `flag.archived`, or a noun alone: `flag`. */
   readonly action?: string;
-  /** Found in the target, the actor or the note. */
+  /** Text in the target, the actor or the note. */
   readonly q?: string;
   /** ISO 8601 with a zone: not before this time. */
   readonly since?: string;
@@ -45,14 +45,14 @@ export interface AuditFilter {
 /** Entries of one page. */
 const PAGE = 50;
 
-/** As much of the audit log as was asked for, newest first. */
+/** The part of the audit log that is loaded, newest first. */
 interface LoadedLog {
   readonly entries: readonly AuditEntryRecord[];
   /** Whether the log has no older entries. */
   readonly isWhole: boolean;
 }
 
-/** The audit log, newest first, page after page. New entries are put on top; what is loaded is not read again. */
+/** Pages through the audit log, newest first. New entries are added on top; loaded ones are not read again. */
 export function useAudit(filter: AuditFilter, options: { readonly pageSize?: number } = {}) {
   const { pageSize = PAGE } = options;
   const queries = useQueryClient();
@@ -61,7 +61,7 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
   const newest = useQuery({
     queryKey,
     queryFn: ({ signal }) => readNewest({ filter, pageSize, signal, loaded }),
-    // Entries never change; comparing them place by place would copy every one that has moved down.
+    // Entries never change, and structural sharing would copy every entry that has moved down.
     structuralSharing: false,
   });
   const older = useMutation({
@@ -88,7 +88,7 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
   };
 }
 
-/** Reads from the top until it meets what is loaded already; at most as many entries as that. */
+/** Reads from the top down to the first loaded entry; at most as many entries as are loaded. */
 async function readNewest({
   filter,
   pageSize,
@@ -103,7 +103,7 @@ async function readNewest({
   const read: AuditEntryRecord[] = [];
   for (;;) {
     const page = await readPage(filter, { before: read.at(-1)?.seq, pageSize, signal });
-    // Asked for after each page: "older" may have added to it meanwhile.
+    // Read again after each page: loading older entries may have added to it.
     const log = loaded();
     const known = new Map(log?.entries.map((entry) => [entry.id, entry]));
     read.push(...page.map((entry) => known.get(entry.id) ?? entry));
@@ -116,7 +116,7 @@ async function readNewest({
   }
 }
 
-/** The address of the list, or of its export with `format=ndjson`. */
+/** The URL of the list, or of its export with `format=ndjson`. */
 export function auditPath(filter: AuditFilter, more: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...filter, ...more }))
@@ -133,17 +133,17 @@ async function readPage(
   return (await request<{ entries: readonly AuditEntryRecord[] }>('GET', path, { signal })).entries;
 }
 
-/** One thing that a revert puts back. */
+/** One state, flag or environment that a revert restores. */
 export interface RevertDifference {
-  /** With `key` a state; alone what the environment looks like. */
+  /** With `key`, a state; alone, the appearance of the environment. */
   readonly environment?: string;
-  /** Alone the flag itself. */
+  /** Alone, the flag itself. */
   readonly key?: string;
   readonly before?: Json;
   readonly after?: Json;
 }
 
-/** What a revert did, or would do. */
+/** The result of a revert or of its preview. */
 export interface Reverted {
   readonly seq?: number;
   readonly differences: readonly RevertDifference[];
@@ -151,16 +151,16 @@ export interface Reverted {
 
 /** How to revert. */
 interface RevertOptions {
-  /** Only say what would be done. */
+  /** Only preview the revert. */
   readonly dryRun?: boolean;
-  /** Also where something has changed since. */
+  /** Revert even if something has changed since. */
   readonly force?: boolean;
-  /** The protected environments that the person has confirmed this for. */
+  /** The protected environments for which the person has confirmed it. */
   readonly confirmed?: readonly string[];
   readonly note?: string;
 }
 
-/** Puts back what a change changed, as a new change. Rejects with `revision_conflict` or `not_revertible`. */
+/** Reverts a change, as a new change. Rejects with `revision_conflict` or `not_revertible`. */
 export function revertChange(seq: number, options: RevertOptions = {}): Promise<Reverted> {
   const { dryRun = false, force = false, confirmed, note } = options;
   const path = `${api`changes/${seq}/revert`}${dryRun ? '?dryRun=true' : ''}`;

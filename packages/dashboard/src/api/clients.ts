@@ -6,7 +6,7 @@ import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { DeliveryRecord, EnvironmentClients } from './types.ts';
 
-/** The streams that are open on a project's environments. */
+/** Lists the open streams of a project's environments. */
 export function useClients(project: string) {
   return useQuery({
     queryKey: queryKeys.clients(project),
@@ -15,14 +15,14 @@ export function useClients(project: string) {
   });
 }
 
-/** Asks for the open streams once. */
+/** Fetches the open streams once. */
 async function fetchClients(project: string, signal?: AbortSignal): Promise<readonly EnvironmentClients[]> {
   const path = api`projects/${project}/clients`;
   return (await request<{ environments: readonly EnvironmentClients[] }>('GET', path, { signal }))
     .environments;
 }
 
-/** Keeps the list of clients as new as the stream: the totals at once, the keys when they are asked for again. */
+/** Keeps the list of clients up to date: totals come with the event, the keys are fetched again. */
 export function useLivePresence(project: string): void {
   const queries = useQueryClient();
   const listen = useCallback(
@@ -31,8 +31,8 @@ export function useLivePresence(project: string): void {
       const key = queryKeys.clients(project);
       queries.setQueryData<readonly EnvironmentClients[]>(key, (list) =>
         list?.map((each) => {
-          const told = presence.environments.find(({ environment }) => environment === each.environment);
-          return told === undefined ? each : { ...each, streams: told.streams, nodes: told.nodes };
+          const live = presence.environments.find(({ environment }) => environment === each.environment);
+          return live === undefined ? each : { ...each, streams: live.streams, nodes: live.nodes };
         }),
       );
       void queries.invalidateQueries({ queryKey: key });
@@ -44,14 +44,14 @@ export function useLivePresence(project: string): void {
 
 /** A change of a project and how far it has come. */
 export interface ProjectDelivery extends DeliveryRecord {
-  /** Absent for a change that only the stream has told of so far. */
+  /** Absent until the list is fetched again, for a change known only from the stream. */
   readonly revision?: number;
   readonly committedAt?: string;
 }
 
 const MOST = 200;
 
-/** The newest deliveries of a project, newest first, as they happen. */
+/** The latest deliveries of a project, newest first, updated live. */
 export function useProjectDeliveries(project: string) {
   const queries = useQueryClient();
   const listen = useCallback(
@@ -74,7 +74,7 @@ export function useProjectDeliveries(project: string) {
   });
 }
 
-/** The list with what the stream told: each event supersedes what was known of its change. */
+/** The list with a delivery event applied, which replaces earlier data about the same change. */
 function withDelivery(list: readonly ProjectDelivery[], event: DeliveryRecord): readonly ProjectDelivery[] {
   const known = list.find(({ seq }) => seq === event.seq);
   const merged: ProjectDelivery = { committedAt: new Date().toISOString(), ...known, ...event };
@@ -83,8 +83,8 @@ function withDelivery(list: readonly ProjectDelivery[], event: DeliveryRecord): 
 }
 
 /**
- * Counts the open streams of a project, of one environment or with one key. `undefined` when the server does not answer:
- * a question that shows the count can do without it.
+ * Counts the open streams of a project, of one environment or with one key. `undefined` if the server does not respond:
+ * a dialog that shows the count works without it.
  */
 export async function countOpenStreams(
   project: string,

@@ -3,21 +3,21 @@ import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { FlagState } from './types.ts';
 
-/** A flag whose state is another in two environments; absent where it has none. */
+/** A flag whose states differ between two environments. A state is absent where the flag is not set. */
 export interface StateDifference {
   readonly key: string;
   readonly from?: FlagState;
   readonly to?: FlagState;
 }
 
-/** How two environments differ. */
+/** The differences between two environments. */
 export interface Comparison {
   readonly from: { readonly environment: string; readonly revision: number };
   readonly to: { readonly environment: string; readonly revision: number };
   readonly differences: readonly StateDifference[];
 }
 
-/** Asks how `to` differs from `from`; kept new by the stream. */
+/** Compares `to` with `from`; the stream keeps the result up to date. */
 export function useComparison(project: string, { from, to }: { from: string; to: string }) {
   return useQuery({
     queryKey: [...queryKeys.compare(project), from, to],
@@ -31,7 +31,7 @@ export function useComparison(project: string, { from, to }: { from: string; to:
   });
 }
 
-/** What is copied from one environment to another. */
+/** The flags to copy from one environment to another. */
 interface CopyPlace {
   readonly project: string;
   readonly from: string;
@@ -39,11 +39,11 @@ interface CopyPlace {
   readonly keys: readonly string[];
 }
 
-/** What a copy did, or would do. */
+/** The result of a copy or of its preview. */
 export interface Copied {
   readonly environment: string;
   readonly revision: number;
-  /** The revision of the environment that it is copied from. */
+  /** The revision of the source environment. */
   readonly fromRevision: number;
   readonly changed: readonly string[];
   readonly seq?: number;
@@ -54,12 +54,12 @@ export interface Copied {
   }[];
 }
 
-/** What a copy would change at this moment. Flags that `from` does not have are removed. */
+/** Previews a copy. Flags that are not set in `from` are removed from `to`. */
 export function previewCopy(place: CopyPlace, signal: AbortSignal): Promise<Copied> {
   return request('POST', `${pathOf(place)}?dryRun=true`, { body: bodyOf(place), signal });
 }
 
-/** Copies as one change. Rejects with `revision_conflict` when either environment is not as it was `seen` any more. */
+/** Copies as one change. Rejects with `revision_conflict` if either environment has changed since it was `seen`. */
 export function copyStates(
   place: CopyPlace,
   options: {
@@ -77,7 +77,7 @@ function pathOf({ project, to }: CopyPlace): string {
   return api`projects/${project}/environments/${to}/copy`;
 }
 
-/** Every flag is named one by one, so that what is removed was chosen as well. */
+/** Names every flag, so that only selected flags are removed. */
 function bodyOf({ from, keys }: CopyPlace) {
   return { from, keys, deletes: true };
 }

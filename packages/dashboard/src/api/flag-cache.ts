@@ -5,8 +5,8 @@ import { api, request } from './request.ts';
 import type { FlagRecord, StateRecord } from './types.ts';
 
 /**
- * Replaces what the cache holds, if it holds anything. It is no answer of the server: what was to be asked for again
- * still is.
+ * Updates cached data, if there is any. Unlike `setQueryData` it does not mark the data as fresh: a pending refetch
+ * still happens.
  */
 export function patchCached<Data>(
   queries: QueryClient,
@@ -17,7 +17,7 @@ export function patchCached<Data>(
   if (query?.state.data !== undefined) query.setState({ data: update(query.state.data) });
 }
 
-/** Puts a record that the API answered into the cache, in the list as well. */
+/** Stores a record from the API in the cache, and in the cached list. */
 export function putFlag(queries: QueryClient, project: string, flag: FlagRecord): void {
   queries.setQueryData(queryKeys.flag(project, flag.key), flag);
   patchCached<readonly FlagRecord[]>(queries, queryKeys.flags(project), (list) => {
@@ -26,7 +26,7 @@ export function putFlag(queries: QueryClient, project: string, flag: FlagRecord)
   });
 }
 
-/** Takes flags out of the list that are archived or gone. */
+/** Removes archived or deleted flags from the cached list. */
 export function dropFlags(queries: QueryClient, project: string, keys: readonly string[]): void {
   const gone = new Set(keys);
   patchCached<readonly FlagRecord[]>(queries, queryKeys.flags(project), (list) =>
@@ -34,7 +34,7 @@ export function dropFlags(queries: QueryClient, project: string, keys: readonly 
   );
 }
 
-/** Replaces one record wherever the cache holds it. */
+/** Updates one record everywhere in the cache. */
 export function updateFlagInCache(
   queries: QueryClient,
   project: string,
@@ -51,24 +51,24 @@ function byKey(one: FlagRecord, other: FlagRecord): number {
   return one.key < other.key ? -1 : 1;
 }
 
-/** The record with its state in one environment replaced; `undefined` takes the state away. */
+/** The record with its state in one environment replaced; `undefined` removes the state. */
 export function withState(flag: FlagRecord, environment: string, state: StateRecord | undefined): FlagRecord {
   const { [environment]: _, ...others } = flag.environments;
   return { ...flag, environments: state === undefined ? others : { ...others, [environment]: state } };
 }
 
-/** What a list of flags becomes by a committed change. */
+/** The result of applying a committed change to a list of flags. */
 interface Merged {
   readonly flags: readonly FlagRecord[];
-  /** The states that are other than before. */
+  /** The states that changed. */
   readonly touched: readonly StateRecord[];
-  /** Flags that the change names and the list does not have. */
+  /** Flags of the change that are not in the list. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Applies a change to a list of flags, leaving every record alone that it does not name. What the list already knows,
- * or something newer, stays: events and answers may arrive in any order.
+ * Applies a change to a list of flags; other records stay the same objects. States of the same or a newer revision are
+ * kept, because events and responses may arrive in any order.
  */
 export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): Merged {
   const { environment, revision, changes, actor, at: updatedAt } = change;
@@ -94,20 +94,20 @@ export function mergeChange(flags: readonly FlagRecord[], change: LiveChange): M
   };
 }
 
-/** How long a list waits for the event stream, which would otherwise miss what happens between the two. */
+/** How long a list waits for the event stream: changes between the list and the stream would be missed. */
 const STREAM_WAIT_MS = 1_500;
 
-/** As often it is read when each time something happens meanwhile that an event does not tell in full. */
+/** How often flags are read if each time a change arrives whose event lacks some data. */
 const MOST_READS = 3;
 
-/** What flags are read with. */
+/** Where flags are read from. */
 interface FlagReader {
   readonly project: string;
   readonly live: LiveConnection | undefined;
   readonly signal?: AbortSignal;
 }
 
-/** Reads every flag of a project that is not archived, after the stream has opened. */
+/** Reads every unarchived flag of a project, once the stream is open. */
 export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
   return readWithStream(reader, {
     read: async () => {
@@ -119,7 +119,7 @@ export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
   });
 }
 
-/** Reads one flag, after the stream has opened. Rejects with `flag_not_found`. */
+/** Reads one flag, once the stream is open. Rejects with `flag_not_found`. */
 export async function readFlag(key: string, reader: FlagReader): Promise<FlagRecord> {
   const { project, signal } = reader;
   const [flag] = await readWithStream(reader, {
@@ -135,38 +135,38 @@ export async function readFlag(key: string, reader: FlagReader): Promise<FlagRec
 
 interface Reading {
   readonly read: () => Promise<readonly FlagRecord[]>;
-  /** What of a change is about the flags that are read. */
+  /** Reduces a change to the flags that are read. */
   readonly concerns: (change: LiveChange) => LiveChange;
 }
 
-/** Changes that are committed while the answer is on its way are applied to it; where that cannot be, it is read again. */
+/** Reads flags and applies the changes that arrive during the request, or reads again if an event lacks some data. */
 async function readWithStream(
   { project, live }: FlagReader,
   { read, concerns }: Reading,
 ): Promise<readonly FlagRecord[]> {
   await live?.opened(STREAM_WAIT_MS);
   for (let reads = 1; ; reads++) {
-    const meanwhile: LiveChange[] = [];
+    const arrived: LiveChange[] = [];
     const stop = live?.on('change', (change) => {
-      if (change.project === project) meanwhile.push(concerns(change));
+      if (change.project === project) arrived.push(concerns(change));
     });
     try {
       let flags = await read();
-      let isWhole = true;
-      for (const change of meanwhile) {
+      let isCurrent = true;
+      for (const change of arrived) {
         const merged = mergeChange(flags, change);
         flags = merged.flags;
-        isWhole &&= merged.unknown.length === 0 && isToldInFull(change);
+        isCurrent &&= merged.unknown.length === 0 && isComplete(change);
       }
-      if (isWhole || reads === MOST_READS) return flags;
+      if (isCurrent || reads === MOST_READS) return flags;
     } finally {
       stop?.();
     }
   }
 }
 
-/** Whether a change says all that it does to flags. A state that goes away may be a flag that was archived. */
-function isToldInFull({ kind, changes, actions = [] }: LiveChange): boolean {
+/** Whether the event has everything that the change does to flags. A removed state may mean that the flag was archived. */
+function isComplete({ kind, changes, actions = [] }: LiveChange): boolean {
   if (kind === 'flags.changed') return changes?.every(({ state }) => state !== null) ?? false;
   return !kind.startsWith('environment.') && !actions.some((action) => action.startsWith('flag.'));
 }

@@ -2,32 +2,32 @@ import { memberText } from '@halyard/protocol';
 import { api, request, requestText } from './request.ts';
 import type { ChangeWritten, FlagState, StateRecord, StateWritten } from './types.ts';
 
-/** Where a state stands. */
+/** Identifies a state: project, environment and flag. */
 export interface StatePlace {
   readonly project: string;
   readonly environment: string;
   readonly key: string;
 }
 
-/** What a write goes with. */
+/** Details of a write. */
 interface WriteOptions {
-  /** The record that the writer has seen; `undefined` when there was none. */
+  /** The record that the writer saw; `undefined` if the flag was not set. */
   readonly before: StateRecord | undefined;
   readonly confirmed?: string | undefined;
   readonly note?: string | undefined;
   readonly texts?: ValueTexts | undefined;
 }
 
-/** A value's JSON text before and after, where it is known: `JSON.stringify` may write it in another way. */
+/** A value's JSON text before and after, if known: `JSON.stringify` may write it differently. */
 export interface ValueTexts {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }
 
 /**
- * Writes a state over the one that was seen; `null` removes it. Only the members that differ are sent, so that a value
- * that stays keeps its exact text. Refused with `revision_conflict` when the state was changed first by another writer. Gives what was
- * written, with the value's text as the server keeps it.
+ * Replaces the state that was seen; `null` removes it. Sends only the members that differ, so that an unchanged value
+ * keeps its exact text. Rejects with `revision_conflict` if the state has changed since. Returns the written record,
+ * with the value's text as the server stores it.
  */
 export async function writeState(
   place: StatePlace,
@@ -49,12 +49,12 @@ export async function writeState(
   return { ...(JSON.parse(answer) as StateWritten), valueText: memberText(answer, ['state', 'value']) };
 }
 
-/** The JSON text of a state's value; `undefined` when it has none. */
+/** The JSON text of a state's value; `undefined` if it has none. */
 interface ValueText {
   readonly valueText: string | undefined;
 }
 
-/** A state with its value's own text, which goes before the value. */
+/** A state with its value's exact text, which is used instead of the value. */
 interface StateWithText extends FlagState, ValueText {}
 
 /** A state as JSON text. */
@@ -66,7 +66,7 @@ function stateJson({ enabled, valueText, rolloutPct }: StateWithText): string {
   ]);
 }
 
-/** The members that differ, and the names of those that go. */
+/** The members that differ, and the names of those that are removed. */
 function patchJson(before: FlagState, after: StateWithText, texts: ValueTexts): string {
   const areKnown = texts.before !== undefined && texts.after !== undefined;
   const hasNewValue = areKnown ? texts.before !== texts.after : !isSameValue(before, after);
@@ -88,7 +88,7 @@ function jsonObject(members: readonly (readonly [name: string, text: string | un
 }
 
 /**
- * Reads one state, with its value's JSON text as the server keeps it; rejects with `flag_not_found` when there is none.
+ * Reads one state, with its value's JSON text as the server stores it. Rejects with `flag_not_found` if there is no state.
  */
 export async function readState(place: StatePlace, signal?: AbortSignal): Promise<StateRecord & ValueText> {
   const path = api`projects/${place.project}/environments/${place.environment}/flags/${place.key}`;
@@ -109,7 +109,7 @@ function isSameValue(one: FlagState, other: FlagState): boolean {
   );
 }
 
-/** What `GET …/flags` of an environment answers. */
+/** The response of `GET …/flags` of an environment. */
 interface EnvironmentStates {
   readonly revision: number;
   readonly flags: readonly (StateRecord & { readonly key: string })[];
@@ -123,8 +123,8 @@ interface SwitchRequest extends Omit<StatePlace, 'key'> {
 }
 
 /**
- * Switches flags in one environment as one change. Everything else of their states stays as it is at that moment, to
- * the letter: they are read anew, and it is refused with `revision_conflict` when something changes in between.
+ * Switches flags in one environment as one change. The rest of their states is kept exactly: it reads them first, and
+ * rejects with `revision_conflict` if something changes in between.
  */
 export async function switchStates({
   keys,
@@ -134,9 +134,9 @@ export async function switchStates({
 }: SwitchRequest): Promise<ChangeWritten> {
   const path = api`projects/${place.project}/environments/${place.environment}`;
   const text = await requestText('GET', `${path}/flags`);
-  // The API's own answer; see `request`.
+  // The shape is the API's contract.
   const { revision, flags } = JSON.parse(text) as EnvironmentStates;
-  // Some numbers and member names do not survive being parsed and written again. They are rare.
+  // A few numbers and member names change when they are parsed and written again.
   const isExact = JSON.stringify(JSON.parse(text)) === text;
   const states = new Map(flags.map(({ key, state }) => [key, state]));
   const steps = await Promise.all(

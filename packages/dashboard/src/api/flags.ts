@@ -6,8 +6,8 @@ import { api, request } from './request.ts';
 import type { FlagRecord, FlagState } from './types.ts';
 
 /**
- * Every flag of a project that is not archived, with its states. Kept new by the stream: it is read once, after the
- * stream has opened.
+ * The unarchived flags of a project with their states. They are read once, when the stream is open, and the stream
+ * keeps them up to date.
  */
 export function useFlags(project: string) {
   const live = useLiveConnection();
@@ -15,7 +15,7 @@ export function useFlags(project: string) {
     queryKey: queryKeys.flags(project),
     enabled: live !== undefined,
     staleTime: Infinity,
-    // Ten thousand records: comparing each with its former self costs more than drawing the few on the screen.
+    // With ten thousand records, structural sharing costs more than rendering the few on the screen.
     structuralSharing: false,
     queryFn: ({ signal }) => readFlags({ project, live, signal }),
   });
@@ -33,7 +33,7 @@ export function useArchivedFlags(project: string, options: { readonly enabled: b
   });
 }
 
-/** One flag with its states in every environment. What the list knows of it is shown meanwhile. */
+/** One flag with its states in every environment. The list's record is shown while it loads. */
 export function useFlag(project: string, key: string) {
   const queries = useQueryClient();
   const live = useLiveConnection();
@@ -41,14 +41,14 @@ export function useFlag(project: string, key: string) {
     queryKey: queryKeys.flag(project, key),
     queryFn: ({ signal }) => readFlag(key, { project, live, signal }),
     enabled: live !== undefined,
-    // A write is taken back by the identity of the record that it showed, which a shared copy would not have.
+    // A refused write is undone by the identity of its optimistic record, which structural sharing would lose.
     structuralSharing: false,
     placeholderData: () =>
       queries.getQueryData<readonly FlagRecord[]>(queryKeys.flags(project))?.find((flag) => flag.key === key),
   });
 }
 
-/** What a new flag is made of. */
+/** The input for a new flag. */
 export interface NewFlag {
   readonly key: string;
   readonly description?: string;
@@ -57,7 +57,7 @@ export interface NewFlag {
   readonly states: Readonly<Record<string, FlagState>>;
 }
 
-/** Makes a flag with its first states. `confirmed` names the protected environments among them. */
+/** Creates a flag with its initial states. `confirmed` names the protected environments among them. */
 export function useCreateFlag(project: string) {
   const queries = useQueryClient();
   return useMutation({
@@ -67,19 +67,19 @@ export function useCreateFlag(project: string) {
   });
 }
 
-/** What became of one flag. */
+/** The result for one flag. */
 export interface ArchiveResult {
   readonly key: string;
   readonly archived?: true;
-  /** The error's code where it was refused. */
+  /** The error code, if it was refused. */
   readonly error?: string;
   readonly message?: string;
 }
 
-/** As many are archived with one request, so that a long run shows how far it is. */
+/** How many flags one request archives: small enough that a long run shows its progress. */
 const AT_ONCE = 25;
 
-/** Archives flags and gives what became of them, some at a time. Rejects when a whole request is refused. */
+/** Archives flags and yields the results batch by batch. Rejects if a whole request is refused. */
 export async function* archiveFlags(
   project: string,
   keys: readonly string[],
@@ -92,10 +92,10 @@ export async function* archiveFlags(
   }
 }
 
-/** As many are restored at the same time: each is a request, and a change, of its own. */
+/** How many flags are restored at the same time: each is a separate request and change. */
 const RESTORED_AT_ONCE = 4;
 
-/** Puts archived flags back into use. Gives each as it is then; one that was refused has its error instead. */
+/** Restores archived flags. Returns each flag, or the error if it was refused. */
 export async function restoreFlags(
   project: string,
   keys: readonly string[],

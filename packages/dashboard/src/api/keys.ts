@@ -15,14 +15,14 @@ export interface KeyRecord {
   readonly status: 'active' | 'expired' | 'revoked';
 }
 
-/** What a new key is made of. */
+/** The input for a new key. */
 interface NewKey {
   readonly name: string;
   readonly environments: readonly string[];
   readonly expiresAt?: string;
 }
 
-/** The keys of a project, also revoked and expired ones. */
+/** The keys of a project, including revoked and expired ones. */
 export function useKeys(project: string) {
   return useQuery({
     queryKey: queryKeys.keys(project),
@@ -31,12 +31,12 @@ export function useKeys(project: string) {
   });
 }
 
-/** Makes a key. The answer holds the key itself, this once: keep it out of the cache. */
+/** Creates a key. Only this response contains the secret: keep it out of the cache. */
 export function createKey(project: string, key: NewKey): Promise<KeyRecord & { readonly key: string }> {
   return request('POST', api`projects/${project}/keys`, { body: key });
 }
 
-/** Revokes a key for good. */
+/** Revokes a key permanently. */
 export function revokeKey(id: string): Promise<KeyRecord> {
   return request('DELETE', api`keys/${id}`);
 }

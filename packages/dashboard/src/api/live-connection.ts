@@ -3,19 +3,19 @@ import type { DeliveryRecord, FlagState } from './types.ts';
 /** `paused`: the tab has been hidden for a while, and others may have the connection. */
 export type LiveStatus = 'connecting' | 'open' | 'lost' | 'paused';
 
-/** How long a hidden tab keeps its connection: browsers open six to one server, over all tabs. */
+/** How long a hidden tab keeps its connection: browsers allow six per server, over all tabs. */
 const HIDDEN_MS = 30_000;
-/** The server says something every 15 s: a stream that is silent for longer is dead, whatever the browser believes. */
+/** The server sends a keep-alive every 15 s: a stream that is silent for longer is lost, even if the browser calls it open. */
 const SILENT_MS = 45_000;
-/** How often that is looked at. Timers stand still while the machine sleeps, so the clock is asked. */
+/** How often that is checked, against the clock: timers pause while the machine sleeps. */
 const LOOK_MS = 15_000;
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [1_000, 30_000];
 
 type Listener<Name extends keyof LiveEvents> = (event: LiveEvents[Name]) => void;
 
 /**
- * The one event stream of this tab. Reconnects by itself with growing, jittered pauses, and gives its connection up
- * while the tab is hidden.
+ * The event stream of this tab. Reconnects automatically with growing, jittered pauses, and disconnects while the tab
+ * is hidden.
  */
 export class LiveConnection {
   readonly #url: string;
@@ -24,7 +24,7 @@ export class LiveConnection {
   #source: EventSource | undefined;
   #status: LiveStatus = 'connecting';
   #failures = 0;
-  /** When the stream last said something, or was opened; epoch milliseconds. */
+  /** When the stream was opened or last sent something, in epoch milliseconds. */
   #heardAt = 0;
   #isSuspended = false;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -44,20 +44,20 @@ export class LiveConnection {
     return this.#status;
   }
 
-  /** Calls `listener` with each event of this name. Gives the function that stops it. */
+  /** Calls `listener` with each event of this name. Returns the function that stops it. */
   on<Name extends keyof LiveEvents>(name: Name, listener: Listener<Name>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
     return () => listeners.delete(listener);
   }
 
-  /** Calls `listener` when the status changes. Gives the function that stops it. */
+  /** Calls `listener` when the status changes. Returns the function that stops it. */
   onStatus(listener: () => void): () => void {
     this.#statusListeners.add(listener);
     return () => this.#statusListeners.delete(listener);
   }
 
-  /** Resolves once events arrive, or after `timeoutMs` without them: then the screen must do without. */
+  /** Resolves once events arrive, or after `timeoutMs`: then the screen works without them. */
   async opened(timeoutMs: number): Promise<void> {
     if (this.#status !== 'connecting') return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ export class LiveConnection {
     stop();
   }
 
-  /** Gives the connection up until {@link resume}: every attempt would be refused. */
+  /** Closes the connection until {@link resume}: every attempt would be refused. */
   suspend(): void {
     this.#isSuspended = true;
     clearTimeout(this.#hiddenTimer);
@@ -84,7 +84,7 @@ export class LiveConnection {
     this.#open();
   }
 
-  /** Ends it for good. */
+  /** Closes the connection permanently. */
   close(): void {
     document.removeEventListener('visibilitychange', this.#onVisibility);
     document.removeEventListener('resume', this.#look);
@@ -119,7 +119,7 @@ export class LiveConnection {
     for (const listener of this.#listeners.get(name) ?? []) listener(event);
   }
 
-  /** The browser's own retry has a fixed pause, and gives up on some answers: ours does neither. */
+  /** Retries with growing pauses: the browser's own retry has a fixed one, and gives up on some responses. */
   #onLost(): void {
     this.#source?.close();
     const ceiling = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures++);
@@ -128,7 +128,7 @@ export class LiveConnection {
     this.#retryTimer = setTimeout(() => this.#open(), ceiling * (0.5 + Math.random() / 2));
   }
 
-  /** Takes a stream that has been silent for too long for a lost one: nothing else tells after a laptop's sleep. */
+  /** Treats a stream that has been silent for too long as lost: there is no other sign after a laptop slept. */
   readonly #look = (): void => {
     const isOpen = this.#source?.readyState !== EventSource.CLOSED;
     if (isOpen && Date.now() - this.#heardAt > SILENT_MS) this.#onLost();
@@ -167,21 +167,21 @@ export class LiveConnection {
 /** Something was committed. */
 export interface LiveChange {
   readonly seq: number;
-  /** As `flags.changed`, `records.changed`, `key.revoked`. */
+  /** Such as `flags.changed`, `records.changed` or `key.revoked`. */
   readonly kind: string;
   readonly project?: string;
   readonly environment?: string;
   readonly revision?: number;
-  /** Who made it, as the audit log names them; absent where the server does not know. */
+  /** The actor, as in the audit log; absent if unknown. */
   readonly actor?: string;
   readonly at: string;
-  /** The new states; absent when they are too large for an event. `null` is a state that went away. */
+  /** The new states; absent if they are too large for an event. `null` is a removed state. */
   readonly changes?: readonly { readonly key: string; readonly state: FlagState | null }[];
-  /** What was done, as in the audit log: `flag.updated`, `token.created`. */
+  /** The actions, as in the audit log: `flag.updated`, `token.created`. */
   readonly actions?: readonly string[];
 }
 
-/** How many streams are open on the environments of a project. */
+/** The number of open streams of a project's environments. */
 export interface LivePresence {
   readonly project: string;
   readonly environments: readonly {
@@ -194,7 +194,7 @@ export interface LivePresence {
 /** The events of `GET /api/events` by name. */
 export interface LiveEvents {
   readonly hello: { readonly seq: number; readonly node: string };
-  /** Nothing has happened, and the stream lives. */
+  /** A keep-alive. */
   readonly beat: Readonly<Record<string, never>>;
   readonly change: LiveChange;
   readonly delivery: DeliveryRecord;

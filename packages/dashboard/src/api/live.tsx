@@ -19,22 +19,22 @@ import type { FlagRecord } from './types.ts';
 
 const LiveContext = createContext<LiveConnection | undefined>(undefined);
 
-/** Opens the tab's one event stream for what is inside, and keeps the cache as new as it is. Rests without a session. */
+/** Opens the tab's event stream and keeps the cache up to date with it. Suspended without a session. */
 export function LiveProvider(props: { project: string | undefined; children: ReactNode }) {
   const { children } = props;
   const queries = useQueryClient();
   const { error } = useProject(props.project ?? '');
-  // A project that is not there has no stream; the one of all projects tells when it is made.
+  // A missing project has no stream; the stream of all projects reports when it is created.
   const project = isRefusal(error, 'project_not_found') ? undefined : props.project;
   const isSignedIn = useSession().data?.signedIn !== false;
   const [opened, setOpened] = useState<{ readonly of: typeof project; readonly live: LiveConnection }>();
-  // The stream of the project that was left tells nothing of this one.
+  // A stream of the previous project has no events of this one.
   const live = opened?.of === project ? opened?.live : undefined;
   useEffect(() => {
     const query = project === undefined ? '' : `?project=${encodeURIComponent(project)}`;
     const connection = new LiveConnection(`/api/events${query}`);
     const disconnect = connectCache(connection, project, queries);
-    // A refused stream and a lost one look alike here: the session says which.
+    // A refused stream and a lost one look the same here: reading the session shows which it is.
     const stop = connection.onStatus(() => {
       if (connection.status === 'lost') void queries.invalidateQueries({ queryKey: queryKeys.session });
     });
@@ -52,7 +52,7 @@ export function LiveProvider(props: { project: string | undefined; children: Rea
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
-/** How the event stream stands. */
+/** The status of the event stream. */
 export function useLiveStatus(): LiveStatus {
   const live = useContext(LiveContext);
   return useSyncExternalStore(
@@ -66,7 +66,7 @@ export function useLiveConnection(): LiveConnection | undefined {
   return useContext(LiveContext);
 }
 
-/** Gives what to call after a change of one's own: without a stream its effects are unknown, so everything is read again. */
+/** Returns a function to call after a change: without a stream its effects are unknown, so everything is read again. */
 export function useCatchUp(): () => void {
   const live = useContext(LiveContext);
   const queries = useQueryClient();
@@ -85,16 +85,16 @@ export function useLiveEvent<Name extends keyof LiveEvents>(
   useEffect(() => live?.on(name, listener), [live, name, listener]);
 }
 
-/** Changes come in bursts; what must be asked for again is asked for once after each. */
+/** How long to collect stale queries: changes come in bursts, and each query is fetched once per burst. */
 const GATHER_MS = 250;
 
-/** As many flags are asked for one by one; for more, the whole list is. */
+/** Up to this many flags are read one by one; beyond that, the whole list is. */
 const WORTH_A_LIST = 5;
 
-/** Keeps the cache as new as the stream: states are merged, everything else is marked to be asked for again. */
+/** Keeps the cache up to date with the stream: merges states, and marks everything else as stale. */
 function connectCache(live: LiveConnection, project: string | undefined, queries: QueryClient): () => void {
   const stale = new Set<string>();
-  // Kept new by another stream, if by any: what has happened since is unknown.
+  // It was kept up to date by another stream, if at all: changes since then are unknown.
   const older = new Set(queries.getQueryCache().getAll().filter(hasData));
   let timer: ReturnType<typeof setTimeout> | undefined;
   let greeted = false;
@@ -112,7 +112,7 @@ function connectCache(live: LiveConnection, project: string | undefined, queries
 
   const stops = [
     live.on('hello', () => {
-      // What happened while there was no connection is unknown: ask for everything that is on the screen.
+      // Changes during the outage are unknown: fetch everything that is on the screen.
       const isMissed = greeted ? () => true : (query: Query) => older.has(query) || isReadBeforeStream(query);
       void queries.invalidateQueries({
         predicate: (query) => query.queryKey[0] !== 'session' && isMissed(query),
@@ -137,7 +137,7 @@ function hasData({ state }: Query): boolean {
   return state.data !== undefined;
 }
 
-/** Whether a query waits for the stream; what it has before the stream is there, it has read without it. */
+/** Whether a query waits for the stream. Data that it has before the stream opens was read without it. */
 function isReadBeforeStream(query: Query): boolean {
   const [name] = query.queryKey;
   return hasData(query) && (name === 'flags' || name === 'flag');
@@ -158,7 +158,7 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   if (list !== undefined) {
     const { flags, unknown } = mergeOne(list);
     if (flags !== list) patchCached(queries, listKey, () => flags);
-    // A state that goes away may be all that is told of a flag that was archived.
+    // A removed state may be the only sign that a flag was archived.
     const removed = (change.changes ?? []).flatMap(({ key, state }) => (state === null ? [key] : []));
     const unclear = [...unknown, ...removed];
     if (change.changes === undefined || unclear.length > WORTH_A_LIST) markStale([listKey]);
@@ -166,11 +166,11 @@ function mergeStates({ queries, project, live, markStale }: Merging, change: Liv
   }
   for (const { key, state } of change.changes ?? []) {
     const { data: one, status } = queries.getQueryState<FlagRecord>(queryKeys.flag(project, key)) ?? {};
-    // It was not there when it was asked for.
+    // The flag did not exist when it was read.
     if (status === 'error' && state !== null) markStale([queryKeys.flag(project, key)]);
     if (one === undefined) continue;
     patchCached<FlagRecord>(queries, queryKeys.flag(project, key), () => mergeOne([one]).flags[0] ?? one);
-    // It may have been archived, or restored.
+    // The flag may have been archived or restored.
     if (state === null || one.archivedAt !== undefined) markStale([queryKeys.flag(project, key)]);
   }
   if (change.changes === undefined) markStale([['flag', project]]);
@@ -200,14 +200,14 @@ async function refreshFlag(
   }
 }
 
-/** The lists that a change can have touched, beside the states. */
+/** The lists that a change may affect, besides the states. */
 function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
   const keys: QueryKey[] = [queryKeys.audit];
   if (kind.startsWith('project.')) keys.push(queryKeys.projects);
   for (const action of actions) keys.push(...listsOf(action.replace(/\..*/, ''), project));
   if (project === undefined) return keys;
   keys.push(queryKeys.history(project));
-  // Its address may be open, and showed until now that it does not exist.
+  // Its page may be open and say that it does not exist.
   if (kind === 'project.created') keys.push(queryKeys.project(project), queryKeys.flags(project));
   if (kind === 'flags.changed') keys.push(queryKeys.compare(project));
   if (kind.startsWith('environment.')) keys.push(queryKeys.project(project), queryKeys.flags(project));

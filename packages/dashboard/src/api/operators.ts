@@ -5,7 +5,7 @@ import { api, request } from './request.ts';
 import { useCan, useOperator } from './session.ts';
 import type { OperatorRecord, Role } from './types.ts';
 
-/** A one-time link that is still open, without its secret. */
+/** A one-time link that still works, without its secret. */
 export interface InvitationRecord {
   readonly id: string;
   readonly kind: 'setup' | 'invite' | 'reset';
@@ -17,13 +17,13 @@ export interface InvitationRecord {
   readonly expiresAt: string;
 }
 
-/** A link that has just been made: shown this once. */
+/** A new link, which is shown only once. */
 export interface CreatedLink extends InvitationRecord {
   readonly email: string;
   readonly link: string;
 }
 
-/** The people who may sign in, by e-mail. */
+/** The people who can sign in, by e-mail. */
 export function useOperators() {
   return useQuery({
     queryKey: queryKeys.operators,
@@ -32,14 +32,14 @@ export function useOperators() {
   });
 }
 
-/** Gives the function that tells whether someone is the only administrator, who can be neither demoted nor removed. */
+/** Returns a function that checks whether a person is the only administrator, who cannot be demoted or removed. */
 export function useIsOnlyAdmin(): (operator: OperatorRecord) => boolean {
   const { data = [] } = useOperators();
   const admins = data.filter(({ role }) => role === 'admin');
   return ({ id }) => admins.length === 1 && admins[0]?.id === id;
 }
 
-/** The links that are still open, newest first. Only administrators may read them: others do not ask. */
+/** The links that still work, newest first. Only administrators can read them. */
 export function useInvitations() {
   return useQuery({
     enabled: useCan('admin'),
@@ -55,7 +55,7 @@ export function useInvitations() {
   });
 }
 
-/** Invites a person. The answer holds the link, this once: keep it out of the cache. */
+/** Invites a person. Only this response contains the link: keep it out of the cache. */
 export function inviteOperator(invited: {
   readonly email: string;
   readonly role: Role;
@@ -64,12 +64,12 @@ export function inviteOperator(invited: {
   return request('POST', api`invitations`, { body: invited });
 }
 
-/** Takes a link back. */
+/** Revokes a link. */
 export function revokeInvitation(id: string): Promise<undefined> {
   return request('DELETE', api`invitations/${id}`);
 }
 
-/** Changes a person's name or permissions; the latter ends their sessions. */
+/** Changes a person's name or permissions. New permissions end their sessions. */
 export function changeOperator(
   id: string,
   change: { readonly name?: string; readonly role?: Role; readonly canChangeProtected?: boolean },
@@ -77,27 +77,27 @@ export function changeOperator(
   return request('PATCH', api`operators/${id}`, { body: change });
 }
 
-/** Removes an operator with every session of theirs. */
+/** Removes a person and ends their sessions. */
 export function removeOperator(id: string): Promise<undefined> {
   return request('DELETE', api`operators/${id}`);
 }
 
-/** Makes a link for a new password. The answer holds the link, this once: keep it out of the cache. */
+/** Creates a password reset link. Only this response contains it: keep it out of the cache. */
 export function createResetLink(id: string): Promise<CreatedLink> {
   return request('POST', api`operators/${id}/reset`);
 }
 
-/** How an actor of the audit log is called on the screen. */
+/** The name of an actor of the audit log on screens. */
 interface PersonName {
-  /** The name of a person, or of a token; the e-mail where the person has no name or is gone. */
+  /** The name of a person or a token; the e-mail if the person has no name or was removed. */
   readonly name: string;
-  /** What tells two of the same name apart; absent where the name says it. */
+  /** Distinguishes people of the same name; absent if the name is unique. */
   readonly detail?: string;
-  /** Whether it is the person at this screen. */
+  /** Whether it is the signed-in person. */
   readonly isSelf: boolean;
 }
 
-/** Gives the function that names actors such as `operator:ada@example.com`, `token:ci` and `system`. */
+/** Returns a function that names actors such as `operator:ada@example.com`, `token:ci` and `system`. */
 export function usePersonName(): (actor: string) => PersonName {
   const { data: operators } = useOperators();
   const self = useOperator();
@@ -118,7 +118,7 @@ export function usePersonName(): (actor: string) => PersonName {
   );
 }
 
-/** The kind of an actor and what names it: `operator:ada@example.com` is `operator` and `ada@example.com`. */
+/** Splits an actor into kind and name: `operator:ada@example.com` is `operator` and `ada@example.com`. */
 function splitActor(actor: string): readonly [kind: string, id: string] {
   const colon = actor.indexOf(':');
   return colon === -1 ? [actor, actor] : [actor.slice(0, colon), actor.slice(colon + 1)];

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { DeliveryRecord, StateRecord } from './types.ts';
 
-/** How a write of this tab stands. */
+/** The status of a write from this tab. */
 export type WriteStatus = 'saving' | 'saved' | 'failed';
 
 /** How long "saved" and "failed" stay on the screen, in milliseconds. */
@@ -17,7 +17,7 @@ export function cellName(project: string, environment: string, key: string): str
   return `${project}\n${environment}\n${key}`;
 }
 
-/** Notes how the write of a state stands. */
+/** Sets the status of the write of a state. */
 export function setWriteStatus(cell: string, status: WriteStatus): void {
   statuses.set(cell, status);
   announce();
@@ -30,18 +30,18 @@ export function setWriteStatus(cell: string, status: WriteStatus): void {
   }, shown);
 }
 
-/** Forgets a write that did not happen. */
+/** Forgets a write that was not made. */
 export function clearWriteStatus(cell: string): void {
   statuses.delete(cell);
   announce();
 }
 
-/** How this tab's write of a state stands; `undefined` when there is none. */
+/** The status of this tab's write of a state; `undefined` without one. */
 export function useWriteStatus(cell: string): WriteStatus | undefined {
   return useSyncExternalStore(subscribe, () => statuses.get(cell));
 }
 
-/** Whether this tab is writing the state at this moment. */
+/** Whether this tab is writing the state now. */
 export function isWriting(cell: string): boolean {
   return statuses.get(cell) === 'saving';
 }
@@ -56,23 +56,23 @@ export function isOwnWrite(record: StateRecord): boolean {
   return mine.has(record);
 }
 
-/** Marks a state of this tab that the server has not taken yet. */
+/** Marks an optimistic state, which the server has not confirmed. */
 export function markOptimistic(record: StateRecord): void {
   optimistic.add(record);
   markOwnWrite(record);
 }
 
-/** Whether the state is only what this tab hopes to write. */
+/** Whether the state is optimistic. */
 export function isOptimistic(record: StateRecord | undefined): boolean {
   return record !== undefined && optimistic.has(record);
 }
 
-/** How many are kept: screens only ask about recent changes. */
+/** How many deliveries are kept: screens only need recent changes. */
 const MOST = 200;
 
 const deliveries = new Map<number, DeliveryRecord>();
 
-/** Keeps what the stream tells of a change, which may be before the change's own answer has come. */
+/** Stores a delivery event, which may arrive before the response of the change. */
 export function noteDelivery(delivery: DeliveryRecord): void {
   deliveries.delete(delivery.seq);
   deliveries.set(delivery.seq, delivery);
@@ -83,7 +83,7 @@ export function noteDelivery(delivery: DeliveryRecord): void {
   announce();
 }
 
-/** How far a change has come, as the stream reports; `undefined` before the first report. */
+/** The delivery of a change, as the stream reports it; `undefined` before the first report. */
 export function useLiveDelivery(seq: number | undefined): DeliveryRecord | undefined {
   return useSyncExternalStore(subscribe, () => (seq === undefined ? undefined : deliveries.get(seq)));
 }

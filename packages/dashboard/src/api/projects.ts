@@ -12,7 +12,7 @@ export function useProjects() {
   });
 }
 
-/** One project with its environments, in their order; nothing is asked for an empty name. */
+/** One project with its environments in their order. Fetches nothing for an empty name. */
 export function useProject(project: string) {
   return useQuery({
     queryKey: queryKeys.project(project),
@@ -23,12 +23,12 @@ export function useProject(project: string) {
 
 const NONE: readonly EnvironmentRecord[] = [];
 
-/** The environments of a project that is on the screen; none while it is being loaded. */
+/** The environments of the project on the screen; empty while it is loading. */
 export function useEnvironments(project: string): readonly EnvironmentRecord[] {
   return useProject(project).data?.environments ?? NONE;
 }
 
-/** Makes a project with its three first environments. */
+/** Creates a project with three environments. */
 export function useCreateProject() {
   const queries = useQueryClient();
   return useMutation({
@@ -40,19 +40,19 @@ export function useCreateProject() {
   });
 }
 
-/** Removes a project with everything in it. `confirmed` names its protected environments. */
+/** Deletes a project with everything in it. `confirmed` names its protected environments. */
 export function deleteProject(project: string, confirmed: readonly string[]): Promise<undefined> {
   return request('DELETE', api`projects/${project}`, { confirmed });
 }
 
-/** What an environment looks like; what is absent stays. */
+/** Changes to an environment's appearance; absent members are kept. */
 interface EnvironmentAppearance {
   readonly protected?: boolean;
   readonly color?: EnvironmentColor;
   readonly position?: number;
 }
 
-/** Makes an environment, empty, after the others. */
+/** Creates an empty environment, after the others. */
 export function createEnvironment(
   project: string,
   environment: { readonly name: string } & Omit<EnvironmentAppearance, 'position'>,
@@ -60,7 +60,7 @@ export function createEnvironment(
   return request('POST', api`projects/${project}/environments`, { body: environment });
 }
 
-/** Changes what an environment looks like. To take its protection away it must be confirmed. */
+/** Changes an environment's appearance. Removing its protection must be confirmed. */
 export function updateEnvironment(
   project: string,
   environment: string,
@@ -70,7 +70,7 @@ export function updateEnvironment(
   return request('PATCH', path, { body: appearance, confirmed: environment });
 }
 
-/** Removes an environment with its states; its streams are closed. The person has confirmed it by name. */
+/** Deletes an environment with its states and closes its streams. The person has confirmed it by name. */
 export function deleteEnvironment(project: string, environment: string): Promise<undefined> {
   const path = api`projects/${project}/environments/${environment}`;
   return request('DELETE', path, { confirmed: environment });

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from './api-error.ts';
 
-/** The names of what the cache holds. A list of records and what is in it share their beginning. */
+/** The keys of cached queries. A list and its records share a prefix. */
 export const queryKeys = {
   session: ['session'],
   projects: ['projects'],
@@ -28,7 +28,7 @@ export const queryKeys = {
   audit: ['audit'],
 } as const;
 
-/** The cache of what the API answered. The live stream keeps it new, so nothing is asked for again by itself. */
+/** The cache of API responses. The live stream keeps it up to date, so nothing is fetched again automatically. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -43,7 +43,7 @@ export function createQueryClient(): QueryClient {
   });
 }
 
-/** A refusal stays one; a server that is away or overloaded may be back. */
+/** A refusal is final; an unreachable or overloaded server may recover. */
 function isWorthRetrying(failures: number, error: Error): boolean {
   const isTemporary = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
   return isTemporary && failures < 3;

@@ -1,16 +1,16 @@
 import { ApiError } from './api-error.ts';
 
-/** Extras of one request. */
+/** Options of one request. */
 interface RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** JSON text to send instead, where its notation must not change. */
+  /** JSON text to send instead, if its notation must be kept. */
   readonly text?: string | undefined;
-  /** The revision that the writer has seen: `If-Match`. `none` means that nothing may be there yet. */
+  /** The revision that the writer saw, for `If-Match`. `none`: it must not exist yet. */
   readonly seen?: number | 'none' | undefined;
-  /** The protected environment that the person has confirmed this for. */
+  /** The protected environment for which the person has confirmed it. */
   readonly confirmed?: string | readonly string[] | undefined;
-  /** Why: goes into the audit log. */
+  /** The reason, for the audit log. */
   readonly note?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,7 +18,7 @@ interface RequestOptions {
 type Listener = () => void;
 const signedOutListeners = new Set<Listener>();
 
-/** Calls `listener` whenever the server says that the session has ended. Gives the function that stops it. */
+/** Calls `listener` when a response shows that the session has ended. Returns the function that stops it. */
 export function onSignedOut(listener: Listener): () => void {
   signedOutListeners.add(listener);
   return () => signedOutListeners.delete(listener);
@@ -27,22 +27,22 @@ export function onSignedOut(listener: Listener): () => void {
 /** Counts the sign-ins of this page. */
 let signIns = 0;
 
-/** Somebody has signed in: what an older request is refused with says nothing of the new session. */
+/** Notes a sign-in, so that refusals of earlier requests do not end the new session. */
 export function noteSignIn(): void {
   signIns++;
 }
 
 /**
- * Sends one request to the management API with the session's cookie and gives the parsed body; `undefined` for an
- * empty one. Rejects with an {@link ApiError} for any other answer than success, and when none comes.
+ * Sends a request to the management API with the session's cookie and returns the parsed body; `undefined` for an empty
+ * one. Rejects with an {@link ApiError} if it is refused or no response arrives.
  *
- * The shape of the answer is the API's contract, which a test holds against its OpenAPI document.
+ * The shape of the response is the API's contract, which a test compares with the OpenAPI document.
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   return parse(await requestText(method, path, options)) as T;
 }
 
-/** The same, with the body's own text: numbers keep their notation, and members their order. */
+/** Like {@link request}, but returns the body's text: numbers keep their notation, and members their order. */
 export async function requestText(
   method: string,
   path: string,
@@ -54,7 +54,7 @@ export async function requestText(
   if (response.ok) return text;
   const body: unknown = parse(text);
   const error = refusalOf(response, body);
-  // Without its cookie a request looks like one that forgot its token. A wrong password is told where it was typed.
+  // A request without its cookie gets the error of a missing token. A wrong password is reported in the sign-in form.
   if (error.status === 401 && error.code !== 'sign_in_failed' && signIns === signInsBefore)
     for (const listener of signedOutListeners) listener();
   throw error;
@@ -78,7 +78,7 @@ async function send(method: string, path: string, options: RequestOptions): Prom
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    const message = 'The server cannot be reached. Check the connection and try again.';
+    const message = "Can't reach the server. Check your connection and try again.";
     throw new ApiError({ code: 'unreachable', message, status: 0 }, { cause });
   }
 }
@@ -104,7 +104,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not ours: a proxy's page, perhaps. The status says enough.
+    // Not from the API: perhaps the page of a proxy. The status is enough.
     return undefined;
   }
 }

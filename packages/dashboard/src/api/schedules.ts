@@ -3,10 +3,10 @@ import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { FlagState, Json } from './types.ts';
 
-/** What becomes of a schedule. */
+/** The status of a schedule. */
 export type ScheduleStatus = 'pending' | 'done' | 'failed' | 'cancelled';
 
-/** What happens to a state, beside what it is then. */
+/** Changes to a state; absent members are kept. */
 export interface StatePatch {
   readonly enabled?: boolean;
   readonly value?: Json;
@@ -14,7 +14,7 @@ export interface StatePatch {
   readonly unset?: readonly ('value' | 'rolloutPct')[];
 }
 
-/** One step of a scheduled change: a whole state, none any more, or members of it. */
+/** One step of a scheduled change: sets a state, removes it, or changes some of its members. */
 export interface ScheduledStep {
   readonly key: string;
   readonly state?: FlagState | null;
@@ -29,10 +29,10 @@ export interface NewSchedule {
   readonly note?: string;
 }
 
-/** A change that is made by itself at its time. */
+/** A scheduled change. */
 export interface ScheduleRecord extends Omit<NewSchedule, 'environment'> {
   readonly id: string;
-  /** Absent once it is deleted. */
+  /** Absent once the environment is deleted. */
   readonly environment?: string;
   readonly createdBy: string;
   readonly createdAt: string;
@@ -44,7 +44,7 @@ export interface ScheduleRecord extends Omit<NewSchedule, 'environment'> {
   readonly error?: string;
 }
 
-/** Every schedule of a project. Asked for again when one falls due, since nothing may announce its failure. */
+/** The schedules of a project. Fetched again when one is due, because there may be no event if it fails. */
 export function useSchedules(project: string) {
   return useQuery({
     queryKey: queryKeys.schedules(project),
@@ -60,22 +60,22 @@ export function useSchedules(project: string) {
 /** The longest a timer may wait; a browser runs a longer one at once. */
 const LONGEST_MS = 3_600_000;
 
-/** How soon the next schedule has run, in milliseconds; `false` when none waits. */
+/** The time until the next schedule has run, in milliseconds; `false` if none is pending. */
 function msToNextDue(schedules: readonly ScheduleRecord[], now: number): number | false {
   const dues = schedules.filter(({ status }) => status === 'pending').map(({ dueAt }) => Date.parse(dueAt));
   if (dues.length === 0) return false;
   return Math.min(LONGEST_MS, Math.max(1_000, Math.min(...dues) - now + 1_000));
 }
 
-/** A schedule to make. */
+/** A schedule to create. */
 interface SchedulePost {
   readonly schedule: NewSchedule;
-  /** The same as JSON text, where a value's notation must not change. */
+  /** The same as JSON text, in which a value keeps its notation. */
   readonly text?: string | undefined;
   readonly confirmed?: string | undefined;
 }
 
-/** Makes a schedule. */
+/** Creates a schedule. */
 export function useCreateSchedule(project: string) {
   const queries = useQueryClient();
   return useMutation({
@@ -89,7 +89,7 @@ export function useCreateSchedule(project: string) {
   });
 }
 
-/** Cancels a schedule that waits. */
+/** Cancels a pending schedule. */
 export function useCancelSchedule(project: string) {
   const queries = useQueryClient();
   return useMutation({

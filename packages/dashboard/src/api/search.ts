@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { request } from './request.ts';
 
-/** Something that a search has found. */
+/** A search result. */
 export interface SearchHit {
   readonly kind: 'project' | 'environment' | 'flag' | 'key';
   readonly project: string;
@@ -14,7 +14,7 @@ export interface SearchHit {
 
 const MOST = 12;
 
-/** Searches all projects; nothing is asked for while the text is empty. */
+/** Searches all projects. Sends no request while the text is empty. */
 export function useSearchHits(text: string) {
   return useQuery({
     queryKey: ['search', text],

@@ -7,7 +7,7 @@ import type { OperatorRecord, Role, SessionRecord } from './types.ts';
 /** Set while signing out, so that the person is not asked to sign in again. */
 let isSigningOut = false;
 
-/** Who is signed in; once the session has ended, who was (`signedIn` is false then). */
+/** The session. Once it has ended, `signedIn` is false and `operator` is the person who was signed in. */
 export function useSession() {
   const queries = useQueryClient();
   return useQuery({
@@ -17,13 +17,14 @@ export function useSession() {
       return isSigningOut ? session : nextSession(queries.getQueryData(queryKeys.session), session);
     },
     staleTime: 5 * 60_000,
-    // They may have signed in again in another tab.
+    // The person may have signed in again in another tab.
     refetchOnWindowFocus: ({ state }) => (state.data?.signedIn === false ? 'always' : false),
   });
 }
 
 /**
- * The person who is signed in, or was until the session ended under the screen; only for screens that nobody else sees.
+ * The signed-in person, or the last one if the session ended while the screen was open. Only for screens that require a
+ * session.
  */
 export function useOperator(): OperatorRecord {
   const { data } = useSession();
@@ -43,29 +44,29 @@ export function useEvaluationUrl(): string {
   return useSession().data?.evaluationUrl ?? location.origin;
 }
 
-/** Signs in, sets up the first administrator, or accepts an invitation: each answers with the new session. */
+/** Signs in, sets up the first administrator, or accepts an invitation. Each starts a new session. */
 export function useStartSession<Input>(path: 'session' | 'setup' | 'invitations/accept') {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Input) => request<SessionRecord>('POST', `/api/${path}`, { body }),
-    // It was called with a password: nothing of it is kept.
+    // The input holds a password, which must not stay in memory.
     gcTime: 0,
     onSuccess: async (session) => {
       noteSignIn();
-      // An answer from before would end the session again.
+      // The response of an earlier request would end the new session.
       await queries.cancelQueries({ queryKey: queryKeys.session });
       const before = queries.getQueryData<SessionRecord>(queryKeys.session);
-      // A one-time link is used up by now: loaded anew, it would only say so.
+      // A one-time link is used now: reloading its page would only show that.
       const kept = path === 'session' ? nextSession(before, session) : nextSession(before, session, '/');
       queries.setQueryData(queryKeys.session, kept);
-      // What happened meanwhile is unknown.
+      // Changes since the session ended are unknown.
       if (before?.operator !== undefined && kept.signedIn)
         void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
     },
   });
 }
 
-/** Signs out, and forgets everything that was shown. */
+/** Signs out and clears the cache. */
 export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
@@ -83,7 +84,7 @@ export function useSignOut() {
   });
 }
 
-/** What an invitation or set-up link is for. */
+/** The purpose of an invitation or setup link. */
 export interface InvitationFacts {
   readonly kind: 'setup' | 'invite' | 'reset';
   readonly email?: string;
@@ -91,23 +92,22 @@ export interface InvitationFacts {
   readonly expiresAt: string;
 }
 
-/** Looks at a link's secret. */
+/** Inspects a one-time link by its secret. */
 export function useInvitation(token: string) {
   return useQuery({
     queryKey: ['invitation', token],
     queryFn: () => request<InvitationFacts>('POST', api`invitations/inspect`, { body: { token } }),
     enabled: token !== '',
     retry: false,
-    // Once it is used, asking again would only say that it is.
+    // A refetch after the link was used would replace the form with an error.
     staleTime: Infinity,
     gcTime: 0,
   });
 }
 
 /**
- * What the page goes on with when the server says how the session stands. One that has ended keeps its operator: the
- * screen stays as it is until they sign in again. Somebody else must see nothing of it, so the page is loaded anew, and
- * what was known stays until then. `to` is where it is loaded anew.
+ * The session to keep after a response with the current one. An ended session keeps its operator, and the screen stays
+ * until they sign in again. If another person signs in, the page reloads at `to`, so that they see none of its data.
  */
 function nextSession(
   before: SessionRecord | undefined,

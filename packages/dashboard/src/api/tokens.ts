@@ -15,7 +15,7 @@ export interface TokenRecord {
   readonly lastUsedAt?: string;
 }
 
-/** What a new access token is made of. */
+/** The input for a new access token. */
 interface NewToken {
   readonly name: string;
   readonly role: Role;
@@ -23,7 +23,7 @@ interface NewToken {
   readonly expiresAt?: string;
 }
 
-/** Every access token, also revoked and expired ones. Only administrators may read them. */
+/** All access tokens, including revoked and expired ones. Only administrators can read them. */
 export function useTokens({ enabled = true } = {}) {
   return useQuery({
     enabled,
@@ -33,17 +33,17 @@ export function useTokens({ enabled = true } = {}) {
   });
 }
 
-/** Makes an access token. The answer holds the token itself, this once: keep it out of the cache. */
+/** Creates an access token. Only this response contains the secret: keep it out of the cache. */
 export function createToken(token: NewToken): Promise<TokenRecord & { readonly token: string }> {
   return request('POST', api`tokens`, { body: token });
 }
 
-/** Revokes an access token for good. */
+/** Revokes an access token permanently. */
 export function revokeToken(id: string): Promise<undefined> {
   return request('DELETE', api`tokens/${id}`);
 }
 
-/** Whether a token still opens something at `now`, in epoch milliseconds. */
+/** Whether a token still works at `now`, in epoch milliseconds. */
 export function tokenStatus(
   { revokedAt, expiresAt }: Pick<TokenRecord, 'revokedAt' | 'expiresAt'>,
   now: number,

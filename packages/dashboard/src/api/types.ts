@@ -1,6 +1,6 @@
-/** The records of the management API as the dashboard reads them. A test holds them against the OpenAPI document. */
+/** The records of the management API as the dashboard reads them. A test compares them with the OpenAPI document. */
 
-/** What somebody may do, least first. */
+/** The roles, from the least to the most permissions. */
 export type Role = 'viewer' | 'editor' | 'admin';
 
 /** Any JSON value. */
@@ -25,19 +25,19 @@ export interface OperatorRecord {
   readonly lastSeenAt?: string;
 }
 
-/** Who is signed in, and whether anybody can. */
+/** The session, and whether setup is still needed. */
 export interface SessionRecord {
   readonly signedIn: boolean;
-  /** Nobody can sign in yet: the first administrator comes through the one-time link. */
+  /** There are no accounts yet: the first administrator signs up through the one-time link. */
   readonly setupNeeded: boolean;
-  /** Who is signed in; in this page also who was, until the session ended. */
+  /** The signed-in person. On this page it stays set after the session has ended. */
   readonly operator?: OperatorRecord;
   readonly expiresAt?: string;
-  /** Where programs read flags, when that is not where the dashboard is. */
+  /** Where programs read flags, if not at the dashboard's own address. */
   readonly evaluationUrl?: string;
 }
 
-/** How screens tell an environment apart. */
+/** The appearance of an environment. */
 export type EnvironmentColor = 'gray' | 'blue' | 'green' | 'amber' | 'red' | 'violet' | 'teal' | 'pink';
 
 /** An environment of a project. */
@@ -67,7 +67,7 @@ export interface StateRecord {
   /** The environment's revision in which this state was written; `If-Match` names it. */
   readonly revision: number;
   readonly updatedAt: string;
-  /** Who wrote it: `operator:<e-mail>`, `token:<name>` or `system`; absent where the server does not know. */
+  /** The writer: `operator:<e-mail>`, `token:<name>` or `system`; absent if unknown. */
   readonly updatedBy?: string;
 }
 
@@ -82,7 +82,7 @@ export interface FlagRecord {
   readonly environments: Readonly<Record<string, StateRecord>>;
 }
 
-/** What a write of one state answers. */
+/** The response to a write of one state. */
 export interface StateWritten extends StateRecord {
   readonly key: string;
   readonly changed: boolean;
@@ -90,7 +90,7 @@ export interface StateWritten extends StateRecord {
   readonly seq?: number;
 }
 
-/** What a multi-flag change answers. */
+/** The response to a multi-flag change. */
 export interface ChangeWritten {
   readonly environment: string;
   readonly revision: number;
@@ -98,7 +98,7 @@ export interface ChangeWritten {
   readonly seq?: number;
 }
 
-/** The streams that are open on an environment. */
+/** The open streams of an environment. */
 export interface EnvironmentClients {
   readonly environment: string;
   readonly streams: number;
@@ -113,7 +113,7 @@ export interface EnvironmentClients {
   }[];
 }
 
-/** How far a change has come. */
+/** The delivery of a change. */
 export interface DeliveryRecord {
   readonly seq: number;
   readonly project: string;

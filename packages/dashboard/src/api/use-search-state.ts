@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 
-/** What a screen keeps in the address: members that are empty are left out of it. */
+/** State that a screen keeps in its URL. Empty members are left out. */
 export function useSearchState(): readonly [
   URLSearchParams,
   (members: Readonly<Record<string, string | undefined>>) => void,
@@ -10,7 +10,7 @@ export function useSearchState(): readonly [
   const [pathname] = useLocation();
   const set = useCallback(
     (members: Readonly<Record<string, string | undefined>>) => {
-      // What is set late, as after a pause in typing, must not bring a screen back that was left.
+      // A late update, as after a pause in typing, must not bring back a screen that was left.
       if (location.pathname !== pathname) return;
       setParams(
         (current) => {
