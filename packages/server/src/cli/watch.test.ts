@@ -109,7 +109,7 @@ test('watch reconnects after a server restart, and shows the changes it missed',
   const { promise: watcherIsAlone, resolve: missed } = Promise.withResolvers<void>();
   const restart = async () => {
     await first.stop();
-    // The change is made on another port, so that the watcher cannot see it happen.
+    // The change uses another port, so that the watcher cannot see it happen.
     const between = await startNode(settings);
     await run(`flag set fresh --project shop --env staging --on --url ${between.url}`);
     await between.stop();

@@ -10,7 +10,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a node that has no flags yet does not say that there is no such project', () => {
+test('a node without flags yet does not answer that the project does not exist', () => {
   const catalog = new Catalog({
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
   });

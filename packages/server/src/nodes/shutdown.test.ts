@@ -24,7 +24,7 @@ test('a step that fails is logged, and the steps after it run in order', async (
   ]);
 });
 
-test('a brief step that never ends is given up, and the next one runs', async () => {
+test('a brief step that never ends is abandoned, and the next one runs', async () => {
   const ran: string[] = [];
   const never = {
     name: 'write to a silent database',

@@ -94,7 +94,7 @@ describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
     await expect(home.database.query('SELECT 1')).rejects.toThrow();
   });
 
-  test('a failing read is a loss, told once and also to a listener that comes late', async () => {
+  test('a failing read is a loss, reported once, also to a late listener', async () => {
     await using home = await openTestStore(engine);
     const feed = await home.database.openFeed();
     const causes: Error[] = [];

@@ -81,7 +81,7 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect((await readLog(home.database, 0, 1))[0]?.seq).toBe(4);
   });
 
-  test('the log goes on from where it was after all but its last row were pruned', async () => {
+  test('the log continues where it was after all but its last row were pruned', async () => {
     await using home = await openLog(engine);
     await pruneLog(home.database, { olderThan: FUTURE, keepRows: 1 });
     const { seq } = await home.store.commit(ADA, async (transaction) => {

@@ -104,7 +104,7 @@ describe('Catalog', () => {
     expect(heard).toEqual([]);
   });
 
-  test('bytes are made once per revision', () => {
+  test('bytes are built once per revision', () => {
     const environment = setUp().catalog.environment('p', 'production');
     expect(environment?.frame()).toBe(environment?.frame() as Uint8Array);
     expect(environment?.whole()).toBe(environment?.whole() as never);

@@ -110,7 +110,7 @@ describe('DeliveryWatch', () => {
     expect(last(1)).toMatchObject({ seen: 2, slowestMs: 300, isSettled: true });
   });
 
-  test('a frame is told from the later ones that are still queued behind it', async () => {
+  test('a frame counts as seen while later ones are still queued behind it', async () => {
     const { watch, readers, send, last } = setUp(1);
     send(100);
     send(50);
@@ -227,7 +227,7 @@ describe('DeliveryWatch', () => {
   });
 });
 
-describe('a hub that is told of the change', () => {
+describe('a hub that knows the change of a frame', () => {
   function openHub(count: number) {
     const settled = Promise.withResolvers<DeliveryProgress>();
     const told: DeliveryProgress[] = [];

@@ -55,7 +55,7 @@ describe('authentication', () => {
     expect(app.logged.join()).not.toContain(ADMIN_TOKEN);
   });
 
-  test('nothing is done for who is refused, and unknown paths are not told from known ones', async () => {
+  test('a refused caller changes nothing, and cannot tell unknown paths from known ones', async () => {
     const refused = await app.call('POST', '/api/projects', { token: 'no', body: { name: 'sneaky' } });
     expect(refused.status).toBe(401);
     expect((await app.call('GET', '/api/projects/sneaky')).status).toBe(404);

@@ -83,7 +83,7 @@ function deeper(bytes: number): string {
   return text;
 }
 
-describe('a body that is made to cost', () => {
+describe('a body built to be expensive', () => {
   let node: NodeProcess;
   let watchdog: Timer;
   let most = 0;

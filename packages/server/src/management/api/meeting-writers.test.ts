@@ -90,7 +90,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect((await new TestBrowser(app).signIn(email, OTHER_PASSWORD)).status).toBe(200);
   });
 
-  test('to take back a link that is being used at this moment is refused: somebody is in', async () => {
+  test('revoking a link while it is being used is refused, because it has been used', async () => {
     const body = { email: 'mia@example.com', role: 'viewer' };
     const { id } = (await app.call('POST', '/api/invitations', { body })).json;
     const met = await meet(
@@ -209,7 +209,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     await transaction.archiveFlag(flag, { at: Date.now(), states: new Map() });
   }
 
-  test('a flag that is being archived gets no state in an environment that is created meanwhile', async () => {
+  test('a flag gets no state in an environment that is created while the flag is archived', async () => {
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
     const met = await meet(
@@ -222,7 +222,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect([met.status, met.json.error]).toEqual([409, 'flag_archived']);
   });
 
-  test('a flag that is being archived gets no state in an environment that an import creates meanwhile', async () => {
+  test('a flag gets no state in an environment that an import creates while the flag is archived', async () => {
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
     const body = {

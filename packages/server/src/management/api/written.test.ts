@@ -32,7 +32,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     const on = { enabled: true };
     const dueAt = new Date(app.node.now + 3_600_000).toISOString();
 
-    // People first: the first administrator is made while there is nobody.
+    // People first: the first administrator is created while no operator exists.
     const setup = { token: (await offerSetup(app.context, 'test')).token, password: PASSWORD };
     const browser = new TestBrowser(app);
     const ada = { email: 'ada@example.com', name: 'Ada' };

@@ -151,7 +151,7 @@ describe('the events for screens', () => {
     expect(() => node.watch('shop')).toThrow('This project does not exist');
   });
 
-  test('a change of a row that does not know who made it names nobody', async () => {
+  test('a change without a recorded actor has no actor', async () => {
     const screen = node.watch();
     await screen.next();
     node.apply('records.changed', { actions: ['token.created'] }, { projectId: '', actor: '' });
@@ -250,7 +250,7 @@ describe('the events for screens', () => {
 });
 
 describe('how far a change has got', () => {
-  test('is told at once for this node, and with the other nodes when they have written', async () => {
+  test('is sent at once for this node, and with the other nodes once they have written', async () => {
     const environmentId = node.addProject('shop');
     const screen = node.watch();
     const { seq } = node.flip(environmentId, [['a', null]]);
@@ -287,7 +287,7 @@ describe('how far a change has got', () => {
     expect(node.written.receipts.filter((one) => one.node === 'here')).toMatchObject([{ seq, seen: 5 }]);
   });
 
-  test('is told once for each figure, and no more once the environment is deleted', async () => {
+  test('is sent once per figure, and not after the environment is deleted', async () => {
     const [shop, other] = [node.addProject('shop'), node.addProject('other')];
     const screen = node.watch();
     const progressOf = (seq: number, environmentId: string) => ({
@@ -308,7 +308,7 @@ describe('how far a change has got', () => {
     expect(names).toEqual(['hello', 'change', 'change', 'delivery', 'change', 'change']);
   });
 
-  test('is written down although nobody watches', async () => {
+  test('is stored without open dashboards', async () => {
     const environmentId = node.addProject('shop');
     const { seq } = node.flip(environmentId, [['a', null]]);
     const progress = { seq, environmentId, streams: 2, seen: 1, closed: 0, slowestMs: 9 };
@@ -335,15 +335,15 @@ describe('who asks this node', () => {
   });
 });
 
-describe('who is connected', () => {
-  test('is told again after a time in which the node was away and nobody watched', async () => {
+describe('presence', () => {
+  test('is sent after an outage of the log during which no dashboard was open', async () => {
     await node.activity.close();
     jest.useFakeTimers();
     try {
       node = new TestNode();
       const environmentId = node.addProject('shop');
       node.activity.lost();
-      // One look at who is connected, which has nothing to do and tells nobody.
+      // One look at the streams, without changes to send.
       jest.advanceTimersByTime(1_000);
       await new Promise(setImmediate);
       node.activity.live(2);
@@ -357,7 +357,7 @@ describe('who is connected', () => {
     }
   });
 
-  test('is told over all nodes when it changes, and forgotten when the node stops', async () => {
+  test('is sent for all nodes when it changes, and removed when the node stops', async () => {
     const environmentId = node.addProject('shop');
     node.hub.turnover = 3;
     node.hub.streamsByKey = () => new Map([[environmentId, new Map([['k', 2]])]]);

@@ -211,7 +211,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
       expect(delivery.nodes).toMatchObject([{ streams: 3, seen: 2 }]);
     });
 
-    test('a change that went to nobody has no receipt', async () => {
+    test('a change without open streams has no receipt', async () => {
       await installation.project('nobody');
       const events = await installation.events(0, '?project=nobody');
       await installation.flip('nobody', 1);
@@ -253,7 +253,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
         JSON.stringify(environments).includes('"streams":5'),
       );
       expect(seen.environments).toContainEqual({ environment: 'production', streams: 5, nodes: 2 });
-      // What a screen was told of, the API knows too.
+      // The API returns the same counts that dashboards got.
       expect(await installation.production('present')).toMatchObject({
         ...{ streams: 5, nodes: 2 },
         keys: [{ name: 'present-key', streams: 5, nodes: 2, lastSeenAt: expect.any(String) }],

@@ -34,7 +34,7 @@ function asOrdinaryUser<T>(work: () => T): T {
   }
 }
 
-test('a token is made once, readable by its owner only', () => {
+test('a token is created once, readable by its owner only', () => {
   expect(adminTokenIn(folder.path, () => FIRST)).toBe(FIRST);
   expect(adminTokenIn(folder.path, () => SECOND)).toBe(FIRST);
   expect(modeOf(path)).toBe(0o600);

@@ -11,7 +11,7 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  test('a flag is made with its states, described anew, and removed everywhere', async () => {
+  test('a flag is created with its states, changed, and deleted everywhere', async () => {
     const { path } = await app.project();
     const body = {
       key: 'dark-mode',

@@ -31,7 +31,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
     done('PUT', `${path}/environments/production/flags/${key}`, { body, headers });
 
   describe('a change', () => {
-    test('is told with everything that its operation did', async () => {
+    test('is returned with everything that its operation did', async () => {
       const { name, path } = await app.project();
       const { seq } = await put(path, 'a', on, { 'X-Change-Note': 'launch' });
       const { status, json } = await app.call('GET', `/api/changes/${seq}`);
@@ -232,7 +232,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await app.call('GET', `${path}/flags/a`)).status).toBe(404);
     });
 
-    test('of a state is refused while its flag is archived, and makes a deleted flag anew only with force', async () => {
+    test('of a state is refused while its flag is archived, and creates a deleted flag again only with force', async () => {
       const { path } = await app.project();
       await put(path, 'a', off);
       const { seq } = await put(path, 'a', on);

@@ -47,7 +47,7 @@ describe.each(ENGINES)('keys on $name', (engine: TestEngine) => {
     const values = { project: name, environment: 'production', id: record.id, key: 'x', seq: '1' };
     for (const [template, operations] of Object.entries<object>(paths)) {
       if (!('get' in operations) || !template.startsWith('/api')) continue;
-      // `keyof`: a parameter that is none of these makes the path wrong, and the expectation below fails.
+      // `keyof`: any other parameter makes the path wrong, and the expectation below fails.
       const filled = template.replaceAll(/\{(\w+)\}/g, (_, part) => values[part as keyof typeof values]);
       const answer = await app.call('GET', filled + requiredQuery(operations.get));
       expect([filled, [200, 404].includes(answer.status)]).toEqual([filled, true]);
@@ -74,7 +74,7 @@ describe.each(ENGINES)('keys on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', '/api/keys/none')).json.error).toBe('key_not_found');
   });
 
-  test('an expired key says so', async () => {
+  test('an expired key is marked as expired', async () => {
     const { path } = await app.project();
     const expiresAt = new Date(app.node.now + 1000).toISOString();
     const body = { name: 'k', environments: ['staging'], expiresAt };

@@ -112,7 +112,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     expect((await there(email, PASSWORD)).status).toBe(200);
   });
 
-  test('failures of one account from many networks slow its sign-ins and lock nobody out', async () => {
+  test('failures of one account from many networks slow its sign-ins without locking it', async () => {
     const { email } = await join(app, { email: 'gus@example.com', role: 'viewer' });
     let address = 0;
     const elsewhere = (password: string) =>
@@ -208,7 +208,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     expect(refunded).not.toHaveBeenCalled();
   });
 
-  test('an attempt that succeeds is taken back in one transaction', async () => {
+  test('an attempt that succeeds is refunded in one transaction', async () => {
     using refunded = spyOn(app.context.store.people, 'refundAttempt');
     expect((await new TestBrowser(app, '192.0.2.56').signIn('ada@example.com')).status).toBe(200);
     expect(refunded).toHaveBeenCalledTimes(1);

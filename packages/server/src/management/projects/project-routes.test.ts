@@ -54,7 +54,7 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
     expect((await app.call('POST', '/api/projects', { body: { name } })).status).toBe(201);
   });
 
-  test('an environment is made with its looks, or with those of its name', async () => {
+  test('an environment is created with the given appearance, or the default of its name', async () => {
     const { path } = await app.project();
     const looks = { protected: true, color: 'violet' };
     const made = await app.call('POST', `${path}/environments`, { body: { name: 'live', ...looks } });

@@ -52,7 +52,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
   const flagsOf = async (path: string) =>
     (await app.call('GET', `${path}/environments/production/flags`)).json;
 
-  test('a scheduled change is made when it is due and not before, once, as one revision', async () => {
+  test('a scheduled change runs once, when it is due and not before, as one revision', async () => {
     const made = await scheduled(
       [
         { key: 'a', state: on },
@@ -108,7 +108,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(await flagsOf(path)).toMatchObject({ revision: 4, flags: [{}, {}, {}, {}] });
   });
 
-  test('a schedule that was due while no node ran is made late, once', async () => {
+  test('a schedule that was due while no node ran runs late, once', async () => {
     const made = await scheduled([{ key: 'a', state: on }]);
     for (let days = 0; days < 3; days++) app.node.now += 24 * HOUR_MS;
     const restarted = { ...app.context, store: new SqlStore(await app.home.connect()) };
@@ -336,7 +336,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(orphan.record.createdBy).toBe('token:revoked');
     await app.call('DELETE', `/api/tokens/${revoked.id}`);
     app.node.now += 1;
-    // Somebody else under the same name is somebody else.
+    // A new token with the same name does not stand in for the revoked one.
     await token('revoked');
     pass();
     const { settled } = await runDueSchedules(app.context);

@@ -49,7 +49,7 @@ async function openHome(server: PostgresServer) {
 }
 
 describe('connecting to PostgreSQL', () => {
-  test('a URL that is none is refused without showing what it held', async () => {
+  test('an invalid URL is refused without showing its contents', async () => {
     for (const url of ['', 'localhost:5432', 'mysql://ada:geheim@db/halyard', 'postgres://ada:geheim@:x/']) {
       const attempt = openPostgres({ url });
       await expect(attempt).rejects.toBeInstanceOf(StorageError);
@@ -141,7 +141,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(runs).toBe(3);
   });
 
-  test('a writer that waits too long for another is told that it is busy, and writes nothing', async () => {
+  test('a writer that waits too long for another fails as busy and writes nothing', async () => {
     await using home = await openHome(await sharedPostgres());
     const { promise: isWaiting, resolve: wait } = Promise.withResolvers<void>();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
@@ -241,7 +241,7 @@ describe('a transaction on PostgreSQL', () => {
 });
 
 describe('the feed on PostgreSQL', () => {
-  test('a terminated session is lost at once, told once, and a new one works', async () => {
+  test('a terminated session is lost at once, reported once, and a new one works', async () => {
     const server = await sharedPostgres();
     await using home = await openHome(server);
     const feed = await home.database.openFeed();
@@ -320,7 +320,7 @@ describe('the feed on PostgreSQL', () => {
     expect(await feed.head()).toMatchObject({ pushed: false });
   });
 
-  test('a session that keeps its channel but hears nothing, as behind a pooler, says so until it hears again', async () => {
+  test('a session that keeps its channel but hears nothing, as behind a pooler, reports that until it hears again', async () => {
     await using home = await openHome(await sharedPostgres());
     const feed = await home.database.openFeed();
     expect(await feed.head()).toMatchObject({ seq: 2, pushed: true });
@@ -404,7 +404,7 @@ describe('a PostgreSQL server of its own', () => {
     await database.close();
   });
 
-  test('a standby that is behind an upgrade says so, until its primary has been migrated', async () => {
+  test('a standby with an old schema is refused until its primary has been migrated', async () => {
     const url = await server.createDatabase();
     await using standby = await server.startStandby();
     const database = await openPostgres({ url: standby.url(new URL(url).pathname.slice(1)) });

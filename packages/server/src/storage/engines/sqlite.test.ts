@@ -192,7 +192,7 @@ describe('an SQLite database in use', () => {
     await other.exited;
   });
 
-  test('a writer whose file is held for too long is told that it is busy, and writes nothing', async () => {
+  test('a writer whose file is held for too long fails as busy and writes nothing', async () => {
     await using home = await openFile();
     const other = new Sqlite(home.path);
     other.run('BEGIN IMMEDIATE');
