@@ -10,9 +10,9 @@ export interface ManagementContext {
   /** Epoch milliseconds. */
   now(): number;
   randomBytes(length: number): Uint8Array;
-  /** A text that never comes twice, in any process. */
+  /** Returns an id that is unique across processes. */
   newId(): string;
-  /** Waits, in milliseconds; by the real clock where it is absent. */
+  /** Waits, in milliseconds; default: the real clock. */
   pause?(ms: number): Promise<void>;
   /** Called when a change has been scheduled, for the runner on this node. Time in epoch milliseconds. */
   scheduled?(dueAt: number): void;

@@ -47,7 +47,7 @@ export async function lockPlace(
 
 /**
  * Locks environments in the order that keeps two operations from waiting for each other. Returns those that still exist.
- * Whether the actor may change one is asked with {@link requireChangeOf} before it is changed.
+ * Callers check with {@link requireChangeOf} that the actor may change one before they change it.
  */
 export async function lockAll(
   transaction: StoreTransaction,

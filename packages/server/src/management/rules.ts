@@ -1,7 +1,7 @@
 import { FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
 import { invalid, quote } from '../domain/strict-members.ts';
 
-/** Longest text of a person: a description, a label, a note; in characters. */
+/** Maximum lengths of texts, in characters. */
 export const MAX_TEXT = { description: 2000, label: 100, note: 1000, tag: 50 } as const;
 
 /** Most tags on one flag. */
@@ -68,7 +68,7 @@ export function checkExpiry(expiresAt: number | undefined, now: number): void {
   throw invalid('"expiresAt" is not in the future: send a later time, or leave it out to never expire.');
 }
 
-/** Control characters have no place in a name: they break terminals and log lines. */
+/** Names must not contain control characters, which break terminals and log lines. */
 function hasControl(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }

@@ -2,7 +2,7 @@ import type { Actor } from '../domain/audit.ts';
 import type { Committed, StoreTransaction } from '../domain/store.ts';
 import type { ManagementContext } from './context.ts';
 
-/** A record as a write leaves it. */
+/** A record after a write. */
 export type Written<T extends object> = T & {
   /** The number of the change in the log; absent when nothing changed. */
   readonly seq?: number;

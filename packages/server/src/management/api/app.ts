@@ -35,9 +35,9 @@ import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 /** The parts of the management API. */
 export interface ManagementAppOptions {
   readonly context: PeopleContext;
-  /** A token that works without a record, from the settings. */
+  /** The token from the settings, which has no record. */
   readonly adminToken: string | undefined;
-  /** Whether `X-Forwarded-For` is believed for the audit log, and `X-Forwarded-Host` for the origin of pages. */
+  /** Whether to trust `X-Forwarded-For` for the audit log, and `X-Forwarded-Host` for the origin of pages. */
   readonly trustProxy: boolean;
   /** Base of the documentation links, without a trailing slash. */
   readonly docsUrl: string;
@@ -49,7 +49,7 @@ export interface ManagementAppOptions {
   readonly deliveries: DeliveryReader;
 }
 
-/** The whole management interface: everything under `/api`. */
+/** The whole management API: everything under `/api`. */
 export function createManagementApp(options: ManagementAppOptions): ManagementApp {
   const { context, docsUrl, log } = options;
   const app: ManagementApp = new OpenAPIHono<ManagementEnv>();
@@ -113,7 +113,7 @@ const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
   headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
 };
 
-/** Tells which methods a path takes: empty for a path that is no route. Made once all routes are mounted. */
+/** Returns the methods of a path; empty for an unknown path. Built once all routes are mounted. */
 export function allowedMethods(app: ManagementApp): (path: string) => readonly string[] {
   const routes = app.routes
     .filter(({ method }) => method !== 'ALL')
@@ -123,7 +123,7 @@ export function allowedMethods(app: ManagementApp): (path: string) => readonly s
     }));
   return (path) => {
     const methods = new Set(routes.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])));
-    // A GET route answers HEAD as well.
+    // A GET route also answers HEAD.
     return [...(methods.has('GET') ? [...methods, 'HEAD'] : methods)].sort();
   };
 }

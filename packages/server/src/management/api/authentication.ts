@@ -13,7 +13,7 @@ import type { ManagementEnv } from './management-app.ts';
 /** Options of authentication. */
 export interface AuthenticationOptions {
   readonly context: PeopleContext;
-  /** A token that works without a record, from the settings. */
+  /** The token from the settings, which has no record. */
   readonly adminToken: string | undefined;
   readonly log: Logger;
 }
@@ -29,12 +29,12 @@ interface Admission {
 }
 
 /**
- * Requires a valid access token or, without any `Authorization`, a valid session, and notes whose it
+ * Requires a valid access token or, without an `Authorization` header, a valid session, and records whose it
  * is. Every cause of refusal has the same answer, and the secret is never passed on.
  */
 export function authenticate(options: AuthenticationOptions): MiddlewareHandler<ManagementEnv> {
   const { context, adminToken, log } = options;
-  // The follower reports an outage, and on a standby no use can ever be noted.
+  // The follower reports outages, and a standby can never record a use.
   const noteFailure = (err: unknown, message: string) =>
     log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   const uses = new TokenUses(context, (error) =>
@@ -124,17 +124,17 @@ function decodeNote(header: string): string {
 export interface OwnPageOptions {
   /** Where people reach this server with a browser. */
   readonly publicUrl: string;
-  /** Whether `X-Forwarded-Host` is believed. */
+  /** Whether to trust `X-Forwarded-Host`. */
   readonly trustProxy: boolean;
 }
 
-/** Media types that no page of another site can send without being asked about it first. */
+/** Media types that a page of another site cannot send without a CORS preflight. */
 const SAFE_TYPES = ['application/json', 'application/yaml'];
 
 /**
- * Refuses what another site's page makes a browser send: everything that changes something without an access token
- * must come from a page of this very server and hold JSON. A browser adds cookies by itself, but never `Authorization`,
- * and states the page's origin; a program that sends neither cookie nor origin carries nothing to abuse.
+ * Refuses cross-site requests of browsers: every request that changes something without an access token
+ * must come from a page of this server and contain JSON. A browser adds cookies by itself, but never `Authorization`,
+ * and sends the page's origin; a program without cookie and origin has no credentials to abuse.
  */
 export function guardAgainstOtherPages(options: OwnPageOptions): MiddlewareHandler<ManagementEnv> {
   return async (c, next) => {
@@ -157,14 +157,14 @@ function isOwnPage(request: Request, { publicUrl, trustProxy }: OwnPageOptions):
   const { headers } = request;
   const site = headers.get('Sec-Fetch-Site');
   if (site !== null) return site === 'same-origin';
-  // Browsers leave that header out where the address is plain HTTP; the origin is there all the same.
+  // Browsers omit that header on plain HTTP, but still send the origin.
   const origin = headers.get('Origin');
   if (origin === null) return sessionIdIn(request) === undefined;
   if (!URL.canParse(origin)) return false;
   const hosts = [headers.get('Host') ?? new URL(request.url).host];
   if (trustProxy) hosts.push(headers.get('X-Forwarded-Host') ?? '');
   const { host } = new URL(origin);
-  // Origins such as file:// and data: have no host, and neither has a header that is missing.
+  // Origins such as file:// and data: have no host, like a missing header.
   return (host !== '' && hosts.includes(host)) || origin === new URL(publicUrl).origin;
 }
 
@@ -175,7 +175,7 @@ function requireSafeType({ headers, body }: Request): void {
   throw invalid('The request must declare its body as JSON: send "Content-Type: application/json".');
 }
 
-/** Notes the address of each caller. `X-Forwarded-For` counts only with `trustProxy`. */
+/** Records the address of each caller. `X-Forwarded-For` counts only with `trustProxy`. */
 export function noteCaller({
   trustProxy,
 }: {

@@ -2,7 +2,7 @@ import { nestingOf } from '@halyard/protocol';
 import type { z } from '@hono/zod-openapi';
 import { at, invalid, quote } from '../../domain/strict-members.ts';
 
-/** Deepest nesting of a body: that of a flag value, and some more around it. */
+/** Deepest nesting of a body: the limit of a flag value, plus the levels around it. */
 const MAX_BODY_DEPTH = 64;
 
 /** Parses a body. Text that is not JSON or is nested too deeply is `invalid_argument`; messages call it `subject`. */

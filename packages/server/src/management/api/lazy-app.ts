@@ -5,7 +5,7 @@ import type { ManagementAppOptions } from './app.ts';
 import type { ManagementApp } from './management-app.ts';
 
 /**
- * The management interface, loaded when it is first needed: it is most of the program's code, and a node that starts
+ * The management API, loaded when it is first needed: it is most of the program's code, and a node that starts
  * serves reads before it has read all of that, which takes about 0.1 s (bench/start.ts).
  */
 export class LazyManagementApp {
@@ -23,7 +23,7 @@ export class LazyManagementApp {
     return this.#loading;
   }
 
-  /** Answers what is under `/api`. */
+  /** Answers requests under `/api`. */
   readonly answer: Fallback = (request, server) => {
     const { pathname } = new URL(request.url);
     if (pathname !== '/api' && !pathname.startsWith('/api/')) return undefined;
@@ -31,7 +31,7 @@ export class LazyManagementApp {
   };
 
   /**
-   * Begins each request in a turn of the event loop of its own. The loop serves new connections first: without this,
+   * Starts each request in its own turn of the event loop. The loop serves new connections first: without this,
    * requests on fresh connections starved the others for as long as they came
    * (fairness.test.ts: 2 to 31 reads during 300 writes; with all requests of a turn begun at once 37, in turns 292).
    */

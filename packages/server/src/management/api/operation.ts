@@ -29,11 +29,11 @@ export interface BodyRule<Body> {
 /** One operation of the management API, with its documentation. */
 export interface Operation<Path extends string, Body, Query> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** As OpenAPI writes it, with `{name}` for parameters. */
+  /** In OpenAPI syntax, with `{name}` for parameters. */
   readonly path: Path;
   readonly id: string;
   readonly tag: string;
-  /** The least role that may call it. Reads: `viewer`; flags and states: `editor`; everything else: `admin`. */
+  /** The lowest role that may call it. Reads: `viewer`; flags and states: `editor`; everything else: `admin`. */
   readonly role: Role;
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
@@ -52,7 +52,7 @@ export interface OperationAnswer {
   readonly status: 200 | 201 | 204;
   readonly description: string;
   readonly schema?: z.ZodType;
-  /** Default JSON alone. */
+  /** Default: JSON only. */
   readonly mediaTypes?: readonly string[];
   /** The meaning of the `ETag` header, if the answer has one. */
   readonly tagOf?: string;
@@ -211,7 +211,7 @@ export function describeOperation<Path extends string, Body, Query>(
     security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
     request: {
       ...(path.includes('{') ? { params: paramsOf(path) } : {}),
-      // `ZodObject`: every query of ours is one; the type only describes its result.
+      // `ZodObject`: all our queries are; the type only describes their result.
       ...(query === undefined ? {} : { query: query as unknown as z.ZodObject }),
       headers: headersOf(operation),
       ...(body === undefined

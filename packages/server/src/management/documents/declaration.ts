@@ -15,7 +15,7 @@ export const DECLARATION_VERSION = 1;
 /** A project's flags as a document: export writes it, import reads it. */
 export interface Declaration {
   readonly project: string;
-  /** The environments it covers, in display order. Others are left alone. */
+  /** The environments it covers, in display order. Others stay unchanged. */
   readonly environments: readonly string[];
   readonly flags: ReadonlyMap<string, DeclaredFlag>;
 }
@@ -24,9 +24,9 @@ export interface Declaration {
 export interface DeclaredFlag {
   readonly description: string;
   readonly tags: readonly string[];
-  /** Absent: the owner is left alone. */
+  /** Absent: the owner stays unchanged. */
   readonly owner?: string;
-  /** By environment name; where it is absent the flag does not exist. */
+  /** By environment name; the flag does not exist in absent environments. */
   readonly states: ReadonlyMap<string, StateText>;
 }
 
@@ -35,7 +35,7 @@ const FLAGS_AT_ONCE = 200;
 
 /**
  * Reads a declaration from JSON text, which must be valid JSON. Unknown members, another version, environments not
- * listed, impossible names and states are `invalid_argument` with the place in the message.
+ * listed, and invalid names and states are `invalid_argument` with the place in the message.
  */
 export async function readDeclaration(text: string): Promise<Declaration> {
   const members = readMembers(text, '', {
@@ -110,12 +110,12 @@ function within(path: string, check: () => void): void {
   }
 }
 
-/** The forms a declaration is written in. */
+/** The formats of a declaration. */
 export type DeclarationFormat = 'json' | 'yaml';
 
 /**
- * Writes a declaration, sorted by names and keys, so that equal projects have equal bytes. Each state is on one line
- * each, their values exactly as stored.
+ * Writes a declaration, sorted by names and keys, so that equal projects have equal bytes. Each state is on one
+ * line, with its value exactly as stored.
  */
 export function writeDeclaration(declaration: Declaration, format: DeclarationFormat): string {
   return format === 'json' ? writeJsonForm(declaration) : writeYamlForm(declaration);
@@ -143,7 +143,7 @@ function jsonFlag(flag: DeclaredFlag): string {
   return block(members, '    ');
 }
 
-/** YAML 1.2 takes JSON as it is inside a line, so texts and states are written as JSON. */
+/** YAML 1.2 accepts JSON within a line, so strings and states are written as JSON. */
 function writeYamlForm({ project, environments, flags }: Declaration): string {
   const head = [
     `halyard: ${DECLARATION_VERSION}`,
@@ -166,7 +166,7 @@ function yamlFlag(key: string, flag: DeclaredFlag): readonly string[] {
   return lines.length === 0 ? [`  ${yamlKey(key)}: {}`] : [`  ${yamlKey(key)}:`, ...lines];
 }
 
-/** Words that a YAML reader, of 1.1 or 1.2, takes for something other than a text. */
+/** Words that a YAML reader, of 1.1 or 1.2, reads as something other than a string. */
 const YAML_WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n']);
 
 function yamlKey(text: string): string {

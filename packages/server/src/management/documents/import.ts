@@ -19,7 +19,7 @@ export type ImportPolicy = (typeof IMPORT_POLICIES)[number];
 export interface ImportInput {
   readonly declaration: Declaration;
   readonly policy: ImportPolicy;
-  /** `preview` works everything out and then rolls it back. */
+  /** `preview` runs the import and rolls it back. */
   readonly mode: 'apply' | 'preview';
 }
 
@@ -43,7 +43,7 @@ export interface ImportResult {
   readonly flagsDeleted: readonly string[];
   /** By environment, then by key. */
   readonly changes: readonly ImportStep[];
-  /** Differing states that `create-only` left alone. */
+  /** Different states that `create-only` did not change. */
   readonly kept: number;
 }
 

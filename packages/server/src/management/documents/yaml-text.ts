@@ -21,14 +21,14 @@ import { invalid, quote } from '../../domain/strict-members.ts';
  */
 const LIMITS = { depth: 64, characters: 32 * 1024 * 1024, nodes: 2_000_000, lexemes: 2_000_000 } as const;
 
-/** Lexemes that are read before others are served. */
+/** Lexemes read before other requests are served. */
 const LEXEMES_AT_ONCE = 5_000;
 
-/** A number as JSON writes it; YAML also knows `0x1F`, `.5` and `1_000`. */
+/** A number in JSON syntax; YAML also allows `0x1F`, `.5` and `1_000`. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Rewrites YAML 1.2 as JSON text. Numbers and quoted texts that are JSON already stay as they are, members keep their
+ * Rewrites YAML 1.2 as JSON text. Numbers and quoted strings that are valid JSON stay unchanged, members keep their
  * order, duplicates included. Invalid YAML, and YAML that JSON cannot express, are `invalid_argument`.
  */
 export async function yamlToJson(text: string): Promise<string> {
@@ -71,12 +71,12 @@ class NotYaml extends Error {
 }
 
 /**
- * Parses one document, and stops at the first thing that is wrong. The library's own `parseDocument` continues and notes
+ * Parses one document, and stops at the first error. The library's own `parseDocument` continues and records
  * every error with a copy of its line: 100 kB of quotes took 8 s and 1.3 GB.
  */
 async function parse(text: string): Promise<Document> {
   const composer = new Composer({ uniqueKeys: false, prettyErrors: false });
-  // The library calls this of every error. It is private there, and can be replaced on the object only.
+  // The library calls this for every error. It is private, and can only be replaced on the object.
   // It catches errors thrown here and calls again with its own: the first one counts.
   let first: NotYaml | undefined;
   (composer as unknown as { onError: ErrorHandler }).onError = (source, code, _message, isWarning) => {
@@ -105,8 +105,8 @@ type ErrorHandler = (source: ErrorSource, code: string, message: string, isWarni
 type ErrorSource = number | readonly number[] | { readonly offset: number };
 
 /**
- * The parser's tokens, counted as they are read: each takes memory, and nested ones stack. Others are served in between,
- * as a long document takes seconds.
+ * The parser's tokens, counted as they are read: each takes memory, and nested ones stack. Other requests are served
+ * in between, because a long document takes seconds.
  */
 async function tokensOf(text: string): Promise<readonly CST.Token[]> {
   const parser = new Parser();
@@ -118,7 +118,7 @@ async function tokensOf(text: string): Promise<readonly CST.Token[]> {
     }
     for (const token of withoutErrors(parser.next(lexeme))) tokens.push(token);
     if (count % LEXEMES_AT_ONCE === 0) await setImmediate();
-    // Each level takes up to two places.
+    // Each level uses up to two entries.
     if (parser.stack.length > 2 * LIMITS.depth) throw tooDeep();
   }
   tokens.push(...withoutErrors(parser.end()));
@@ -150,7 +150,7 @@ function tooDeep(): ServiceError {
   return invalid(`The document is nested deeper than ${LIMITS.depth} levels.`);
 }
 
-/** An anchor that is used again for something else is refused: which one an alias means would depend on the order. */
+/** Refuses an anchor that is defined twice: the meaning of an alias would depend on the order. */
 function rememberAnchor(anchored: Map<string, unknown>, anchor: string, node: unknown): void {
   const known = anchored.get(anchor);
   if (known !== undefined && known !== node) {
@@ -178,12 +178,12 @@ function quotedText(node: unknown, source: string): string | undefined {
   try {
     return JSON.parse(text) === node.value ? text : undefined;
   } catch {
-    // YAML has more escapes than JSON, and multi-line texts.
+    // YAML has more escapes than JSON, and multi-line strings.
     return undefined;
   }
 }
 
-/** A name is a text; `123:` and `true:` mean the texts `123` and `true`. */
+/** Names are strings: `123:` and `true:` mean the strings `123` and `true`. */
 function nameOf(key: unknown): string {
   if (isScalar(key)) {
     if (typeof key.value === 'string') return JSON.stringify(key.value);

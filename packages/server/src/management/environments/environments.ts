@@ -67,8 +67,8 @@ export async function addEnvironment(
     ...appearance
   }: Pick<Environment, 'projectId' | 'name'> & Omit<EnvironmentAppearance, 'position'>,
 ): Promise<Environment> {
-  // Writers of the project's flags and states lock what it has: they must not miss this one. It also keeps the
-  // position its own.
+  // Writers of the project's flags and states lock its environments, and must not miss this one. It also keeps the
+  // position unique.
   await transaction.lockProject(projectId);
   const others = await transaction.environments(projectId);
   const position = Math.max(-1, ...others.map((other) => other.position)) + 1;
@@ -106,7 +106,7 @@ export function updateEnvironment(
 }
 
 /**
- * Removes an environment with the states in it; its streams are closed, and what was scheduled for it is canceled, so
+ * Deletes an environment with its states; its streams are closed, and its schedules are canceled, so
  * that it cannot change a later environment of the same name. `environment_not_found`.
  */
 export function deleteEnvironment(

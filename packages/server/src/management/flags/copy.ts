@@ -14,7 +14,7 @@ import { checkRevision, type ExpectedRevision } from './preconditions.ts';
 export interface CopyInput extends EnvironmentPlace {
   /** The environment to copy from. */
   readonly from: string;
-  /** Only these flags; every flag without it. */
+  /** Only these flags; default: all. */
   readonly keys?: readonly string[];
   /** Whether to keep or delete flags that only the target has. */
   readonly extras: 'keep' | 'delete';
@@ -39,7 +39,7 @@ export interface Copied {
   readonly revision: number;
   /** The revision of the environment that was copied from. */
   readonly fromRevision: number;
-  /** Keys whose state is now another; empty for a preview. */
+  /** Keys whose state changed; empty for a preview. */
   readonly changed: readonly string[];
   readonly differences: readonly CopyStep[];
 }
@@ -113,7 +113,7 @@ export interface StateDifference {
   readonly to?: StateText;
 }
 
-/** Two environments and what is different in them. */
+/** Two environments and their differences. */
 export interface Comparison {
   readonly from: Environment;
   readonly to: Environment;
@@ -129,7 +129,7 @@ export function compareEnvironments(context: ManagementContext, places: Compared
   });
 }
 
-/** The two environments, which must be two. `invalid_argument`, `project_not_found`, `environment_not_found`. */
+/** The two environments, which must differ. `invalid_argument`, `project_not_found`, `environment_not_found`. */
 export async function findBoth(
   reader: StoreReader,
   { project, from, to }: ComparedPlaces,

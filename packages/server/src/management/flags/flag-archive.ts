@@ -19,7 +19,7 @@ export type ArchiveOutcome = { readonly key: string } & (
   | { readonly refusal: ServiceError }
 );
 
-/** An archived or restored flag with what the operation needs of its surroundings. */
+/** An archived or restored flag, with its project's environments. */
 interface FlagInProject {
   readonly flag: Flag;
   /** Every environment of the project, locked. */
@@ -27,7 +27,7 @@ interface FlagInProject {
 }
 
 /**
- * Takes a flag out of use: its states are removed, one change in each environment that has one, and kept.
+ * Archives a flag: removes its states, as one change in each environment that has one, and keeps them.
  * Archiving it again changes nothing. `flag_not_found`, `forbidden`, `confirmation_required`.
  */
 export function archiveFlag(
@@ -43,7 +43,7 @@ export function archiveFlag(
 }
 
 /**
- * Takes an archived flag into use again, with the states it had, where their environments still exist. Restoring a
+ * Restores an archived flag with its states, where their environments still exist. Restoring a
  * flag that is in use changes nothing. `flag_not_found`, `forbidden`, `confirmation_required`.
  */
 export function restoreFlag(
@@ -59,8 +59,8 @@ export function restoreFlag(
 }
 
 /**
- * Archives flags one by one, each on its own; what is refused for one does not keep the others. When something fails
- * after some are archived, the rest is refused, so that the caller learns what was done.
+ * Archives flags one by one; a refusal of one does not stop the others. When something fails
+ * after some are archived, the rest are refused, so that the caller knows which were archived.
  */
 export async function archiveFlags(
   context: ManagementContext,

@@ -181,7 +181,7 @@ export const ArchivedFlagsSchema = z.object({
   ),
 });
 
-/** Mounts the routes that take flags out of use and back into it. */
+/** Mounts the routes that archive and restore flags. */
 export function mountFlagArchive(app: ManagementApp, context: ManagementContext, log: Logger): void {
   const answer = {
     status: 200,

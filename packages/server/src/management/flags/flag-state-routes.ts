@@ -37,7 +37,7 @@ const path = '/api/projects/{project}/environments/{environment}/flags';
 const one = `${path}/{key}` as const;
 const tagOf = 'The revision in which this state was written.';
 const places = ['project_not_found', 'environment_not_found'] as const;
-/** A protected environment wants the change confirmed. */
+/** A protected environment requires a confirmation. */
 const guarded = [...places, 'confirmation_required'] as const;
 const refusals = [...guarded, 'flag_archived'] as const;
 

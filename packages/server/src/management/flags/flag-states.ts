@@ -118,7 +118,7 @@ export async function ensureFlags(
   );
 }
 
-/** Refuses keys that the project has no flag in use of. `flag_not_found`, `flag_archived`. */
+/** Refuses keys without a flag in use in the project. `flag_not_found`, `flag_archived`. */
 export async function requireFlags(
   reader: StoreReader,
   wanted: { readonly projectId: string; readonly keys: readonly string[] },

@@ -31,7 +31,7 @@ export interface FlagPlace {
 }
 
 /**
- * The flags of a project with their states everywhere, by key; those that the filter lets through. Archived
+ * The flags of a project with their states everywhere, by key, filtered. Archived
  * flags are left out by default. `project_not_found`.
  */
 export function listFlags(
@@ -102,7 +102,7 @@ export function updateFlag(
   if (input.owner !== undefined) checkOwner(input.owner);
   return writeRecord(context, actor, async (transaction) => {
     const project = await findProject(transaction, input.project);
-    // Locked, so that neither a deleted flag comes back nor another's new description is lost.
+    // Locked, so that a deleted flag cannot reappear and a concurrent change is not lost.
     await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, input.key);
     const { description = flag.description, tags = flag.tags, owner = flag.owner } = input;
@@ -141,7 +141,7 @@ export function deleteFlag(
   });
 }
 
-/** Those of the stored states that can be read; a damaged record counts as absent. */
+/** The stored states that can be read; a damaged record counts as absent. */
 export function readable(states: readonly StoredState[]): readonly StoredState[] {
   return states.filter(({ state }) => stateParts(state) !== undefined);
 }
@@ -170,22 +170,22 @@ function alreadyExists({ key, archivedAt }: Flag): ServiceError {
   return new ServiceError('already_exists', `The flag "${key}" already exists: ${advice}.`);
 }
 
-/** Whether archived flags are meant. */
+/** Whether to select archived flags. */
 export const ARCHIVED_CHOICES = ['false', 'true', 'all'] as const;
 
-/** Which flags of a project are meant; every given member must hold. */
+/** A filter of a project's flags; all its members must match. */
 export interface FlagFilter {
   /** Default `false`: those in use. */
   readonly archived?: (typeof ARCHIVED_CHOICES)[number];
-  /** Found in the key, the description, a tag or the owner, whatever the case of its letters. */
+  /** Text to find in the key, the description, a tag or the owner, ignoring case. */
   readonly text?: string;
-  /** A whole tag. */
+  /** An exact tag. */
   readonly tag?: string;
-  /** The whole owner, whatever the case of its letters. */
+  /** The exact owner, ignoring case. */
   readonly owner?: string;
 }
 
-/** Whether the filter lets the flag through. */
+/** Whether the flag matches the filter. */
 export function matches(flag: Flag, { archived = 'false', text, tag, owner }: FlagFilter): boolean {
   if (archived !== 'all' && (flag.archivedAt !== undefined) !== (archived === 'true')) return false;
   if (tag !== undefined && !flag.tags.includes(tag)) return false;

@@ -13,19 +13,19 @@ import { type Written, writeRecord } from '../write.ts';
 export interface NewProjectKey {
   readonly project: string;
   readonly name: string;
-  /** Names of the environments it opens; at least one. */
+  /** Names of the environments it can read; at least one. */
   readonly environments: readonly string[];
   /** Epoch milliseconds. */
   readonly expiresAt?: number;
 }
 
-/** A key's record with the key itself, which is shown this once. */
+/** A key's record with the key itself, which is shown only once. */
 export interface CreatedProjectKey {
   readonly record: Written<ProjectKey>;
   readonly key: string;
 }
 
-/** Every key of a project, also revoked and expired ones. `project_not_found`. */
+/** Every key of a project, including revoked and expired ones. `project_not_found`. */
 export function listProjectKeys(context: ManagementContext, project: string): Promise<readonly ProjectKey[]> {
   return context.store.read(async (reader) => reader.keys((await findProject(reader, project)).id));
 }
@@ -86,7 +86,7 @@ export function revokeProjectKey(
   });
 }
 
-/** Whether a key opens anything at `now`, epoch milliseconds. */
+/** Whether a key is valid at `now`, epoch milliseconds. */
 export function projectKeyStatus(key: ProjectKey, now: number): 'active' | 'expired' | 'revoked' {
   if (key.revokedAt !== undefined) return 'revoked';
   // A damaged time compares as false, and so counts as expired.

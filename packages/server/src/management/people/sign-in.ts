@@ -39,7 +39,7 @@ export class PasswordHashes {
   }
 
   /**
-   * Runs work that checks a password if there is a place for its hash; otherwise `rate_limited` at once, so that an
+   * Runs work that checks a password if there is a place for its hash; otherwise `rate_limited` at once, so that a
    * rejected attempt does not write to the database.
    */
   async admit<T>(work: () => Promise<T>): Promise<T> {

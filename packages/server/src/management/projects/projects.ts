@@ -45,7 +45,7 @@ export function createProject(
   });
 }
 
-/** Removes a project and all that is in it. `project_not_found`. */
+/** Deletes a project and everything in it. `project_not_found`. */
 export function deleteProject(
   context: ManagementContext,
   actor: Actor,

@@ -110,7 +110,7 @@ export async function createSchedule(
 }
 
 /**
- * Cancels a pending schedule and returns its record; a canceled one stays as it is. `not_found`, `not_revertible` for
+ * Cancels a pending schedule and returns its record; a canceled one stays unchanged. `not_found`, `not_revertible` for
  * one that has run, `forbidden`.
  */
 export function cancelSchedule(
@@ -124,7 +124,7 @@ export function cancelSchedule(
     const environment = (await transaction.environments(projectId)).find(
       (candidate) => candidate.id === known.environmentId,
     );
-    // Cancelling changes no flag, so it needs the permission but no confirmation.
+    // Canceling does not change a flag, so it needs the permission but no confirmation.
     const confirmed: Actor = { ...actor, permissions: { ...actor.permissions, confirmed: 'all' } };
     if (environment !== undefined) requireChangeOf(confirmed, environment);
     await transaction.schedules.settle(known, { status: 'cancelled', at: context.now() });
