@@ -24,7 +24,7 @@ export function App() {
   );
 }
 
-/** Any answer can tell that the session has ended: then it is asked for again, and the routes ask to sign in. */
+/** Any response may show that the session has ended: reads the session again, and the routes ask to sign in. */
 function SessionWatch() {
   const queries = useQueryClient();
   useEffect(

@@ -14,7 +14,7 @@ import { links, useCurrentProject } from './shell/links.ts';
 import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
 import { Shell } from './shell/shell.tsx';
 
-/** A screen that is loaded when it is first shown. */
+/** A screen whose code is loaded when it is first shown. */
 function screen<Name extends string>(
   load: () => Promise<Readonly<Record<Name, () => ReactNode>>>,
   name: Name,
@@ -26,7 +26,7 @@ const SignInPage = screen(() => import('./pages/sign-in/sign-in-page.tsx'), 'Sig
 const SetupPage = screen(() => import('./pages/sign-in/setup-page.tsx'), 'SetupPage');
 const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitationPage');
 
-/** The screens of people who are signed in, by address. */
+/** The screens that require a session, by path. */
 const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', HomePage],
   ['/projects', () => <Redirect to="/?projects" replace />],
@@ -51,7 +51,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/account', screen(() => import('./pages/account/account-page.tsx'), 'AccountPage')],
 ];
 
-/** Shows the screen of the address. */
+/** Shows the screen of the current path. */
 export function Routes() {
   const [location] = useLocation();
   return (

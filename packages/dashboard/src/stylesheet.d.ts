@@ -1,2 +1,2 @@
-/** The bundler takes the style sheet in. */
+/** The bundler includes the style sheet. */
 declare module '*.css';

@@ -1,12 +1,12 @@
 /**
- * Runs in the page's head, before anything is painted, so that a dark screen never flashes white. It stands alone: a
- * page without inline scripts cannot pass it anything.
+ * Runs in the page's head, before the first paint, so that a dark screen never flashes white. It imports nothing and
+ * takes no parameters, because the page has no inline scripts.
  */
 const chosen = (() => {
   try {
     return localStorage.getItem('halyard.theme');
   } catch {
-    // Storage is switched off in this browser: the system decides.
+    // Storage is disabled in this browser: the system setting applies.
     return null;
   }
 })();

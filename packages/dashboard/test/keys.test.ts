@@ -119,7 +119,7 @@ test('a key that runs out while it is on the screen is shown to have done so', a
   await page.clock.install();
   await page.reload();
   const row = page.getByRole('row', { name: /trial/ });
-  await row.getByText(/^ends in/).waitFor();
+  await row.getByText(/^expires in/).waitFor();
   await page.clock.fastForward(180_000);
   await row.getByText('expired', { exact: true }).waitFor();
   await own.close();

@@ -66,7 +66,7 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
 /** How long "Don't ask again" lasts, in milliseconds. */
 const QUIET_MS = 15 * 60_000;
 
-/** What the names in the tab's storage begin with. */
+/** The prefix of the names in the tab's storage. */
 const PREFIX = 'halyard.quiet.';
 
 type Place = Pick<GuardedChange, 'project' | 'environment'>;

@@ -46,7 +46,7 @@ interface StateChange {
 /** How a change ended; `discarded`: the person preferred the newer version. */
 type ChangeOutcome = 'done' | 'cancelled' | 'failed' | 'discarded';
 
-/** What writing a state needs. */
+/** The dependencies of a write. */
 interface StateWriterParts {
   readonly project: string;
   readonly queries: QueryClient;
@@ -118,7 +118,7 @@ function createStateWriter({
       const read = await readState(place);
       [current, currentText] = [recordOf(read), read.valueText];
     } catch (error) {
-      // The current version is that it was removed.
+      // The state was removed, so there is no current version.
       if (!isRefusal(error, 'flag_not_found')) {
         announceFailed(change, error);
         return 'failed';
@@ -192,7 +192,7 @@ function recordOf({ state, revision, updatedAt, updatedBy }: StateRecord): State
   return { state, revision, updatedAt, ...(updatedBy === undefined ? {} : { updatedBy }) };
 }
 
-/** What the record will probably be; its revision is known once it is written. */
+/** The expected record; its revision is known once it is written. */
 function optimisticRecord(
   before: StateRecord | undefined,
   after: FlagState,

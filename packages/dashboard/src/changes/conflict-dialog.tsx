@@ -17,7 +17,7 @@ export interface Conflict {
   readonly isDraft: boolean;
 }
 
-/** What the person decided: to cancel or keep editing, to discard their version, or to overwrite the current one. */
+/** The person's decision: cancel or keep editing, discard their version, or overwrite the current one. */
 export type Resolution = 'cancel' | 'discard' | 'overwrite';
 
 /** Shows both versions; nothing is overwritten or dropped without a decision. */

@@ -185,10 +185,10 @@ interface Difference {
   readonly after?: FlagState | null | undefined;
 }
 
-/** How many are drawn at first. */
+/** How many are shown at first. */
 const FIRST = 50;
 
-/** What a change does, flag by flag. */
+/** The effect of a change, flag by flag. */
 function DifferenceList({ differences, label }: { differences: readonly Difference[]; label: string }) {
   const [most, setMost] = useState(FIRST);
   return (

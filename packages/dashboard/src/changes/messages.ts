@@ -1,6 +1,6 @@
 const flags = (count: number) => (count === 1 ? '1 flag' : `${count} flags`);
 
-/** What people read when they change a flag's state, copy states or resolve a conflict. */
+/** The texts of changing a flag's state, copying states and resolving conflicts. */
 export const messages = {
   cancel: 'Cancel',
   noteLabel: 'Note',

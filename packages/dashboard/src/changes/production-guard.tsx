@@ -13,7 +13,7 @@ import { messages } from './messages.ts';
 export interface GuardedChange {
   readonly project: string;
   readonly environment: EnvironmentRecord;
-  /** What changes, flag by flag. */
+  /** The changes, flag by flag. */
   readonly steps: readonly {
     readonly key: string;
     readonly before: FlagState | null | undefined;

@@ -8,7 +8,7 @@ import type { WriteStatus } from '../api/own-writes.ts';
 import type { EnvironmentColor } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 
-/** What a word is about. */
+/** The meaning of a badge's color. */
 type BadgeKind = 'good' | 'warn' | 'over' | 'plain';
 
 const KINDS: Readonly<Record<BadgeKind, string>> = {
@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<BadgeKind, string>> = {
   plain: 'bg-hover text-ink-2',
 };
 
-/** A word that tells the state of a record. */
+/** A word for the status of a record. */
 export function Badge({ kind = 'plain', children }: { kind?: BadgeKind; children: ReactNode }) {
   return (
     <span
@@ -32,7 +32,7 @@ export function Badge({ kind = 'plain', children }: { kind?: BadgeKind; children
   );
 }
 
-/** The classes that fill a mark with an environment's color, which forced colors leave as it is: it only helps the name. */
+/** The classes that fill a mark with an environment's color, also with forced colors: the name is always beside it. */
 export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
   gray: 'forced-color-adjust-none bg-env-gray',
   blue: 'forced-color-adjust-none bg-env-blue',
@@ -44,7 +44,7 @@ export const ENVIRONMENT_FILL: Readonly<Record<EnvironmentColor, string>> = {
   pink: 'forced-color-adjust-none bg-env-pink',
 };
 
-/** An environment: its colour, its name, and a lock where it is protected. */
+/** An environment: its color, its name, and a lock if it is protected. */
 export function EnvironmentBadge({
   environment,
   className,
@@ -66,7 +66,7 @@ export function EnvironmentBadge({
   );
 }
 
-/** Who did something, by name; hovering tells the e-mail. `actor` is as in the audit log: `operator:<e-mail>`. */
+/** An actor by name; hovering shows the e-mail. `actor` is as in the audit log: `operator:<e-mail>`. */
 export function Author({ actor, className }: { actor: string; className?: string }) {
   const { name, detail } = usePersonName()(actor);
   return (
@@ -76,7 +76,7 @@ export function Author({ actor, className }: { actor: string; className?: string
   );
 }
 
-/** How a write stands, beside what was written. Takes the same room when there is nothing to say. */
+/** The status of a write, beside the written value. Takes the same space without a write. */
 export function WriteMark({ status }: { status: WriteStatus | undefined }) {
   return (
     <span className="inline-flex size-3.5 shrink-0" data-write={status}>

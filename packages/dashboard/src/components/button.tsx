@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { classNames } from './class-names.ts';
 
-/** How much a button asks for attention. */
+/** The visual weight of a button. */
 export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger';
 
 const KINDS: Readonly<Record<ButtonKind, string>> = {
@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<ButtonKind, string>> = {
   danger: 'bg-danger text-surface border-transparent hover:bg-danger-hover',
 };
 
-/** A button; of type `button` unless said otherwise. */
+/** A button, of type `button` by default. */
 export function Button({
   kind = 'plain',
   className,
@@ -31,7 +31,7 @@ export function Button({
   );
 }
 
-/** A square button that shows an icon only; `label` says what it does. */
+/** A square button with only an icon; `label` is its accessible name. */
 export function IconButton({
   label,
   className,

@@ -6,7 +6,7 @@ import { announce } from './live-region.tsx';
 import { messages } from './messages.ts';
 import { ScrollRegion } from './tables.tsx';
 
-/** Copies `text`; `label` says what it is, as "Copy the key new-checkout". */
+/** Copies `text`. `label` is the accessible name, such as "Copy key new-checkout". */
 export function CopyButton({ text, label, className }: { text: string; label: string; className?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

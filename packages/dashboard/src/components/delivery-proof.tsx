@@ -4,7 +4,7 @@ import { useLiveDelivery } from '../api/own-writes.ts';
 import type { DeliveryRecord } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 
-/** How far a change has come, as it happens: "seen by 212 of 214 streams, slowest 38 ms". */
+/** The live delivery of a change: "Seen by 212 of 214 streams, slowest 38 ms". */
 export function DeliveryProof({ seq }: { seq: number | undefined }) {
   const delivery = useLiveDelivery(seq);
   return delivery === undefined || delivery.streams === 0 ? null : <span>{deliveryText(delivery)}</span>;
@@ -17,8 +17,8 @@ export function deliveryText({ seen, streams, slowestMs }: DeliveryRecord): stri
 }
 
 /**
- * How far change `seq` has come, growing as nodes report: "Seen by 212 of 214 streams, slowest 38 ms". Nothing while
- * nothing is known; says so where no client was connected.
+ * The delivery of change `seq`, updated as nodes report: "Seen by 212 of 214 streams, slowest 38 ms". Empty until it is
+ * known.
  */
 export function SeenBy({
   project,
@@ -53,7 +53,7 @@ export function SeenBy({
   );
 }
 
-/** What removing something does to its open streams; `streams` is `undefined` when their number is not known. */
+/** What happens to the open streams of a removed record. `streams` is `undefined` if their number is unknown. */
 export function closedStreamsText(streams: number | undefined): string {
   if (streams === undefined) return 'Its open streams are closed.';
   if (streams === 0) return 'It has no open streams.';

@@ -5,8 +5,8 @@ import { classNames } from './class-names.ts';
 import { LiveRegion } from './live-region.tsx';
 
 /**
- * A native modal dialog: the browser keeps the focus inside and gives it back. Render it only while it is open. Escape,
- * the cross and a click beside it close it alike; where something was typed, it asks first. Only "Cancel" does not ask.
+ * A native modal dialog: the browser keeps the focus inside and restores it. Render it only while it is open. Escape, ×
+ * and a click outside close it, and ask first if something was typed. Only "Cancel" does not ask.
  */
 export function Dialog({
   title,
@@ -20,9 +20,9 @@ export function Dialog({
   onClose: () => void;
   children: ReactNode;
   className?: string;
-  /** `bare` shows the content alone; screen readers hear the title all the same. */
+  /** `bare` shows only the content; screen readers still get the title. */
   frame?: 'titled' | 'bare';
-  /** Nothing typed here is worth keeping: it is closed without asking. */
+  /** It closes without asking, because nothing typed in it is worth keeping. */
   isQuestion?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -55,7 +55,7 @@ export function Dialog({
         className,
       )}
       onCancel={(event) => {
-        // The state that shows it decides, not the browser.
+        // The state of the parent closes it, not the browser.
         event.preventDefault();
         close();
       }}
@@ -66,7 +66,7 @@ export function Dialog({
         isPressedBeside.current = isBeside(event);
       }}
       onClick={(event) => {
-        // Text that is selected with the mouse may be let go outside.
+        // Selecting text with the mouse may end outside of the dialog.
         if (isPressedBeside.current && isBeside(event)) close();
       }}
       onKeyDown={(event) => {
@@ -111,7 +111,7 @@ export function Dialog({
   );
 }
 
-/** Asks inside of the dialog, so that what was typed stays in view. */
+/** Asks inside the dialog, so that what was typed stays visible. */
 function DiscardQuestion({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) {
   const keep = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -138,14 +138,14 @@ function DiscardQuestion({ onKeep, onDiscard }: { onKeep: () => void; onDiscard:
   );
 }
 
-/** Whether the mouse is on the dimmed page around a dialog; its own box is covered by what is in it. */
+/** Whether a click was on the backdrop: inside its box, the dialog is covered by its content. */
 function isBeside({ target, currentTarget, clientX, clientY }: MouseEvent<HTMLDialogElement>): boolean {
   const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
   const isInside = clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
   return target === currentTarget && !isInside;
 }
 
-/** The buttons at a dialog's end: the way back first, what it is about last. */
+/** The buttons at the end of a dialog: cancel first, the main action last. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className="mt-5 flex flex-wrap justify-end gap-2">{children}</div>;
 }

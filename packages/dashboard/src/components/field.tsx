@@ -1,13 +1,13 @@
 import { type ReactNode, useId } from 'react';
 
-/** How every control looks that something is typed or chosen in. */
+/** The classes of text fields and selects. */
 export const CONTROL =
   'h-8 min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-ink aria-invalid:border-danger disabled:opacity-60';
 
-/** The look of a text field. */
+/** The classes of a text field that fills its line. */
 export const INPUT = `${CONTROL} w-full`;
 
-/** What a field gives to the control inside. */
+/** The props of the control inside a field. */
 interface FieldControl {
   readonly id: string;
   readonly className: string;
@@ -15,7 +15,7 @@ interface FieldControl {
   readonly 'aria-invalid'?: true;
 }
 
-/** A control with its label, a hint, and what is wrong with it. Spread what it gives onto the control. */
+/** A control with its label, and a hint or an error. Spread the argument of `children` onto the control. */
 export function Field({
   label,
   hint,
@@ -52,7 +52,7 @@ export function Field({
   );
 }
 
-/** What went wrong with a whole form. */
+/** The error of a whole form. */
 export function FormError({ children }: { children: ReactNode }) {
   if (children === undefined || children === '') return null;
   return (
@@ -62,7 +62,7 @@ export function FormError({ children }: { children: ReactNode }) {
   );
 }
 
-/** Asks for the name of a record; the first field of its dialog. */
+/** Asks for the name of a record. Takes the focus when its dialog opens. */
 export function NameField({
   value,
   onChange,

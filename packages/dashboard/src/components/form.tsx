@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from './dialog.tsx';
 import { FormError } from './field.tsx';
 import { ErrorText } from './screen-states.tsx';
 
-/** A form: its problems, whether it is being sent, and why it was refused. */
+/** A form: its problems, whether it is being submitted, and why it was refused. */
 export interface Form<Name extends string = string> {
   /** Spread onto the `<form>`. */
   readonly props: {
@@ -15,11 +15,11 @@ export interface Form<Name extends string = string> {
     readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
   };
   readonly isBusy: boolean;
-  /** Whether it was sent with problems: from then on they are shown. */
+  /** Whether it was submitted with problems; from then on they are shown. */
   readonly isTried: boolean;
-  /** The problem to show at a field. */
+  /** The problem to show below a field. */
   readonly problem: (name: Name) => string | undefined;
-  /** What `submit` threw. */
+  /** The error that `submit` threw. */
   readonly error: unknown;
 }
 
@@ -27,8 +27,8 @@ export interface Form<Name extends string = string> {
 const INVALID = '[aria-invalid="true"], [data-invalid] input';
 
 /**
- * Sends a form: shows its problems and focuses the first, sends it once at a time, and keeps what `submit` throws. The
- * lists in `stale` are read again in any case, because what is on the screen may be why it was refused.
+ * Submits a form: shows its problems and focuses the first, submits once at a time, and keeps the error that `submit`
+ * throws. The lists in `stale` are read again in any case, because outdated data may be why it was refused.
  */
 export function useForm<Name extends string = never>({
   problems,
@@ -79,7 +79,7 @@ export function useForm<Name extends string = never>({
   };
 }
 
-/** Why something was refused. Empty without an error, and when the session has ended: then the sign-in dialog says so. */
+/** Why a request was refused. Empty without an error, and if the session has ended: the sign-in dialog shows that. */
 export function RefusalNote({ error }: { error: unknown }) {
   if (error === null || error === undefined || isSessionEnd(error)) return null;
   return (
@@ -89,7 +89,7 @@ export function RefusalNote({ error }: { error: unknown }) {
   );
 }
 
-/** A dialog with a form in it, a button that sends it, and one that cancels. */
+/** A dialog with a form, a submit button and a cancel button. */
 export function FormDialog({
   title,
   form,
@@ -103,11 +103,11 @@ export function FormDialog({
 }: {
   title: string;
   form: Pick<Form, 'props' | 'isBusy' | 'error'>;
-  /** What the button says. */
+  /** The label of the submit button. */
   action: string;
   kind?: 'primary' | 'danger';
   isDisabled?: boolean;
-  /** The dialog opens with the focus on the button that sends it. */
+  /** The dialog opens with the focus on the submit button. */
   isActionFocused?: boolean;
   className?: string;
   onClose: () => void;

@@ -1,6 +1,6 @@
 import { classNames } from './class-names.ts';
 
-/** Keys as they stand on a keyboard; several after one another with blanks between them: `g h`. */
+/** Keys as labeled on a keyboard, separated by spaces: `g h`. */
 export function Kbd({ keys, className }: { keys: string; className?: string }) {
   return (
     <span className={classNames('inline-flex shrink-0 gap-1', className)}>

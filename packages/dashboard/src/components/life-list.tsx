@@ -6,7 +6,7 @@ import { type Column, RecordTable } from './tables.tsx';
 
 const STATUSES = ['active', 'expired', 'revoked'] as const satisfies readonly LifeStatus[];
 
-/** Keys or tokens in a table, active ones first, then the newest; filtered by the address (`q` and `status`). */
+/** Keys or tokens in a table, active ones first, then by age; filtered by the URL (`q` and `status`). */
 export function LifeList<Item extends { readonly createdAt: string }>({
   label,
   filterLabel,
@@ -21,9 +21,9 @@ export function LifeList<Item extends { readonly createdAt: string }>({
   columns: readonly Column[];
   items: readonly Item[];
   statusOf: (item: Item) => LifeStatus;
-  /** What the filter searches. */
+  /** The label of the search field. */
   textsOf: (item: Item) => readonly string[];
-  /** Draws one row. */
+  /** Renders one row. */
   children: (item: Item) => ReactNode;
 }) {
   const [search] = useSearchState();

@@ -19,10 +19,10 @@ export function LifeBadge({ status, expiresAt }: { status: LifeStatus; expiresAt
   // The server sends no event when one expires while it is on the screen.
   if (left <= 0) return <Badge kind="over">expired</Badge>;
   if (left > SOON_MS) return <Badge kind="good">active</Badge>;
-  return <Badge kind="warn">ends {timeAgo(Date.now() + left, Date.now())}</Badge>;
+  return <Badge kind="warn">expires {timeAgo(Date.now() + left, Date.now())}</Badge>;
 }
 
-/** When a key or token ends or has ended. */
+/** When a key or token expires, expired or was revoked. */
 function LifeEnd({
   expiresAt,
   revokedAt,
@@ -40,7 +40,7 @@ function LifeEnd({
   return expiresAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={expiresAt} />;
 }
 
-/** When a key or token was last used, was made, and ends: three cells of its row. */
+/** When a key or token was last used, was created, and expires: three cells of its row. */
 export function LifeCells({
   record: { lastUsedAt, createdAt, expiresAt, revokedAt },
 }: {
@@ -68,7 +68,7 @@ export function LifeCells({
 
 const DAY_MS = 86_400_000;
 
-/** The choices by value: how many days from now, `0` for never, `-1` for a day of one's own. */
+/** The choices by value: days from now, `0` for never, `-1` for a date to pick. */
 const CHOICES: readonly (readonly [days: number, label: string])[] = [
   [0, messages.expiry.never],
   [7, messages.expiry.days(7)],
@@ -78,21 +78,21 @@ const CHOICES: readonly (readonly [days: number, label: string])[] = [
   [-1, messages.expiry.date],
 ];
 
-/** When something ends. */
+/** When a key or token expires. */
 export type Expiry =
   | { readonly kind: 'never' }
   | { readonly kind: 'at'; readonly at: Date }
-  /** A day is asked for and not given yet, or gone by. */
+  /** The date is missing or in the past. */
   | { readonly kind: 'unusable' };
 
-/** Asks when something ends: never, after a while, or at the end of a day. Starts with never. */
+/** Asks when a key or token expires: never (the default), after some days, or at the end of a date. */
 export function ExpiryField({
   hint,
   isTried,
   onChange,
 }: {
   hint?: string;
-  /** The form was sent: say what is missing. */
+  /** The form was submitted: show what is missing. */
   isTried: boolean;
   onChange: (expiry: Expiry) => void;
 }) {
@@ -130,7 +130,7 @@ export function ExpiryField({
           {days === -1 && (
             <input
               type="date"
-              aria-label="Day on which it expires"
+              aria-label="Expiry date"
               className={`${INPUT} w-auto flex-1`}
               required
               min={localDay(new Date())}

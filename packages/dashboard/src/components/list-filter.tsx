@@ -18,7 +18,7 @@ export function ListFilter({
   shown,
   total,
 }: {
-  /** What it finds, as "Find a key". */
+  /** The label, such as "Find a key". */
   label: string;
   statuses: readonly string[];
   shown: number;

@@ -1,19 +1,19 @@
 import { useState, useSyncExternalStore } from 'react';
 
-/** What was said last; another object each time, so that the same words are known to have been said again. */
+/** The last announcement. A new object each time, so that a repeated text is announced again. */
 let message = { text: '' };
 const listeners = new Set<() => void>();
 
-/** Has screen readers say `text` without moving anything on the screen. */
+/** Announces `text` to screen readers. */
 export function announce(text: string): void {
-  // The same words twice would be said once: a blank at the end makes them other words.
+  // Screen readers skip a repeated text; a space at the end makes it a new one.
   message = { text: message.text === text ? `${text} ` : text };
   for (const listener of listeners) listener();
 }
 
 /**
- * Where announcements stand, from when it is there: once on a page, and once in each modal dialog, since screen readers
- * hear nothing of what is outside of one.
+ * The element with the announcements since it was mounted. The page has one, and so does each modal dialog, because
+ * screen readers ignore everything outside of an open one.
  */
 export function LiveRegion() {
   const [before] = useState(message);

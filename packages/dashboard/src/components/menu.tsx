@@ -4,8 +4,8 @@ import type { ReactElement, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
 /**
- * A menu that opens from `trigger`, a button. It is not modal: a modal one locks scrolling with a style sheet that the
- * page's policy refuses.
+ * A menu that opens from `trigger`, a button. It is not modal: a modal one locks scrolling with a style sheet, which the
+ * page's policy blocks.
  */
 export function Menu({
   trigger,
@@ -25,7 +25,7 @@ export function Menu({
           sideOffset={4}
           collisionPadding={8}
           onCloseAutoFocus={(event) => {
-            // What was chosen has opened another screen: its heading keeps the focus.
+            // The selected item opened another screen, whose heading keeps the focus.
             if (document.activeElement?.tagName === 'H1') event.preventDefault();
           }}
           className="z-40 max-h-[70vh] min-w-48 overflow-y-auto rounded-lg border border-line bg-raised p-1 text-ink shadow-pop"
@@ -37,7 +37,7 @@ export function Menu({
   );
 }
 
-/** One thing to do. */
+/** An action of a menu. */
 export function MenuItem({
   onSelect,
   isDangerous,
@@ -63,7 +63,7 @@ export function MenuItem({
   );
 }
 
-/** One of several, of which one is chosen. */
+/** One of several options, of which one is selected. */
 export function MenuChoice({
   isChosen,
   onSelect,

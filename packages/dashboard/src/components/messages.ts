@@ -7,7 +7,7 @@ export const messages = {
 
   secret: {
     leave: (what: string) => `The ${what} is shown only once. Without a copy you have to create a new one.`,
-    warning: (what: string) => `Copy the ${what} now. It is shown only once and cannot be recovered.`,
+    warning: (what: string) => `Copy the ${what} now. It is shown only once and can't be recovered.`,
     copy: (what: string) => `Copy ${what}`,
     saveFirst: (what: string) => `Save the ${what} before closing.`,
     done: "Done, I've saved it",
@@ -20,19 +20,20 @@ export const messages = {
     rule: (least: number) => `At least ${least} characters. A short phrase works best.`,
     tooShort: (missing: number) =>
       `Too short: add ${missing} more ${missing === 1 ? 'character' : 'characters'}.`,
-    isEmail: "Don't use your email address.",
+    isEmail: "Don't use your e-mail address.",
   },
 
   roles: {
-    viewer: 'Sees everything, changes nothing.',
-    editor: 'Changes flags, their states and schedules.',
-    admin: 'Also projects, environments, keys, tokens and people.',
+    viewer: "Can see everything, but can't change anything.",
+    editor: 'Can change flags, their states and schedules.',
+    admin: 'Can also manage projects, environments, keys, tokens and people.',
   },
+  canChangeProtected: 'Can change protected environments',
   protectedAccess: { yes: 'Can change', no: 'View only' },
   protectedHints: {
     admin: 'Administrators always can.',
     viewer: "Viewers can't change anything.",
-    editor: 'Such as production. Each change asks for confirmation.',
+    editor: 'Such as production. Each change must be confirmed.',
   },
 
   expiry: {
@@ -41,6 +42,6 @@ export const messages = {
     days: (days: number) => `In ${days} days`,
     year: 'In a year',
     date: 'On a date…',
-    past: 'Pick a future date.',
+    past: 'Choose a date in the future.',
   },
 } as const;

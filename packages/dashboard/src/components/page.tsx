@@ -14,7 +14,7 @@ export function Page({
   children,
   className,
 }: {
-  /** Goes into the window's title. */
+  /** For the title of the window. */
   title: string;
   /** Default: the title. */
   heading?: ReactNode;
@@ -48,7 +48,7 @@ export function Page({
   );
 }
 
-/** Explains to people who may only view why there are no buttons. `children` names what requires an administrator. */
+/** Explains to people without permission why there are no buttons. `children` names what requires an administrator. */
 export function ReadOnlyNote({ children }: { children: ReactNode }) {
   const { role } = useOperator();
   if (role === 'admin') return null;
@@ -62,25 +62,25 @@ export function ReadOnlyNote({ children }: { children: ReactNode }) {
   );
 }
 
-/** How far a screen was scrolled, and what had the focus: which of the elements that match a selector. */
+/** The scroll position and the focus of a screen: a selector, and which of its matches had the focus. */
 interface Place {
   readonly top: number;
   readonly left: number;
   readonly focus: readonly [selector: string, index: number] | undefined;
 }
 
-/** As many addresses are remembered, the latest ones. */
+/** How many addresses are remembered, the latest ones. */
 const MOST_PLACES = 100;
-/** How long a screen may take to become as it was, in milliseconds. */
+/** How long to try to restore a screen, in milliseconds. */
 const PATIENCE_MS = 5_000;
 
 const places = new Map<string, Place>();
 
-/** How the screen was reached; `undefined` once it has dealt with that, and when the page itself was loaded. */
+/** How the screen was reached; `undefined` once that was handled, and after the page was loaded. */
 let arrival: 'forward' | 'back' | undefined;
 let path = location.pathname;
 
-// Before the router's own listeners, which show the screen. A redirect arrives as whatever led to it did.
+// Before the router's own listeners, which show the screen. A redirect counts as the navigation that led to it.
 addEventListener('pushState', () => notice('forward'));
 addEventListener('replaceState', () => notice(arrival));
 addEventListener('popstate', () => notice('back'));
@@ -91,17 +91,16 @@ function notice(how: typeof arrival): void {
 }
 
 /**
- * Gives the window its title, `title` and the product's name. After a navigation the heading takes the focus and the
- * title is announced, so that screen reader users notice the new screen; after "back" the screen is
- * scrolled as it was, and the focus is where it was. `root` holds the `h1`, and the element that scrolls where that is
- * not the whole screen, marked with `data-scroller`.
+ * Sets the title of the window. After a navigation the heading takes the focus and the title is announced, so that
+ * screen reader users notice the new screen; after "back", scroll position and focus are restored. `root` contains the
+ * `h1`, and the element with `data-scroller` if only a part of the screen scrolls.
  */
 export function useScreen(root: RefObject<HTMLElement | null>, title: string): void {
   const [pathname] = useLocation();
   const address = useRef('');
   const how = useRef<typeof arrival>(undefined);
   useLayoutEffect(() => {
-    // What is unmounted after a navigation still knows the address that it was shown at.
+    // When it unmounts after a navigation, it still needs the address that it was shown at.
     address.current = location.pathname + location.search;
   });
   useLayoutEffect(() => {
@@ -112,7 +111,7 @@ export function useScreen(root: RefObject<HTMLElement | null>, title: string): v
     const place = how.current === 'back' ? places.get(address.current) : undefined;
     if (how.current !== undefined) scrollerOf(element)?.scrollTo(place?.left ?? 0, place?.top ?? 0);
     return () => {
-      // Another state of the same screen takes over, as when it has loaded.
+      // Another state of the same screen follows, as when it has loaded.
       if (location.pathname === pathname) arrival = how.current;
       else remember(address.current, element);
     };
@@ -156,7 +155,7 @@ function focusIn(root: HTMLElement): Place['focus'] {
   return [selector, [...root.querySelectorAll(selector)].indexOf(active)];
 }
 
-/** Rows are drawn and pages are loaded after the screen itself: tries again on every change of the screen, until a person acts. */
+/** Restores a screen. Its rows appear later, so this tries again on every change, until the person does something. */
 function restore(root: HTMLElement, { top, left, focus }: Place): () => void {
   const observer = new MutationObserver(attempt);
   const timer = setTimeout(stop, PATIENCE_MS);
@@ -170,7 +169,7 @@ function restore(root: HTMLElement, { top, left, focus }: Place): () => void {
     const scroller = scrollerOf(root);
     if (scroller !== null && scroller.scrollTop !== top) scroller.scrollTo(left, top);
     if (focus === undefined) return;
-    // A list may draw the row anew while it finds out which rows can be seen.
+    // A list may render the row again while it measures which rows are visible.
     const { activeElement } = document;
     if (activeElement !== document.body && activeElement?.tagName !== 'H1') return;
     root.querySelectorAll<HTMLElement>(focus[0])[focus[1]]?.focus({ preventScroll: true });

@@ -64,7 +64,7 @@ export function PermissionFields({
           onChange={(event) => onChange({ role, canChangeProtected: event.target.checked })}
         />
         <span>
-          May change protected environments
+          {messages.canChangeProtected}
           <span className="block text-xs text-ink-3">{protectedHint(role)}</span>
         </span>
       </label>
@@ -72,7 +72,7 @@ export function PermissionFields({
   );
 }
 
-/** What is sent: only an editor has the choice. */
+/** The permissions to send. Access to protected environments is a choice for editors only. */
 export function permissionMembers({ role, canChangeProtected }: Permissions): Permissions {
   return { role, canChangeProtected: role === 'admin' || (role === 'editor' && canChangeProtected) };
 }

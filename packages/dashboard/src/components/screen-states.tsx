@@ -4,7 +4,7 @@ import { ApiError, isRefusal, messageOf } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 
-/** What stands where nothing is yet: what would be here, and how to get there. */
+/** Shown in place of an empty list: what it is for, and how to begin. */
 export function EmptyState({
   icon,
   title,
@@ -30,7 +30,7 @@ export function EmptyState({
   );
 }
 
-/** What stands where something could not be loaded. */
+/** Shown in place of data that could not be loaded. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const docs = error instanceof ApiError ? error.docs : undefined;
   return (
@@ -53,7 +53,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-/** What went wrong, where the documentation explains it, and for input that was refused the API's reason on demand. */
+/** An error with a link to its documentation and, for invalid input, the API's message in a collapsed part. */
 export function ErrorText({ error }: { error: unknown }) {
   const docs = error instanceof ApiError ? error.docs : undefined;
   return (
@@ -77,12 +77,12 @@ export function ErrorText({ error }: { error: unknown }) {
   );
 }
 
-/** A grey bar where text will be. */
+/** A gray bar in place of text that is loading. */
 function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={classNames('block h-3 animate-shimmer rounded bg-line', className)} />;
 }
 
-/** Rows that stand for a table or a list while it is being loaded. */
+/** Gray rows in place of a table or list that is loading. */
 export function SkeletonRows({ rows = 8 }: { rows?: number }) {
   return (
     <div role="status" aria-label="Loading" className="divide-y divide-line">

@@ -9,9 +9,8 @@ import { Dialog, DialogActions } from './dialog.tsx';
 import { messages } from './messages.ts';
 
 /**
- * Shows a secret that the server will not tell again. It stands nowhere but in the state of who renders this, so keep
- * it out of caches; it leaves the page with the dialog, which closes only when the person says that it is saved, or
- * means to leave the screen without it.
+ * Shows a secret that the server returns only once. Keep it in component state, out of caches: it must leave the page
+ * with the dialog. The dialog closes only when the person confirms that the secret is saved, or leaves the screen.
  */
 export function SecretDialog({
   title,
@@ -21,7 +20,7 @@ export function SecretDialog({
   onClose,
 }: {
   title: string;
-  /** What the secret is, as "key". */
+  /** The kind of secret, such as "key". */
   what: string;
   secret: string;
   /** How to use it. */

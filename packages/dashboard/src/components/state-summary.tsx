@@ -1,7 +1,7 @@
 import type { FlagState, Json } from '../api/types.ts';
 import { classNames } from './class-names.ts';
 
-/** A state in a line: on or off, for how many, with which value. The color only repeats the words. */
+/** A state on one line: switch, rollout and value. The color only repeats the words. */
 export function StateSummary({
   state,
   className,
@@ -32,7 +32,7 @@ export function StateSummary({
   );
 }
 
-/** A value on one line, cut where it is long. */
+/** A value on one line, truncated if it is long. */
 export function valuePreview(value: Json, longest = 40): string {
   const text = JSON.stringify(value);
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;

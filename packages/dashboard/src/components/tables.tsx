@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
-/** A plain table in a frame of its own that scrolls sideways where it must. `label` names it. */
+/** A plain table in a frame that scrolls sideways if needed. `label` names it. */
 export function Table({ label, className, ...rest }: ComponentProps<'table'> & { label: string }) {
   return (
     <ScrollRegion label={label} className="overflow-x-auto rounded-lg border border-line bg-surface">
@@ -10,7 +10,7 @@ export function Table({ label, className, ...rest }: ComponentProps<'table'> & {
   );
 }
 
-/** A column's head. */
+/** The head of a column. */
 export function Th({ className, ...rest }: ComponentProps<'th'>) {
   return (
     <th
@@ -21,7 +21,7 @@ export function Th({ className, ...rest }: ComponentProps<'th'>) {
   );
 }
 
-/** A row that answers to the pointer. */
+/** A row that is highlighted under the pointer. */
 export function Tr({ className, ...rest }: ComponentProps<'tr'>) {
   return <tr className={classNames('border-t border-line hover:bg-hover', className)} {...rest} />;
 }
@@ -34,11 +34,11 @@ export function Td({ className, ...rest }: ComponentProps<'td'>) {
 /** A column of a {@link RecordTable}. */
 export interface Column {
   readonly label: string;
-  /** The head is for screen readers only, as over buttons. */
+  /** The head is only for screen readers, as above buttons. */
   readonly isSilent?: boolean;
 }
 
-/** A table of records that never scrolls sideways: on narrow screens each record is a card of labelled members. */
+/** A table of records that never scrolls sideways: on narrow screens each record is a card with labeled fields. */
 export function RecordTable({
   label,
   columns,
@@ -70,7 +70,7 @@ export function RecordTable({
   );
 }
 
-/** A record; one that is over is dimmed, and says in words why. */
+/** The row of a record. One that no longer works is dimmed; its status says why. */
 export function RecordRow({
   isOver,
   ...rest
@@ -90,7 +90,7 @@ export function RecordRow({
 const CELL =
   'align-middle wrap-anywhere lg:max-w-80 lg:border-t lg:border-line lg:px-3 lg:py-2 lg:first:pl-4 lg:last:pr-4 max-lg:block';
 
-/** What names the record; on narrow screens the card's heading. */
+/** The name of the record; on narrow screens the card's heading. */
 export function RecordHead({ children }: { children: ReactNode }) {
   return (
     <th scope="row" className={classNames(CELL, 'min-w-0 font-normal max-lg:col-span-full')}>
@@ -99,7 +99,7 @@ export function RecordHead({ children }: { children: ReactNode }) {
   );
 }
 
-/** A member of a record. `label` is the column's, said again where there are no columns. */
+/** A field of a record. `label` is the column's, shown on cards. */
 export function RecordCell({
   label,
   className,
@@ -119,7 +119,7 @@ export function RecordCell({
   );
 }
 
-/** What can be done with a record; nothing where it is empty. */
+/** The actions on a record; may be empty. */
 export function RecordActions({ children }: { children: ReactNode }) {
   return (
     <td className={classNames(CELL, 'max-lg:col-span-full max-lg:has-[div:empty]:hidden')}>
@@ -128,14 +128,14 @@ export function RecordActions({ children }: { children: ReactNode }) {
   );
 }
 
-/** A part of the screen that scrolls by itself, also with the keyboard; `label` says what is in it. */
+/** A part of the screen that scrolls on its own, also with the keyboard. `label` names it. */
 export function ScrollRegion({ label, className, ...rest }: ComponentProps<'section'> & { label: string }) {
   return (
     <section
       aria-label={label}
-      // Without `relative`, hidden text inside would be placed against the screen and make that scroll.
+      // Without `relative`, hidden text inside would be positioned relative to the screen and make it scroll.
       className={classNames('relative', className)}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable with the keyboard
       tabIndex={0}
       {...rest}
     />

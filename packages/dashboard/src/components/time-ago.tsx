@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
-/** The language of every word on the screen, so also of the words in dates and numbers. */
+/** The language of all text on screens, including dates and numbers. */
 export const LOCALE = 'en';
 
-/** How often the words are looked at again, in milliseconds. */
+/** How often relative times are updated, in milliseconds. */
 const BEAT_MS = 30_000;
 
 const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
@@ -17,7 +17,7 @@ const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
 const absolute = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** How long ago a time was; hovering tells it in local time and UTC. `at` is ISO 8601. */
+/** A relative time; hovering shows it in local time and UTC. `at` is ISO 8601. */
 export function TimeAgo({ at, className }: { at: string; className?: string }) {
   const beat = useBeat();
   const date = new Date(at);
@@ -28,12 +28,12 @@ export function TimeAgo({ at, className }: { at: string; className?: string }) {
   );
 }
 
-/** Draws again now and then what tells of times; gives another number each time. */
+/** Renders the component again at intervals, so that relative times stay correct; returns a new number each time. */
 export function useBeat(): number {
   return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / BEAT_MS));
 }
 
-/** A time in words, as "3 min. ago"; both in epoch milliseconds. */
+/** A relative time such as "3 min. ago"; both arguments in epoch milliseconds. */
 export function timeAgo(at: number, now: number): string {
   const distance = at - now;
   const step = STEPS.find(([, ms]) => Math.abs(distance) >= ms);
@@ -41,12 +41,12 @@ export function timeAgo(at: number, now: number): string {
   return relative.format(Math.round(distance / step[1]), step[0]);
 }
 
-/** A time in full: local, and UTC. */
+/** A full time: local, and UTC. */
 export function fullTime(date: Date): string {
   return `${absolute.format(date)} (${date.toISOString().replace('T', ' ').slice(0, 19)} UTC)`;
 }
 
-/** One timer for all times on the screen. */
+/** One timer for all relative times on the screen. */
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 

@@ -9,9 +9,9 @@ import { IconButton } from './button.tsx';
 export interface Toast {
   readonly kind: 'done' | 'problem' | 'news';
   readonly title: string;
-  /** What it is about, as a cell of the list: a newer message about the same replaces it. */
+  /** Its subject, such as a cell of the list: a newer message with the same subject replaces it. */
   readonly about?: string;
-  /** More than the title, as the proof of delivery. */
+  /** Details below the title, such as the proof of delivery. */
   readonly detail?: ReactNode;
   readonly action?: { readonly label: string; readonly run: () => void };
   /** How long it stays; default 10 seconds, in which "Undo" is offered. */
@@ -22,7 +22,7 @@ interface Shown extends Toast {
   readonly id: number;
 }
 
-/** More at once would cover the screen. */
+/** How many messages are shown at once: more would cover the screen. */
 const MOST = 4;
 const DURATION_MS = 10_000;
 
@@ -30,7 +30,7 @@ let shown: readonly Shown[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Shows a message. Gives the function that takes it away. */
+/** Shows a message. Returns a function that removes it. */
 export function toast(message: Toast): () => void {
   const id = ++lastId;
   const others = shown.filter(({ about }) => about === undefined || about !== message.about);
@@ -53,7 +53,7 @@ const ICONS = {
   news: <Info size={16} className="mt-0.5 shrink-0 text-accent" aria-hidden />,
 } as const;
 
-/** Where the messages stand; once on a page. */
+/** The place of the messages. The page has one. */
 export function Toasts() {
   const list = useSyncExternalStore(
     (listener) => {

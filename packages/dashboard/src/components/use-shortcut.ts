@@ -1,12 +1,12 @@
 import { useEffect } from 'react';
 import { readStored } from '../shell/preferences.ts';
 
-/** The stored choice whether keys without a modifier do anything; `on` without one. People who dictate switch them off. */
+/** The stored choice whether single-key shortcuts are on (the default). They get in the way of speech input. */
 export const SINGLE_KEYS = ['on', 'off'] as const;
 
 /**
- * Calls `run` when a key is pressed outside of fields and dialogs: `'/'`, `'n'`, `'?'`; with `Mod+` also inside:
- * `'Mod+k'` is Ctrl or Cmd. `run` must be stable.
+ * Calls `run` when a key is pressed outside of fields and dialogs: `'/'`, `'n'`, `'?'`. With `Mod+` (Ctrl or
+ * Cmd), as in `'Mod+k'`, also inside of them. `run` must be stable.
  */
 export function useShortcut(key: string, run: (event: KeyboardEvent) => void): void {
   useEffect(() => {
@@ -24,9 +24,9 @@ export function useShortcut(key: string, run: (event: KeyboardEvent) => void): v
   }, [key, run]);
 }
 
-/** Whether keys belong to something else at the moment: a field, an open dialog or menu. */
+/** Whether a field, an open dialog or a menu uses the keys. */
 function isBusy(event: KeyboardEvent): boolean {
-  // The editor of values stands in a shadow root: from outside, the event's own target is only its host.
+  // The editor of values is in a shadow root: outside of it, the event's target is only the host.
   const [target] = event.composedPath();
   if (document.querySelector('dialog[open], [role="menu"]') !== null) return true;
   if (!(target instanceof HTMLElement)) return false;

@@ -3,19 +3,19 @@ import type { AroundNavHandler } from 'wouter';
 import { useConfirm } from '../components/confirm.tsx';
 import { messages } from './messages.ts';
 
-/** The questions to ask before the screen is left, by the id of their component. */
+/** The questions to ask before leaving the screen, by the ID of their component. */
 const guards = new Map<string, () => Promise<boolean>>();
 
 /** The address that is being guarded. */
 let guarded = '';
 
-// Before the router's own: what is stopped here never reaches it.
+// Before the router's own listeners, which then never see a navigation that is stopped here.
 addEventListener('popstate', onBackOrForward, { capture: true });
 addEventListener('beforeunload', (event) => {
   if (guards.size > 0) event.preventDefault();
 });
 
-/** Asks before the screen is left while `isDirty`: by a link, by "back", and by closing the tab. `what` names the loss. */
+/** While `isDirty`, asks before leaving the screen by a link, by "back" or by closing the tab. `what` names the loss. */
 export function useLeaveGuard(isDirty: boolean, what: string): void {
   const id = useId();
   const confirm = useConfirm();
@@ -50,7 +50,7 @@ export function leaveAtOnce(to: string): void {
   location.assign(to);
 }
 
-/** The browser has navigated already: returns, and navigates again if allowed. "Forward" then goes back too. */
+/** The browser has already navigated: goes back, and navigates again if allowed. This also handles "forward". */
 function onBackOrForward(event: PopStateEvent): void {
   if (guards.size === 0 || location.href === guarded) return;
   event.stopImmediatePropagation();
@@ -60,7 +60,7 @@ function onBackOrForward(event: PopStateEvent): void {
   });
 }
 
-/** One question is enough, however many edits would be lost. */
+/** Asks once, even if several edits would be lost. */
 async function askAll(): Promise<boolean> {
   const [ask] = guards.values();
   if (ask === undefined || !(await ask())) return ask === undefined;

@@ -1,4 +1,4 @@
-/** Every sentence around the screens: the header, the command palette, and what appears when a screen fails. */
+/** The texts around the screens: the header, the command palette, and what appears when a screen fails. */
 export const messages = {
   header: {
     skip: 'Skip to the content',

@@ -53,7 +53,7 @@ export function Shell({ children }: { children: ReactNode }) {
 function ProjectNavigation({ project }: { project: string }) {
   const [location] = useLocation();
   const ref = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another screen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new address shows a new screen
   useEffect(() => {
     // On a narrow screen the last links are out of view.
     const nav = ref.current;
@@ -140,7 +140,7 @@ const MARKS: Readonly<Record<LiveStatus, string>> = {
   paused: 'bg-env-gray',
 };
 
-/** Whether changes arrive as they happen. */
+/** Whether live updates arrive. */
 function ConnectionDot() {
   const status = useLiveStatus();
   const [word, title] = messages.connection[status];

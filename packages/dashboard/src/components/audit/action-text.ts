@@ -1,6 +1,6 @@
 import type { Json } from '../../api/types.ts';
 
-/** What was done, as the middle of a sentence: `ada@example.com` … `new-checkout`. */
+/** Each action as the verb of a sentence: `ada@example.com` … `new-checkout`. */
 const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'flag.changed': 'changed',
   'flag.created': 'created the flag',
@@ -35,10 +35,10 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'session.ended': 'signed out',
 };
 
-/** Actions without versions worth comparing. */
+/** Actions whose versions are not worth comparing. */
 const HAS_NO_VERSIONS = new Set(['session.started', 'session.ended', 'operator.password_changed']);
 
-/** What an entry of the audit log says was done. Unknown actions are named after their code. */
+/** The action of an audit entry in words. Unknown actions are named after their code. */
 export function actionText(
   action: string,
   versions: { readonly before?: unknown; readonly after?: unknown },
@@ -55,7 +55,7 @@ export function hasVersions(action: string, versions: { before?: unknown; after?
   return versions.before !== undefined || versions.after !== undefined;
 }
 
-/** What was acted on, by a name where the log has one; nothing where the person is the whole story. */
+/** The target of an audit entry, by name if the log has one; empty if the entry is only about its actor. */
 export function targetText({ action, target, before, after }: Subject): string {
   if (action.startsWith('session.')) return '';
   const known = { ...membersOf(before), ...membersOf(after) };
@@ -65,7 +65,7 @@ export function targetText({ action, target, before, after }: Subject): string {
   return target;
 }
 
-/** What {@link targetText} reads of an entry. */
+/** The part of an entry that {@link targetText} needs. */
 interface Subject {
   readonly action: string;
   readonly target: string;
@@ -86,7 +86,7 @@ function membersOf(version: Json | undefined): { readonly [name: string]: Json |
   return isObject ? (version as { readonly [name: string]: Json }) : {};
 }
 
-/** Actions that a revert can undo; the server decides, this only hides buttons that could never work. */
+/** Actions that can be reverted. The server decides; this only hides buttons that could never work. */
 const REVERTIBLE = new Set([
   'flag.changed',
   'flag.updated',

@@ -12,8 +12,8 @@ import { FieldDiff } from './field-diff.tsx';
 import { messages } from './messages.ts';
 
 /**
- * One entry: author, action, target, place, time, note, and the members that differ. `environments` gives the appearance of
- * the project's; `children` goes below, such as the proof of delivery. Put it into a list item.
+ * One entry: author, action, target, place, time, note, and the fields that differ. `environments` are those of the project,
+ * for their colors; `children`, such as the proof of delivery, go below. Put it into a list item.
  */
 export function AuditEntryRow({
   entry,
@@ -61,7 +61,7 @@ function wordsOf(entry: AuditEntryRecord, target: 'link' | 'hidden'): string {
   return target === 'hidden' && entry.action === 'flag.changed' ? `${words} it` : words;
 }
 
-/** The flag of an entry as a link, or the name of what else it is about. */
+/** The target of an entry: a flag as a link, anything else by name. */
 export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   const { action, project, target } = entry;
   if (action.startsWith('flag.') && project !== undefined) {

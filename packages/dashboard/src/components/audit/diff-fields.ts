@@ -1,24 +1,24 @@
 import type { Json } from '../../api/types.ts';
 
-/** One member that differs between two versions. */
+/** One field that differs between two versions. */
 export interface FieldChange {
-  /** Where it is, as `value.colors[2]`; empty for the whole. */
+  /** Its path, such as `value.colors[2]`; empty for the whole version. */
   readonly path: string;
-  /** Absent where there was nothing. */
+  /** Absent if the field is new. */
   readonly before?: Json;
-  /** Absent where there is nothing any more. */
+  /** Absent if the field was removed. */
   readonly after?: Json;
 }
 
-/** What people say of a flag. */
+/** The texts that people write about a flag. */
 const TEXTS = new Set<string | number>(['description', 'owner', 'tags']);
 
-/** Deeper members are told as a whole. */
+/** Deeper fields are compared as a whole. */
 const DEEPEST = 6;
 
 /**
- * The members in which two versions differ, in the order of the newer one. Objects are compared member by member,
- * arrays of one length element by element; `undefined` stands for nothing.
+ * The fields that differ between two versions, in the order of the newer one. Objects are compared field by field, and
+ * arrays of the same length element by element. `undefined` is a missing version.
  */
 export function diffFields(before: Json | undefined, after: Json | undefined): readonly FieldChange[] {
   const changes: FieldChange[] = [];
@@ -45,14 +45,14 @@ export function diffFields(before: Json | undefined, after: Json | undefined): r
   }
 }
 
-/** A new flag has all its texts, and most of them are empty: that is not worth telling. */
+/** Whether a text of a new or deleted flag is empty, and so not worth showing. */
 function isUnwritten(name: string | number, only: Json | undefined): boolean {
   return TEXTS.has(name) && (only === '' || (isArray(only) && only.length === 0));
 }
 
 type Pair = readonly [name: string | number, before: Json | undefined, after: Json | undefined];
 
-/** What to compare one by one; `undefined` where the two are to be told as a whole. */
+/** The fields to compare one by one; `undefined` if the two are compared as a whole. */
 function membersOfBoth(
   before: Json | undefined,
   after: Json | undefined,
@@ -62,7 +62,7 @@ function membersOfBoth(
     if (before.length !== after.length) return undefined;
     return before.map((element, index) => [index, element, after[index]]);
   }
-  // A state that comes or goes is told by its members, a value that does is told whole.
+  // A new or removed state is shown field by field, a new or removed value as a whole.
   const [old, young] = depth === 0 ? [before ?? {}, after ?? {}] : [before, after];
   if (!isObject(old) || !isObject(young)) return undefined;
   const names = new Set([...Object.keys(young), ...Object.keys(old)]);

@@ -1,4 +1,4 @@
-/** What people read on the screen "Account". */
+/** The texts of the screen "Account". */
 export const messages = {
   title: 'Account',
   profile: 'You',

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 const ms = (time: number) => (time < 1 ? '< 1 ms' : `${Math.round(time)} ms`);
 
-/** What people read on the screen "Clients". */
+/** The texts of the screen "Clients". */
 export const messages = {
   title: 'Clients',
   intro: 'Live connections by environment and key, across all nodes.',

@@ -9,7 +9,7 @@ import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../componen
 import { links } from '../../shell/links.ts';
 import { messages } from './messages.tsx';
 
-/** How many rows are drawn at first, and how many more on each request. */
+/** How many rows are shown at first, and added by each "Show more". */
 const STEP = 200;
 
 /** The differences, one row each. Without `selected` nothing can be selected. */

@@ -33,7 +33,7 @@ export function Differences({
   const [copied, setCopied] = useState<readonly string[]>();
   const [q, field] = [params.get('q') ?? '', params.get('field') ?? ''];
   const shown = useMemo(() => filterDifferences(data?.differences ?? [], { q, field }), [data, q, field]);
-  // Flags that match by now need no copying.
+  // Flags that match now need no copying.
   const keys = useMemo(
     () => (data?.differences ?? []).map(({ key }) => key).filter((key) => selected.has(key)),
     [data, selected],
@@ -83,7 +83,7 @@ export function Differences({
   );
 }
 
-/** Which differences are shown; kept in the address. */
+/** The filters, kept in the URL. */
 function ComparisonFilters({ shown, all }: { shown: number; all: number }) {
   const [params, setParams] = useSearchState();
   return (
@@ -113,7 +113,7 @@ function ComparisonFilters({ shown, all }: { shown: number; all: number }) {
   );
 }
 
-/** The differences whose key has the text in it, in the member that is asked for. Empty texts let all through. */
+/** The differences whose key contains `q` and that differ in `field`. Empty filters match everything. */
 function filterDifferences(
   differences: readonly StateDifference[],
   { q, field }: { readonly q: string; readonly field: string },
@@ -125,7 +125,7 @@ function filterDifferences(
   });
 }
 
-/** What can be done with the flags that are selected. */
+/** The actions on the selected flags. */
 function SelectionBar({
   count,
   to,

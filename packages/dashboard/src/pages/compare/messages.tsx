@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What people read on the screen "Compare". */
+/** The texts of the screen "Compare". */
 export const messages = {
   title: 'Compare',
   intro: 'Compare two environments and copy selected flags from one to the other.',

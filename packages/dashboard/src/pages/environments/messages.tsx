@@ -5,7 +5,7 @@ const flagStates = (flags: number | undefined) => {
   return flags === 1 ? 'The state of 1 flag' : `The states of ${flags} flags`;
 };
 
-/** What people read on the screen "Environments". */
+/** The texts of the screen "Environments". */
 export const messages = {
   title: 'Environments',
   intro: 'Flags have a separate state per environment. The order here is used everywhere.',

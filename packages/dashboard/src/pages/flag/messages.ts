@@ -1,4 +1,4 @@
-/** Every sentence of a flag's page and its dialogs. */
+/** The texts of a flag's page and its dialogs. */
 export const messages = {
   page: {
     flags: 'Flags',
@@ -104,7 +104,7 @@ export const messages = {
       } Code expecting ${/^[aeiou]/.test(from) ? 'an' : 'a'} ${from} will fall back to its default.`,
   },
 
-  /** What is wrong with a JSON text; each follows "Line 2, column 7:". */
+  /** The problems of a JSON text. Each follows "Line 2, column 7:". */
   json: {
     tooLarge: (bytes: number, most: number) =>
       `The value has ${bytes} bytes; at most ${most} (64 KiB) are allowed`,

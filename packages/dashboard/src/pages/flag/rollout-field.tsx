@@ -8,7 +8,7 @@ const words = messages.rollout;
 /** The most common percentages. */
 const MARKS = [1, 5, 10, 25, 50, 100] as const;
 
-/** What the keys of the slider add, in percent; with Shift a thousandth of it. */
+/** The steps of the slider's keys, in percent; with Shift a thousandth of that. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowUp: 1,
   ArrowRight: 1,
@@ -18,7 +18,7 @@ const STEPS: Readonly<Record<string, number>> = {
   PageDown: -10,
 };
 
-/** Who gets the flag when it is on: everyone, or a percentage that is set with a slider or typed. */
+/** Sets the rollout: everyone, or a percentage that is set with a slider or typed. */
 export function RolloutField({
   environment,
   draft,

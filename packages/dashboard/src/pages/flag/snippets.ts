@@ -6,7 +6,7 @@ export const SNIPPETS = ['curl', 'JavaScript', 'React', 'OpenFeature'] as const;
 /** One of the languages. */
 export type SnippetName = (typeof SNIPPETS)[number];
 
-/** What a snippet reads. */
+/** The flag that a snippet reads, and where. */
 export interface SnippetInput {
   /** Where this server is, without a slash at the end. */
   readonly baseUrl: string;
@@ -16,7 +16,7 @@ export interface SnippetInput {
   readonly value: Json | undefined;
 }
 
-/** Code that reads a flag. The project key is never a real one: it comes from the reader's surroundings. */
+/** Code that reads a flag. It has no project key: that comes from an environment variable. */
 export function snippetOf(name: SnippetName, input: SnippetInput): string {
   return WRITERS[name](input);
 }
@@ -111,14 +111,14 @@ function isSwitch(value: Json | undefined): boolean {
   return value === undefined || value === null || typeof value === 'boolean';
 }
 
-/** Which of OpenFeature's readers gives this kind. */
+/** The OpenFeature method for this type of value. */
 function readerOf(value: Json | undefined): string {
   if (isSwitch(value)) return 'getBooleanValue';
   if (typeof value === 'number') return 'getNumberValue';
   return typeof value === 'string' ? 'getStringValue' : 'getObjectValue';
 }
 
-/** What code falls back to, of the same kind. */
+/** The default value in code, of the same type. */
 function defaultOf(value: Json | undefined): string {
   if (isSwitch(value)) return 'false';
   if (typeof value === 'number') return '0';

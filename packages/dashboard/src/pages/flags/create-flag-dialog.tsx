@@ -116,7 +116,7 @@ export function CreateFlagDialog({
   );
 }
 
-/** What is wrong with a key; `undefined` when nothing is. */
+/** The problem with a key; `undefined` if it is valid. */
 function faultOf(key: string, flags: readonly FlagRecord[]): string | undefined {
   if (!FLAG_KEY_PATTERN.test(key)) return words.keyRule;
   return flags.some((flag) => flag.key === key) ? words.keyTaken : undefined;

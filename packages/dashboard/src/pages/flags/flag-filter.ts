@@ -3,7 +3,7 @@ import type { FlagRecord } from '../../api/types.ts';
 /** A flag's state in an environment, as the filter knows it. */
 export type StateFilter = 'on' | 'off' | 'unset' | 'rollout';
 
-/** What the list can be ordered by. */
+/** The orders of the list. */
 export const SORTS = ['key', '-key', 'changed', '-changed', 'created'] as const;
 
 /** An order; `-` reverses it. `changed` and `created` begin with the newest. */

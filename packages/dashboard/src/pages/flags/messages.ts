@@ -1,6 +1,6 @@
 import { LOCALE } from '../../components/time-ago.tsx';
 
-/** Every sentence of the flag list and its dialogs. */
+/** The texts of the flag list and its dialogs. */
 export const messages = {
   flags: 'Flags',
   archivedFlags: 'Archived flags',

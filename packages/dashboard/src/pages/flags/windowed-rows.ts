@@ -11,7 +11,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import type { Selection } from './bulk-bar.tsx';
 
-/** What a list of flags is drawn from. */
+/** The props of a list of flags. */
 export interface FlagListProps {
   readonly project: ProjectRecord;
   readonly flags: readonly FlagRecord[];
@@ -22,7 +22,7 @@ export interface FlagListProps {
   readonly markedRow: number;
 }
 
-/** What a row or card of the list is drawn from. */
+/** The props of a row or a card. */
 export interface FlagItemProps {
   readonly project: ProjectRecord;
   readonly flag: FlagRecord;
@@ -162,7 +162,7 @@ function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): 
  */
 export const OPEN_ROW = {
   onClick: (event: MouseEvent<HTMLElement>): void => {
-    // What was clicked in the page is an element.
+    // The target of a click in the page is an element.
     const target = event.target as Element;
     if (target.closest('a, button, [data-control]') !== null || getSelection()?.isCollapsed === false) return;
     const link = target.closest('[data-row]')?.querySelector<HTMLElement>('a');

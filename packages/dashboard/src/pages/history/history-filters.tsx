@@ -24,7 +24,7 @@ export function HistoryFilters({
 }: {
   filter: AuditFilter;
   environments: readonly EnvironmentRecord[];
-  /** What is listed: its authors can be selected too, including people who were removed. */
+  /** The listed entries: their authors can be selected too, including people who were removed. */
   entries: readonly AuditEntryRecord[];
 }) {
   const [params, setParams] = useSearchState();

@@ -1,4 +1,4 @@
-/** What people read on the screens "History" and "Audit log". */
+/** The texts of the screens "History" and "Audit log". */
 export const messages = {
   title: 'History',
   auditTitle: 'Audit log',

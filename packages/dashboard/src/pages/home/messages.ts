@@ -1,4 +1,4 @@
-/** What people read on the list of projects, and at an address without a page. */
+/** The texts of the list of projects, and of a page that does not exist. */
 export const messages = {
   title: 'Projects',
   create: 'New project',

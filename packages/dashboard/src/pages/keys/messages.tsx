@@ -1,4 +1,4 @@
-/** What people read on the screen "Keys". */
+/** The texts of the screen "Keys". */
 export const messages = {
   title: 'Keys',
   intro:
@@ -40,7 +40,7 @@ export const messages = {
   environmentsHint: 'The key can read only these. One environment per key is safest.',
   environmentMissing: 'Select at least one environment.',
   expiryHint: 'It works until you revoke it.',
-  expiryMissing: 'Pick a future date.',
+  expiryMissing: 'Choose a date in the future.',
 
   // The new key
   secretTitle: (name: string) => `Key ${name}`,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What people read on the screen "People". */
+/** The texts of the screen "People". */
 export const messages = {
   title: 'People',
   intro:

@@ -1,4 +1,4 @@
-/** What people read on the screen "Schedules". */
+/** The texts of the screen "Schedules". */
 export const messages = {
   title: 'Schedules',
   intro: 'Changes that run once at a set time, even if the server restarts.',
@@ -28,7 +28,7 @@ export const messages = {
   cancelFailed: 'The schedule could not be canceled',
   flags: (count: number) => `${count} flags`,
 
-  // What a step does
+  // Steps in words
   isRemoved: 'is removed',
   becomes: (state: string) => `becomes ${state}`,
   turnsOn: 'turns on',

@@ -4,7 +4,7 @@ import type { FlagState, Json } from '../../api/types.ts';
 import { shareOf } from '../flag/state-draft.ts';
 import { messages } from './messages.ts';
 
-/** What a step can do to a flag. */
+/** The kinds of steps. */
 export type StepKind = 'on' | 'off' | 'rollout' | 'share' | 'value' | 'remove';
 
 /** A step as it is being typed. */
@@ -24,13 +24,13 @@ export interface Draft {
   readonly note: string;
 }
 
-/** What is wrong with a draft, by field; steps by their id. */
+/** The problems of a draft, by field; those of steps by step ID. */
 interface DraftProblems {
   readonly time?: string;
   readonly steps: ReadonlyMap<number, string>;
 }
 
-/** Checks a draft. `keys` are the flags there are; `now` in epoch milliseconds. */
+/** Validates a draft. `keys` are the existing flags; `now` is in epoch milliseconds. */
 export function findProblems(
   draft: Draft,
   { keys, now }: { keys: ReadonlySet<string>; now: number },

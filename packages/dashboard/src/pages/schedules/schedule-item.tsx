@@ -129,7 +129,7 @@ function StatusBadge({ status }: { status: ScheduleStatus }) {
   );
 }
 
-/** What a step does, in words: "turns on, 25 %". */
+/** A step in words: "turns on, 25 %". */
 export function stepText({ state, patch }: ScheduledStep): string {
   if (patch === undefined)
     return state === null || state === undefined ? messages.isRemoved : messages.becomes(stateText(state));

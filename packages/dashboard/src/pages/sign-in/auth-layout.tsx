@@ -32,7 +32,7 @@ export function AuthLayout({
   );
 }
 
-/** What a visitor sees while there is no account. */
+/** Explains how to create the first account. */
 export function SetupNeeded({ isLinkExpired = false }: { isLinkExpired?: boolean }) {
   const [terminal, restart, container] = messages.setupSteps;
   return (

@@ -35,7 +35,7 @@ export function InvitationPage() {
   );
 }
 
-/** What the link does; also that it replaces the session of another person in this browser. */
+/** Explains what the link does, and that it replaces another person's session in this browser. */
 function introOf(
   { kind, email, role = 'viewer' }: InvitationFacts,
   session: SessionRecord | undefined,

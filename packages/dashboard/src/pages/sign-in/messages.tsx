@@ -1,6 +1,6 @@
 const code = (text: string) => <code className="font-mono text-xs text-ink">{text}</code>;
 
-/** What people read before they are signed in. */
+/** The texts of the screens before signing in. */
 export const messages = {
   // Signing in
   signInTitle: 'Sign in',

@@ -5,14 +5,14 @@ import { RefusalNote, useForm } from '../../components/form.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 import { messages } from './messages.tsx';
 
-/** What a new account needs. */
+/** The input for a new account. */
 export interface NewAccount {
   readonly email: string;
   readonly name: string;
   readonly password: string;
 }
 
-/** Asks for what a new account needs; an e-mail address that is known cannot be changed. */
+/** Asks for the details of a new account. A given e-mail address cannot be changed. */
 export function NewAccountForm({
   knownEmail,
   asksForName,

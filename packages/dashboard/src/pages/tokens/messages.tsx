@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What people read on the screen "Access tokens". */
+/** The texts of the screen "Access tokens". */
 export const messages = {
   title: 'Access tokens',
   intro:
@@ -33,7 +33,7 @@ export const messages = {
   nameHint: 'What uses it, such as “deploy pipeline”. The audit log shows it next to each change.',
   nameMissing: 'Enter a name.',
   expiryHint: 'It works until you revoke it.',
-  expiryMissing: 'Pick a future date.',
+  expiryMissing: 'Choose a date in the future.',
 
   // The new token
   secretTitle: (name: string) => `Token ${name}`,

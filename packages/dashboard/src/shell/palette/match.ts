@@ -10,7 +10,7 @@ export function matchCommands(commands: readonly Command[], text: string): reado
   });
 }
 
-/** Words that say what to do with a flag, and so need not stand in its key. */
+/** Words that name an action on a flag rather than the flag. */
 const VERBS = new Set([
   'go',
   'open',
@@ -28,9 +28,9 @@ const VERBS = new Set([
 ]);
 
 /**
- * The flags that a text means, the best first: those whose key begins with it, then those that have it at the start of
- * a word, then anywhere, then in the description. Verbs and the names of environments are left aside unless the flag's
- * key has them. One pass over the list: ten thousand flags take a few milliseconds.
+ * The flags that match a text, the best first: those whose key begins with it, then those that have it at the start of a
+ * word, then anywhere, then in the description. Verbs and names of environments are ignored unless the flag's key has
+ * them. One pass over the list: ten thousand flags take a few milliseconds.
  */
 export function matchFlags(
   flags: readonly FlagRecord[],
