@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { messages as changes } from '../src/changes/messages.ts';
 import { messages as flagPage } from '../src/pages/flag/messages.ts';
 import { card, editor, FLAG, resetFlag, STATE, stateText, write } from './support/flag-screen.ts';
 import { signUp } from './support/people.ts';
@@ -234,7 +235,7 @@ test(
 );
 
 test(
-  'a viewer sees everything and is told why nothing can be changed',
+  'shows a viewer everything, and why nothing can be changed',
   async () => {
     // The answer's shape is the API's contract.
     const invited = (await world.management.request('POST', '/api/invitations', {
@@ -247,7 +248,7 @@ test(
       body: JSON.stringify({ token: invited.token, name: 'Vera', password: viewer.password }),
     });
     const { page, check } = await world.open(FLAG, { as: viewer, theme: 'dark' });
-    await card(page).getByText('Your role is viewer').waitFor();
+    await card(page).getByText(changes.viewerCannotChange).waitFor();
     expect(await page.getByRole('switch', { name: 'new-checkout in development' }).isDisabled()).toBe(true);
     await editor(page).waitFor();
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');

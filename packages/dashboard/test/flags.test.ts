@@ -248,7 +248,7 @@ test(
     expect(await focused()).toBe('Search flags');
     await page.keyboard.press('Tab');
     await page.getByLabel('State').press('n');
-    await page.getByRole('heading', { name: 'Flags' }).click();
+    await page.getByRole('heading', { name: 'Flags', exact: true }).click();
     await page.keyboard.press('n');
     await page.getByRole('dialog', { name: 'New flag' }).waitFor();
     await page.keyboard.press('Escape');

@@ -52,7 +52,7 @@ test('ten thousand flags are searched, scrolled and switched without a wait', as
   await page.getByLabel('Order').selectOption('-key');
   await page.getByRole('switch', { name: 'flag-09999 in production' }).waitFor();
   await page.getByLabel('Order').selectOption('');
-  await page.getByRole('heading', { name: 'Flags' }).click();
+  await page.getByRole('heading', { name: 'Flags', exact: true }).click();
   for (let row = 0; row < 30; row++) await page.keyboard.press('j');
   await page.getByRole('switch', { name: 'flag-00029 in development' }).waitFor();
   await page.mouse.move(600, 500);
