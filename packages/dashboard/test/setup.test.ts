@@ -31,7 +31,7 @@ test('the setup explains the password rule, and shows each problem at its field'
   expect(await name.getAttribute('aria-invalid')).toBe('true');
   expect(await page.evaluate('document.activeElement.name')).toBe('name');
   const note = await password.getAttribute('aria-describedby');
-  expect(await page.locator(`[id="${note}"]`).textContent()).toBe("Don't use your email address.");
+  expect(await page.locator(`[id="${note}"]`).textContent()).toBe("Don't use your e-mail address.");
   await check();
   await name.fill('Ada Lovelace');
   await password.fill('correct horse battery');
