@@ -20,7 +20,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     }, 120_000);
     afterAll(() => world.close());
 
-    test('selected flags are copied as one change, after one preview that says what is protected, and back with Undo', async () => {
+    test('selected flags are copied as one change, after one preview that names protected environments, and undone', async () => {
       const { page, check } = await world.open('/projects/shop/compare');
       await page.getByText('3 flags differ').waitFor();
       await page.getByText('Not in staging: copying removes it from production').waitFor();
@@ -67,7 +67,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await world.management.putState('shop', 'development', 'checkout', { enabled: false, value: 7 });
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
 
-      await preview.getByText('staging or development has changed since you looked.').waitFor();
+      await preview.getByText('staging or development changed in the meantime.').waitFor();
       const changes = preview.getByRole('region', { name: 'What changes' });
       await changes.getByText('7', { exact: true }).waitFor();
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
@@ -92,7 +92,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await world.management.putState('deck', 'staging', 'lights', { enabled: true, rolloutPct: 99 });
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();
 
-      await preview.getByText('staging or development has changed since you looked.').waitFor();
+      await preview.getByText('staging or development changed in the meantime.').waitFor();
       expect((await world.management.states('deck', 'development')).flags).toEqual([]);
       await preview.getByText('99 %').waitFor();
       await preview.getByRole('button', { name: 'Copy 1 flag to development' }).click();

@@ -27,7 +27,7 @@ async function put(key: string, value: number, environment = 'development'): Pro
 
 describe('the history of a flag', () => {
   test(
-    'shows what changed, and reverts it after a look at what that does',
+    'shows what changed, and reverts it after a preview',
     async () => {
       await put('page-size', 10);
       await put('page-size', 20);
@@ -47,7 +47,7 @@ describe('the history of a flag', () => {
       await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
       await history.getByText(/“Reverts change \d+: Too many at once”/).waitFor();
 
-      // Somebody else goes on from there: to revert the first change now would overwrite that.
+      // Another person changes it again: reverting the first change now would overwrite that.
       await put('page-size', 30);
       await history.getByRole('insertion').getByText('30').waitFor();
       await history.getByRole('button', { name: 'Revert change' }).nth(2).click();
@@ -70,7 +70,7 @@ describe('the history of a flag', () => {
 });
 
 test(
-  'a change is scheduled for a time, waits in the list in words, and is cancelled',
+  'a change is scheduled, listed in words, and canceled',
   async () => {
     await put('autumn-sale', 1);
     const { page, check } = await world.open(addressOf('autumn-sale'));
@@ -78,7 +78,7 @@ test(
     await card(page).getByRole('button', { name: '50 % in development' }).click();
     await card(page).getByRole('button', { name: 'Schedule…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Schedule a change of autumn-sale' });
-    const time = dialog.getByLabel(/^When, in /);
+    const time = dialog.getByLabel(/^When \(/);
     await time.fill('2020-01-01T09:00');
     await dialog.getByText(flagPage.schedules.past).waitFor();
     await time.fill('2099-12-24T18:00');
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'a change says beside it how many real streams have got it, as it happens',
+  'a change shows live how many real streams have received it',
   async () => {
     await put('seen', 1);
     const { key } = await world.management.createKey('shop', ['development']);
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  'what people say of a flag is edited where it stands; archiving, restoring and deleting ask before',
+  'the texts of a flag are edited in place; archiving, restoring and deleting ask first',
   async () => {
     await put('old-banner', 1);
     await put('old-banner', 1, 'production');
@@ -200,7 +200,7 @@ test(
 );
 
 test(
-  'who goes on to the next field while one is being saved stays there',
+  'moving to the next field while one is being saved keeps the focus there',
   async () => {
     await put('busy', 1);
     const { page } = await world.open(addressOf('busy'));
@@ -227,7 +227,7 @@ test(
 );
 
 test(
-  'a flag is taken out of one environment and put back in',
+  'a flag is removed from one environment and added again',
   async () => {
     await put('beta', 1);
     const { page, check } = await world.open(addressOf('beta'));
@@ -239,7 +239,7 @@ test(
       .getByRole('button', { name: flagPage.card.add('development') })
       .click();
     await card(page).getByText('Off', { exact: true }).waitFor();
-    // What the card shows at once is saved a moment later.
+    // The card shows it immediately; it is saved a moment later.
     await page.getByText('beta is off in development').first().waitFor();
     expect((await world.management.states('shop', 'development')).flags).toContainEqual(
       expect.objectContaining({ key: 'beta', state: { enabled: false } }),

@@ -32,7 +32,7 @@ describe('the value', () => {
       expect(await editor(page).textContent()).toContain('12345678901234567890');
 
       await write(page, '{"b":2.50,"10":1.0}');
-      await card(page).getByLabel('Reason, for development').fill('Half of it was too much');
+      await card(page).getByLabel('Reason for the change in development').fill('Half of it was too much');
       await check();
       await card(page).getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, value').first().waitFor();
@@ -74,7 +74,7 @@ describe('the value', () => {
   );
 
   test(
-    'that was just saved or flipped here is known exactly, and not taken for somebody else’s',
+    'that was just saved or flipped here is known exactly, and does not count as another person’s',
     async () => {
       const { page } = await world.open(FLAG);
       await editor(page).waitFor();
@@ -98,7 +98,7 @@ describe('the value', () => {
   );
 
   test(
-    'may be typed on while it is being saved: what was saved is not taken for somebody else’s',
+    'can be edited while it is being saved: the saved version does not count as another person’s',
     async () => {
       const { page } = await world.open(FLAG);
       await write(page, '8');
@@ -123,7 +123,7 @@ describe('the value', () => {
   );
 
   test(
-    'says where it is no JSON, and warns before its kind changes',
+    'shows where it is invalid JSON, and warns before its type changes',
     async () => {
       const { page } = await world.open(FLAG);
       await editor(page).press('Control+z');
@@ -157,7 +157,7 @@ describe('the value', () => {
   );
 
   test(
-    'is a plain field where the editor cannot be loaded, and saves with Ctrl and Enter',
+    'is a plain field if the editor cannot be loaded, and saves with Ctrl and Enter',
     async () => {
       const { page, context } = await world.open('/projects/shop/flags', { expected: /ERR_FAILED/ });
       await context.route('**/assets/chunk-*', async (route) => {
@@ -178,7 +178,7 @@ describe('the value', () => {
   );
 
   test(
-    'from somebody malicious stays text, wherever it is shown',
+    'with malicious content is shown as text everywhere',
     async () => {
       const value = '<img src=x onerror="document.title=1">';
       await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value });

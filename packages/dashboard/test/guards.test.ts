@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  'archiving names what protected environments lose and who listens, waits for consent, and can be undone',
+  'archiving previews protected environments and connected clients, waits for consent, and can be undone',
   async () => {
     const keys = Array.from({ length: 12 }, (_, index) => `old-${index + 10}`);
     for (const key of keys)
@@ -55,7 +55,7 @@ test(
     await page.getByLabel(flagList.list.selectAll).check();
     await page.getByRole('button', { name: 'Archive' }).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Archive 12 flags?' });
-    await dialog.getByText('It has 12 of the 12.').waitFor();
+    await dialog.getByText('It has 12 of the 12 flags.').waitFor();
     await dialog.getByText('No client is connected.').waitFor();
     const named = dialog.getByRole('listitem');
     expect(await named.first().textContent()).toMatch(/old-10\s*production\s*on, value 3\s*Removed/);
@@ -82,14 +82,14 @@ test(
 );
 
 test(
-  'the guard of a schedule names its time, says nothing of now, and tells when nothing would change',
+  'the guard of a schedule shows its time, no connected clients, and whether nothing would change',
   async () => {
     const { page, check } = await world.open(`${FLAGS}/dark-mode`);
     const card = page.getByRole('region', { name: 'production', exact: true });
     await card.getByRole('button', { name: 'More for production' }).click();
     await page.getByRole('menuitem', { name: 'Schedule a change…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Schedule a change of dark-mode' });
-    await dialog.getByLabel(/^When, in /).fill('2099-12-24T18:00');
+    await dialog.getByLabel(/^When \(/).fill('2099-12-24T18:00');
     await dialog.getByLabel('Switch').selectOption('off');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
     const guard = page.getByRole('dialog', { name: /^Schedule dark-mode in production for .*2099.*\?$/ });
@@ -117,7 +117,7 @@ async function consentForAWhile(page: Page): Promise<void> {
 }
 
 test(
-  'who asked not to be asked again is not asked after a reload either, until the time is over',
+  'a paused guard stays paused after a reload, until its time is over',
   async () => {
     const { page } = await world.open(FLAGS);
     const control = page.getByRole('switch', { name: 'dark-mode in production' });
@@ -138,14 +138,14 @@ test(
 );
 
 test(
-  'whoever comes through the door is asked again, whatever was asked for before',
+  'signing in ends every pause of the guard',
   async () => {
     const { page } = await world.open(FLAGS);
     await page.getByRole('switch', { name: 'dark-mode in production' }).click();
     await consentForAWhile(page);
     await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
     expect(await page.evaluate<string[]>('Object.keys(sessionStorage)')).toHaveLength(1);
-    // The session goes on, so the door leads straight back in.
+    // The session has not ended, so the sign-in page leads straight back.
     await page.goto(new URL('/sign-in', page.url()).href);
     await page.getByRole('heading', { name: 'Flags', exact: true }).waitFor();
     expect(await page.evaluate<string[]>('Object.keys(sessionStorage)')).toEqual([]);
@@ -155,7 +155,7 @@ test(
 );
 
 test(
-  'where the browser refuses to keep anything, nobody is asked again as long as the page lasts',
+  'without browser storage, a pause of the guard lasts as long as the page',
   async () => {
     const { page } = await world.open(FLAGS);
     await page.addInitScript(
@@ -201,7 +201,7 @@ test(
     await conflict.getByRole('button', { name: 'Cancel' }).click();
     await conflict.waitFor({ state: 'detached' });
     expect(await isOn()).toBe(false);
-    // Nothing hangs: the next change is asked about as ever.
+    // Nothing hangs: the next change asks as usual.
     await page.getByRole('switch', { name: 'dark-mode in production' }).click();
     await guard.getByRole('button', { name: 'Change production' }).click();
     await page.getByText('dark-mode is on in production', { exact: true }).waitFor();

@@ -17,7 +17,7 @@ describe('the history', () => {
   }, 120_000);
   afterAll(() => world.close());
 
-  test('a filter stands in the address and survives a reload', async () => {
+  test('a filter is kept in the URL and survives a reload', async () => {
     const { page, check } = await world.open('/projects/shop/history');
     await page.getByText('changed 2 flags').waitFor();
     await check();
@@ -44,7 +44,7 @@ describe('the history', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
   }, 60_000);
 
-  test('a filter for an environment that is gone shows itself, and can be taken away', async () => {
+  test('a filter for a deleted environment is shown and can be removed', async () => {
     const { page } = await world.open('/projects/shop/history?environment=preview&action=flag.restored', {
       expected: /404/,
     });
@@ -58,7 +58,7 @@ describe('the history', () => {
     await page.close();
   }, 60_000);
 
-  test('what somebody else changes appears at the top, with how far it came', async () => {
+  test('a change by another person appears at the top, with its delivery', async () => {
     const first = await world.open('/projects/shop/history');
     const second = await world.open('/projects/shop/flags');
     await first.page.getByText('changed 2 flags').waitFor();
@@ -100,7 +100,7 @@ describe('the history', () => {
     expect(await page.getByRole('button', { name: 'Load older changes' }).count()).toBe(0);
   }, 60_000);
 
-  test('a new change asks for the newest page only, and what is far from the screen is not drawn', async () => {
+  test('a new change fetches only the newest page, and parts far from the screen are not rendered', async () => {
     for (let share = 1; share <= 99; share++)
       await world.management.putState('shop', 'staging', 'staircase', { enabled: true, rolloutPct: share });
     const { page, check } = await world.open('/projects/shop/history?target=staircase');
@@ -125,7 +125,7 @@ describe('the history', () => {
     await page.close();
   }, 60_000);
 
-  test('everyone who may have made a change can be chosen, and days narrow the history', async () => {
+  test('every possible author can be selected, and dates filter the history', async () => {
     await signUp(world, { email: 'grace@example.com', name: 'Grace Hopper', role: 'editor' });
     const { page, check } = await world.open('/projects/shop/history');
     // The authors of the first list stay selectable.
@@ -133,19 +133,19 @@ describe('the history', () => {
     const person = page.getByLabel('Person', { exact: true });
     await person.selectOption('Grace Hopper');
     await page.getByText('No changes match these filters').waitFor();
-    // The others can still be chosen.
+    // The others can still be selected.
     expect(await person.getByRole('option').allTextContents()).toEqual(
       expect.arrayContaining(['Anyone', 'ada', 'Grace Hopper', 'token admin']),
     );
     await person.selectOption('Anyone');
     await page.locator('[data-seq]').first().waitFor();
-    await page.getByLabel('Until day').fill('2020-01-31');
+    await page.getByLabel('To date').fill('2020-01-31');
     await page.getByText('No changes match these filters').waitFor();
     await check();
     await page.reload();
     await page.getByText('No changes match these filters').waitFor();
-    await page.getByLabel('Until day').fill('');
-    await page.getByLabel('From day').fill('2020-01-31');
+    await page.getByLabel('To date').fill('');
+    await page.getByLabel('From date').fill('2020-01-31');
     await page.locator('[data-seq]').first().waitFor();
     expect(await page.getByRole('link', { name: /Export/ }).getAttribute('href')).toContain(
       'since=2020-01-3',
@@ -153,13 +153,13 @@ describe('the history', () => {
     await page.close();
   }, 60_000);
 
-  test('words are English whatever the language of the browser', async () => {
+  test('texts are in English in every browser language', async () => {
     const { page } = await world.open('/projects/shop/history', { locale: 'de-DE' });
     await page.getByRole('heading', { name: /^Today, (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, / }).waitFor();
     await page.close();
   }, 60_000);
 
-  test('the audit log of everything is there in dark and on a narrow screen', async () => {
+  test('the audit log works in dark mode and on a narrow screen', async () => {
     const { page, check } = await world.open('/audit', { theme: 'dark', width: 390 });
     await page.getByText('signed in').first().waitFor();
     await check();

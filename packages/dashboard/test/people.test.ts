@@ -130,7 +130,7 @@ test('a person whose session ends in a dialog signs in over it and keeps what wa
 test('the account changes its password, its theme, and signs out', async () => {
   const as = await signUp(world, { email: 'otto@example.com', role: 'editor' });
   const { page, check } = await world.open('/account', { as, expected: /401/ });
-  await page.getByText('Not in protected environments').waitFor();
+  await page.getByText('Except in protected environments').waitFor();
   await page.getByRole('radio', { name: 'Dark' }).check();
   expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
   await check();
@@ -174,7 +174,7 @@ async function shownLink(page: Page, title: string): Promise<string> {
   return new URL(link ?? '').pathname + new URL(link ?? '').hash;
 }
 
-/** Ends every session of somebody, as their changing the password in another browser does. */
+/** Ends every session of a person, as changing the password in another browser does. */
 async function endSessions({ email, password }: { email: string; password: string }): Promise<void> {
   const other = await world.browser.newContext({ baseURL: world.node.url });
   await other.request.post('/api/session', { data: { email, password } });

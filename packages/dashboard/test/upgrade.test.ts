@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** What a browser says of files that are gone, and React of what it could not show. */
+/** The browser's messages about missing files, and React's about a failed render. */
 const GONE = /404|ERR_|dynamically imported module/;
 
 /** Has no time to fetch screens ahead. */
@@ -24,11 +24,11 @@ test('a page from before an upgrade loads the new one where a screen has another
   await page.route('**/assets/*.js', (route) => route.fulfill({ status: 404, body: '{}' }));
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'This screen could not be loaded' });
-  await palette.getByText('upgraded since this page was opened').waitFor();
+  await palette.getByText('upgraded after this page was opened').waitFor();
   await check();
   await page.keyboard.press('Escape');
   await palette.waitFor({ state: 'detached' });
-  // What is loaded already still works: there may be something unsaved in it.
+  // The loaded screen still works, because it may have unsaved changes.
   expect(await page.getByRole('switch', { name: 'new-checkout in development' }).count()).toBe(1);
 
   // The new page finds its files.
@@ -41,10 +41,10 @@ test('a page from before an upgrade loads the new one where a screen has another
   await page.close();
 }, 60_000);
 
-test('a bug in a screen is called a bug, with what to report, and the other screens go on working', async () => {
+test('a bug in a screen is called a bug, with what to report, and the other screens still work', async () => {
   const { page, check } = await world.open('/projects/shop/flags', { expected: /TypeError/ });
   await page.getByRole('switch', { name: 'new-checkout in development' }).waitFor();
-  // An answer that no screen can draw.
+  // A response that no screen can render.
   await page.route('**/api/projects/shop/keys', (route) => route.fulfill({ json: { keys: [null] } }));
   await page.getByRole('link', { name: 'Keys' }).click();
   await page.getByRole('heading', { name: 'Something went wrong' }).waitFor();
@@ -56,7 +56,7 @@ test('a bug in a screen is called a bug, with what to report, and the other scre
   await page.close();
 }, 60_000);
 
-test('a screen whose file is missing from the server for good says so, without endless reloads', async () => {
+test('a screen whose file is permanently missing shows an error, without endless reloads', async () => {
   const { page, context, check } = await world.open('/docs', { expected: GONE });
   await context.addInitScript(NEVER_IDLE);
   const compare = await filesOf('/projects/shop/compare');
@@ -78,7 +78,7 @@ test('a screen whose file is missing from the server for good says so, without e
   await page.close();
 }, 60_000);
 
-test('a screen that could not be loaded is there once the server is back', async () => {
+test('a screen that could not be loaded appears once the server is back', async () => {
   const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
   const { page, context } = await world.open('/docs', { expected: GONE });
   await context.addInitScript(NEVER_IDLE);

@@ -72,7 +72,8 @@ const ERROR_MESSAGES: Readonly<Record<ErrorCode | 'unreachable', string>> = {
   not_signed_in: 'Your session has ended. Sign in again.',
   sign_in_failed: "The e-mail address and password don't match.",
   forbidden: "You don't have permission to do this. Ask an administrator.",
-  invitation_invalid: 'This link was used or revoked, or it has expired. Ask an administrator for a new one.',
+  invitation_invalid:
+    'This link has expired, was revoked or was already used. Ask an administrator for a new one.',
   flag_archived: 'The flag is archived. Restore it to change it.',
   flag_not_archived: 'The flag is not archived.',
   not_revertible: 'This can no longer be reverted or canceled.',

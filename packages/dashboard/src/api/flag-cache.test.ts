@@ -22,7 +22,7 @@ function change(revision: number, ...keys: readonly string[]) {
   };
 }
 
-test('a change replaces the states that it names, and no other record', () => {
+test('a change replaces the states it names and leaves other records alone', () => {
   const flags = [flag('a', 1), flag('b', 2)];
   const merged = mergeChange(flags, change(3, 'b'));
   expect(merged.flags[0]).toBe(flags[0] as FlagRecord);
@@ -36,23 +36,23 @@ test('a change replaces the states that it names, and no other record', () => {
   expect(merged.unknown).toEqual([]);
 });
 
-test('what the list knows already, or something newer, stays', () => {
+test('the same or a newer state is kept', () => {
   const flags = [flag('a', 5)];
   expect(mergeChange(flags, change(5, 'a')).flags[0]).toBe(flags[0] as FlagRecord);
   expect(mergeChange(flags, change(4, 'a')).flags[0]).toBe(flags[0] as FlagRecord);
 });
 
-test('a state that is removed goes away, in this environment only', () => {
+test('a removed state disappears only in its environment', () => {
   const removal = { ...change(6), changes: [{ key: 'a', state: null }] };
   const [merged] = mergeChange([flag('a', 5)], removal).flags;
   expect(merged?.environments).toEqual({});
 });
 
-test('flags that the list lacks are named', () => {
+test('flags that are missing from the list are reported', () => {
   expect(mergeChange([flag('a', 1)], change(2, 'a', 'new')).unknown).toEqual(['new']);
 });
 
-test('a key that every object has is only a key', () => {
+test('a key that is also a property of every object works', () => {
   const merged = mergeChange(
     [flag('__proto__', 1), flag('constructor', 1)],
     change(2, '__proto__', 'constructor'),

@@ -4,7 +4,7 @@ import { noteSignIn, onSignedOut, request } from './request.ts';
 const servers: Bun.Server<undefined>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop(true))));
 
-/** A server that refuses every request, each when it is told to. */
+/** A server that refuses every request when the test says so. */
 function refusing() {
   const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ function refusing() {
   return { url: `${server.url}api/projects`, asked, answer };
 }
 
-test('a refusal for want of a session is told as its end', async () => {
+test('a refusal without a session is reported as the end of the session', async () => {
   const { url, answer } = refusing();
   let ended = 0;
   const stop = onSignedOut(() => ended++);
@@ -32,7 +32,7 @@ test('a refusal for want of a session is told as its end', async () => {
   expect(ended).toBe(1);
 });
 
-test('a refusal of what was asked before a sign-in says nothing of the new session', async () => {
+test('a refusal of a request from before the sign-in does not end the new session', async () => {
   const { url, asked, answer } = refusing();
   let ended = 0;
   const stop = onSignedOut(() => ended++);

@@ -4,7 +4,7 @@ const flags = (count: number) => (count === 1 ? '1 flag' : `${count} flags`);
 export const messages = {
   cancel: 'Cancel',
   noteLabel: 'Note',
-  noteHint: 'Optional. Why you make this change; shown in the history.',
+  noteHint: 'Optional. The reason for this change, shown in the history.',
   becomes: 'becomes',
   more: (count: number) => `and ${count} more`,
   showMore: (count: number) => `Show ${count} more`,
@@ -13,7 +13,7 @@ export const messages = {
   flags,
 
   // Permission
-  viewerCannotChange: "You're a viewer: you can look, but not change anything.",
+  viewerCannotChange: "You're a viewer, so you can't change anything.",
   protectedFromYou: (environment: string) =>
     `${environment} is protected, and you don't have permission to change it.`,
 
@@ -58,7 +58,7 @@ export const messages = {
   copying: 'Copying…',
   copied: (count: number, from: string, to: string) => `${flags(count)} copied from ${from} to ${to}`,
   copyConflict: (from: string, to: string) =>
-    `${from} or ${to} has changed since you looked. Nothing was copied. This is what copying does now.`,
+    `${from} or ${to} changed in the meantime. Nothing was copied. This is the updated preview.`,
   nothingToCopy: (to: string) => `Nothing to copy: ${to} already has these states.`,
   whatChanges: 'What changes',
 } as const;

@@ -15,6 +15,6 @@ test.each([
   expect(timeAgo(NOW + distance, NOW)).toBe(words);
 });
 
-test('a time in full tells UTC beside the local one', () => {
+test('a full time shows local time and UTC', () => {
   expect(fullTime(new Date(NOW))).toEndWith('(2026-03-01 12:00:00 UTC)');
 });

@@ -1,7 +1,7 @@
 /** The texts around the screens: the header, the command palette, and what appears when a screen fails. */
 export const messages = {
   header: {
-    skip: 'Skip to the content',
+    skip: 'Skip to content',
     project: 'Project:',
     selectProject: 'Select a project',
     projects: 'Projects',
@@ -32,7 +32,7 @@ export const messages = {
 
   failure: {
     missing: 'This screen could not be loaded',
-    missingWhy: 'The server cannot be reached, or was upgraded since this page was opened.',
+    missingWhy: "The server can't be reached, or was upgraded after this page was opened.",
     broken: 'Something went wrong',
     brokenWhy:
       'This is a bug in Halyard, not something you did. Reload the page. If it happens again, please report this:',
@@ -45,7 +45,7 @@ export const messages = {
     hint: 'Find a flag, a screen or a command',
     results: 'Results',
     noMatch: (text: string) => `Nothing matches “${text}”.`,
-    keys: { select: 'select', run: 'run', close: 'Esc close', all: '? all keys' },
+    keys: { select: 'select', run: 'run', close: 'Esc close', all: '? shortcuts' },
     groups: {
       flags: 'Flags',
       change: 'Change',
@@ -64,15 +64,15 @@ export const messages = {
     themes: { light: 'Use light theme', dark: 'Use dark theme', system: 'Use system theme' },
     shortcuts: 'Keyboard shortcuts',
     foundFlag: (key: string, project: string) => `${key} in ${project}`,
-    foundEnvironment: (environment: string, project: string) => `Environment ${environment} of ${project}`,
-    foundKey: (name: string, project: string) => `Project key ${name} of ${project}`,
+    foundEnvironment: (environment: string, project: string) => `Environment ${environment} in ${project}`,
+    foundKey: (name: string, project: string) => `Project key ${name} in ${project}`,
   },
 
   keyboard: {
     title: 'Keyboard shortcuts',
     singleKeys: 'Single-key shortcuts',
     everywhere: 'Everywhere',
-    showKeys: 'Show these keys',
+    showKeys: 'Show these shortcuts',
     search: 'Search the list',
     create: 'Create a flag or a schedule',
     escape: 'Close, or clear the search',

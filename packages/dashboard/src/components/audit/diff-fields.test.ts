@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { diffFields } from './diff-fields.ts';
 
 describe('diffFields', () => {
-  test('tells members that changed, came and went by their paths', () => {
+  test('lists changed, new and removed fields by their paths', () => {
     const before = { enabled: true, value: { color: 'red', sizes: [1, 2], gone: 1 }, rolloutPct: 5 };
     const after = { enabled: false, value: { color: 'blue', sizes: [1, 3], 'a b': null }, rolloutPct: 5 };
     expect(diffFields(before, after)).toEqual([
@@ -14,7 +14,7 @@ describe('diffFields', () => {
     ]);
   });
 
-  test('a state that comes or goes is told by its members, a value that does as a whole', () => {
+  test('a new or removed state is listed field by field, a new or removed value as a whole', () => {
     expect(diffFields(undefined, { enabled: true, value: { a: 1 } })).toEqual([
       { path: 'enabled', after: true },
       { path: 'value', after: { a: 1 } },
@@ -22,7 +22,7 @@ describe('diffFields', () => {
     expect(diffFields({ enabled: true }, undefined)).toEqual([{ path: 'enabled', before: true }]);
   });
 
-  test('texts that were never written are not told, those that are emptied are', () => {
+  test('empty texts of a new flag are left out, emptied texts are listed', () => {
     expect(diffFields(undefined, { description: '', tags: [], owner: 'me' })).toEqual([
       { path: 'owner', after: 'me' },
     ]);
@@ -32,7 +32,7 @@ describe('diffFields', () => {
     expect(diffFields(undefined, { value: '' })).toEqual([{ path: 'value', after: '' }]);
   });
 
-  test('values of other kinds and lists of other lengths are told as a whole', () => {
+  test('values of different types and lists of different lengths are compared as a whole', () => {
     expect(diffFields({ value: [1] }, { value: [1, 2] })).toEqual([
       { path: 'value', before: [1], after: [1, 2] },
     ]);
@@ -42,7 +42,7 @@ describe('diffFields', () => {
     expect(diffFields({ value: null }, {})).toEqual([{ path: 'value', before: null }]);
   });
 
-  test('what is the same is nothing, also deep down and under dangerous names', () => {
+  test('equal versions have no differences, even nested or with dangerous names', () => {
     expect(diffFields({ a: { b: [{ c: 1 }] } }, { a: { b: [{ c: 1 }] } })).toEqual([]);
     const odd = JSON.parse('{"__proto__":{"x":1}}');
     expect(diffFields({}, odd)).toEqual([{ path: '__proto__', after: { x: 1 } }]);

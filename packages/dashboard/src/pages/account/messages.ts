@@ -10,8 +10,8 @@ export const messages = {
     editor: 'You can change flags, their states and schedules.',
     admin: 'Full access.',
   },
-  withProtected: 'Protected environments too.',
-  withoutProtected: 'Not in protected environments. An administrator can allow it.',
+  withProtected: 'Including protected environments.',
+  withoutProtected: 'Except in protected environments. An administrator can change that.',
 
   appearance: 'Appearance',
   theme: 'Theme',
@@ -20,7 +20,7 @@ export const messages = {
     ['light', 'Light'],
     ['dark', 'Dark'],
   ],
-  density: 'Rows of the flag table',
+  density: 'Row height in the flag table',
   densities: [
     ['comfortable', 'Comfortable'],
     ['compact', 'Compact'],
@@ -43,7 +43,7 @@ export const messages = {
   changedDetail: 'You are signed out in all other browsers.',
 
   signOut: 'Sign out',
-  sessionEndsBefore: 'If you do nothing, this session ends ',
+  sessionEndsBefore: 'Without activity, this session ends ',
   signOutHint: 'To sign out in all other browsers, change your password.',
   signOutHere: 'Sign out here',
 } as const;

@@ -41,7 +41,7 @@ export const messages = {
   createAction: 'Create environment',
   created: (name: string) => `Environment ${name} created`,
   name: 'Name',
-  nameHint: "Applications ask for the environment by this name. It can't be changed later.",
+  nameHint: "Applications read the environment by this name. It can't be changed later.",
   nameMissing: 'Enter a name.',
   nameInvalid: 'Use lowercase letters, digits and "-", starting with a letter or digit.',
   namePlaceholder: 'preview',

@@ -43,7 +43,7 @@ export const messages = {
       'Clients no longer get this flag: code falls back to its defaults. Its states are kept and can be restored.',
     restoreTitle: (key: string) => `Restore ${key}?`,
     restoreBody:
-      'The flag gets its states back in every environment where it had one. Clients get it again at once.',
+      'Restores its state in every environment where it was set. Clients get it again immediately.',
     restored: (key: string) => `${key} restored`,
     notRestored: (key: string) => `${key} was not restored`,
     deleteTitle: (key: string) => `Delete ${key} for good?`,
@@ -73,14 +73,14 @@ export const messages = {
   },
 
   draft: {
-    reason: (environment: string) => `Reason, for ${environment}`,
-    reasonHint: 'Reason, for the history (optional)',
+    reason: (environment: string) => `Reason for the change in ${environment}`,
+    reasonHint: 'Reason for the change (optional)',
     discard: 'Discard',
     schedule: 'Schedule…',
     save: (environment: string) => `Save in ${environment}`,
     saving: 'Saving…',
     archived:
-      'The flag was archived while you were editing. Your draft is kept here: save it once the flag is restored.',
+      'The flag was archived while you were editing. Your draft is kept here. You can save it once the flag is restored.',
     self: 'You, in another tab,',
     someone: 'Someone',
     overtaken: 'changed this while you were editing. In effect now:',
@@ -106,9 +106,8 @@ export const messages = {
 
   /** The problems of a JSON text. Each follows "Line 2, column 7:". */
   json: {
-    tooLarge: (bytes: number, most: number) =>
-      `The value has ${bytes} bytes; at most ${most} (64 KiB) are allowed`,
-    tooDeep: (most: number) => `More than ${most} levels`,
+    tooLarge: (bytes: number, most: number) => `The value is ${bytes} bytes; the limit is ${most} (64 KiB)`,
+    tooDeep: (most: number) => `Nested deeper than ${most} levels`,
     trailingText: 'Unexpected text after the value',
     badNumber: 'Invalid number. Write 0.5, 1e3 or -2',
     singleQuotes: 'Use double quotes',
@@ -165,9 +164,9 @@ export const messages = {
     none: 'No scheduled changes.',
     dialog: (key: string) => `Schedule a change of ${key}`,
     in: 'in',
-    when: (zone: string) => `When, in ${zone}`,
+    when: (zone: string) => `When (${zone})`,
     utc: (time: string) => `= ${time}`,
-    noTime: 'Enter a date and a time',
+    noTime: 'Pick a date and time',
     past: 'Pick a time in the future',
     switch: 'Switch',
     on: (isOn: boolean) => `Turn on${isOn ? ' (already on)' : ''}`,

@@ -67,7 +67,7 @@ test('only the order is not a filter', () => {
   expect(isFiltering(readFilter(new URLSearchParams('changed=1h')))).toBe(true);
 });
 
-test('a flag without states has changed when it was made', () => {
+test('a flag without states last changed when it was created', () => {
   expect(lastChange(flag('a'))).toEqual({ at: '2025-12-01T00:00:00Z' });
 });
 

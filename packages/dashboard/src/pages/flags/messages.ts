@@ -129,7 +129,7 @@ export const messages = {
       }. Archived flags keep their states and can be restored.`,
     preview: 'Flags to archive',
     isProtected: 'is protected.',
-    affected: (count: number, of: number) => `It has ${count} of the ${of}.`,
+    affected: (count: number, of: number) => `It has ${count} of the ${of} flags.`,
     becomes: 'becomes',
     removed: 'Removed',
     more: (count: number) => `and ${count} more`,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { AuditEntryRecord } from '../../api/audit.ts';
 import { groupChanges } from './group-changes.ts';
 
-test('entries of one change stand together, newest first', () => {
+test('entries of one change are grouped, newest first', () => {
   const [day] = groupChanges([entry(3), entry(2, { target: 'b' }), entry(2, { target: 'a' })].map(atOf));
   expect(day?.changes.map(({ seq, entries }) => [seq, entries.length])).toEqual([
     [3, 1],
@@ -20,12 +20,12 @@ test('an operation over several environments is one change, whatever part of it 
   ]);
 });
 
-test('two people are two changes, even where old entries share a number', () => {
+test('entries of two people are two changes, even if old entries share a number', () => {
   const [day] = groupChanges([entry(1, { actor: 'operator:b' }), entry(1)]);
   expect(day?.changes).toHaveLength(2);
 });
 
-test('days are those of the person who looks', () => {
+test('days are in the local time of the viewer', () => {
   const local = (text: string) => new Date(text).toISOString();
   const days = groupChanges([
     entry(3, { at: local('2027-02-01T00:00:01') }),
@@ -38,7 +38,7 @@ test('days are those of the person who looks', () => {
   ]);
 });
 
-test('no day comes twice where the clocks of two nodes differ around midnight', () => {
+test('no day is listed twice if the clocks of two nodes differ around midnight', () => {
   const local = (text: string) => new Date(text).toISOString();
   const days = groupChanges([
     entry(3, { at: local('2027-02-01T00:00:02') }),

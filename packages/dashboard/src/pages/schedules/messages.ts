@@ -5,7 +5,7 @@ export const messages = {
   create: 'New schedule',
   emptyTitle: 'No scheduled changes',
   empty:
-    'Turn a flag on at the minute of an announcement, or off again after the weekend, without being there. A schedule makes one change in one environment, which the history shows like any other.',
+    'Turn a flag on the minute you announce it, or off after the weekend, without being at your desk. A schedule makes one change in one environment, and the history shows it like any other.',
   scheduleChange: 'Schedule a change',
   list: 'Schedules',
   filter: 'Filter by status',
@@ -43,7 +43,7 @@ export const messages = {
   protected: ' (protected)',
   when: (zone: string) => `When (${zone})`,
   inUtc: (time: string) => `= ${time}`,
-  steps: 'Flags, changed together as one change',
+  steps: 'Flags, all changed at once',
   addFlag: 'Add flag',
   schedule: 'Schedule',
   scheduled: (time: string) => `Scheduled for ${time}`,
@@ -53,7 +53,7 @@ export const messages = {
   stepKinds: {
     on: 'turn on',
     off: 'turn off',
-    rollout: 'turn on, roll out to',
+    rollout: 'turn on and roll out to',
     share: 'only set rollout to',
     value: 'set the value',
     remove: 'remove from environment',

@@ -35,8 +35,8 @@ export const messages = {
     </>,
     <>Lost it? Restart the server to print a new one.</>,
     <>
-      No terminal, as in a container? Run {code('halyard operator invite you@example.com --role admin')} there
-      to print a link.
+      Running in a container? Run {code('halyard operator invite you@example.com --role admin')} inside it to
+      print a link.
     </>,
   ],
   setupBySettings: (
@@ -56,7 +56,7 @@ export const messages = {
     `This browser is signed in as ${other} and will switch to ${email}.`,
   linkInvalidTitle: 'This link does not work',
   linkInvalid: (isIncomplete: boolean) =>
-    `It was used, revoked or has expired${isIncomplete ? ', or was not copied completely' : ''}. Ask an administrator for a new one.`,
+    `It may have expired, been revoked or already been used${isIncomplete ? ', or it was copied incompletely' : ''}. Ask an administrator for a new one.`,
   haveAccount: ' if you have an account.',
   linkUnavailableTitle: "This link couldn't be checked",
   retry: 'Try again',

@@ -30,7 +30,7 @@ export const messages = {
   createTitle: 'New access token',
   createAction: 'Create token',
   created: 'Token created',
-  nameHint: 'What uses it, such as “deploy pipeline”. The audit log shows it next to each change.',
+  nameHint: 'Where it is used, such as “deploy pipeline”. The audit log shows it next to each change.',
   nameMissing: 'Enter a name.',
   expiryHint: 'It works until you revoke it.',
   expiryMissing: 'Choose a date in the future.',

@@ -4,10 +4,10 @@ import { matchCommands, matchFlags } from './match.ts';
 
 const ENVIRONMENTS = ['development', 'staging', 'production'];
 
-describe('the flags that a text means', () => {
+describe('flags that match a text', () => {
   const flags = ['checkout', 'new-checkout', 'precheckout', 'on-call', 'banner'].map((key) => flag(key));
 
-  test('stand in the order: beginning of the key, beginning of a word, anywhere', () => {
+  test('are ordered by match: beginning of the key, beginning of a word, anywhere', () => {
     expect(keysOf(matchFlags(flags, 'check', options(10)))).toEqual([
       'checkout',
       'new-checkout',
@@ -20,15 +20,15 @@ describe('the flags that a text means', () => {
     expect(keysOf(matchFlags(described, 'banner', options(10)))).toEqual(['banner', 'a']);
   });
 
-  test('are found beside what shall happen to them and where', () => {
+  test('are found when the text also names an action and an environment', () => {
     expect(keysOf(matchFlags(flags, 'turn off new prod', options(10)))).toEqual(['new-checkout']);
   });
 
-  test('may be called like a verb', () => {
+  test('can have a verb as their key', () => {
     expect(keysOf(matchFlags(flags, 'on', options(10)))).toEqual(['on-call']);
   });
 
-  test('are no more than asked for, among ten thousand', () => {
+  test('are limited in number, among ten thousand', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => flag(`flag-${index}`));
     expect(keysOf(matchFlags(many, 'flag-9999', options(8)))).toEqual(['flag-9999']);
     expect(matchFlags(many, 'flag', options(8))).toHaveLength(8);
