@@ -17,7 +17,7 @@ const READ_AS: readonly (readonly [file: string, type: string, answer: string])[
   ['types.ts', 'FlagRecord', "Answers['getFlag']"],
   ['types.ts', 'FlagRecord', "Answers['createFlag']"],
   ['types.ts', 'StateRecord', "Answers['getFlagState']"],
-  // What is optional must be promised all the same, or nobody would notice that it is gone.
+  // Optional members must be in the document too, or their removal would go unnoticed.
   [
     'types.ts',
     'StateRecord',
@@ -31,7 +31,7 @@ const READ_AS: readonly (readonly [file: string, type: string, answer: string])[
   ['session.ts', 'InvitationFacts', "Answers['inspectInvitation']"],
   ['flags.ts', 'ArchiveResult', "Answers['archiveFlags']['results'][number]"],
   ['operators.ts', 'InvitationRecord', "Answers['listInvitations']['invitations'][number]"],
-  // Only the link of the set-up is for nobody in particular.
+  // Only the setup link has no recipient.
   ['operators.ts', 'CreatedLink', "Answers['inviteOperator'] & { email: string }"],
   ['keys.ts', 'KeyRecord', "Answers['listProjectKeys']['keys'][number]"],
   ['tokens.ts', 'TokenRecord', "Answers['listAccessTokens']['tokens'][number]"],
@@ -52,7 +52,7 @@ afterAll(() => node.stop());
 /** Has the compiler check that every answer can be read as our type of it. Gives what it says. */
 async function compile(rows: typeof READ_AS): Promise<string> {
   using folder = temporaryFolder();
-  // The server's own document; a wrong shape shows at once.
+  // The server's own document; a wrong shape fails immediately.
   const document = (await (await fetch(`${node.url}/api/openapi.json`)).json()) as ApiDocument;
   await Bun.write(folder.file('answers.ts'), answerTypes(document));
   const checks = rows.map(([file, type, answer], index) => {
@@ -77,11 +77,11 @@ async function compile(rows: typeof READ_AS): Promise<string> {
   return await new Response(compiler.stdout).text();
 }
 
-test('every answer that the OpenAPI document describes can be read as our type of it', async () => {
+test('every response in the OpenAPI document matches our type', async () => {
   expect(await compile(READ_AS)).toBe('');
 }, 60_000);
 
-test('a type that the document does not bear out is noticed', async () => {
+test('a type that does not match the document is reported', async () => {
   const complaints = await compile([
     ['types.ts', 'FlagRecord', "Answers['listProjects']['projects'][number]"],
   ]);

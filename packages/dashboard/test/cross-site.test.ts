@@ -12,7 +12,7 @@ afterAll(() => world.close());
 const FORM =
   '<form method="post" enctype="text/plain"><input name=\'{"name":"stolen","x":"\' value=\'"}\'></form>';
 
-/** What the page of somebody else tries with the cookies of a person who is signed in here; `path` is of the API. */
+/** Requests that a foreign page tries with the cookies of a signed-in person; `path` is of the API. */
 const ATTACKS: readonly (readonly [name: string, script: (api: string, operator: string) => string])[] = [
   ['a form', (api) => `document.forms[0].action = '${api}/projects'; document.forms[0].submit()`],
   [
@@ -32,7 +32,7 @@ const ATTACKS: readonly (readonly [name: string, script: (api: string, operator:
   ],
 ];
 
-// Another port is another origin of the same site, to which the browser does send the cookie.
+// A different port is a different origin of the same site, so the browser does send the cookie.
 for (const [host, whose] of [
   ['127.0.0.1', 'the same site'],
   ['localhost', 'another site'],

@@ -15,7 +15,7 @@ function textOf(path: string): string {
   return new TextDecoder().decode(pack.get(path)?.forms.get('identity'));
 }
 
-/** What a browser fetches before it shows the list of flags: what the page names, and what that imports at once. */
+/** The files that a browser fetches before it shows the list of flags: those of the page, and their static imports. */
 function filesOfFirstLoad(): Set<string> {
   const found = new Set(['/']);
   for (const file of found) {
@@ -40,7 +40,7 @@ test('the first load is at most 180 KB compressed', () => {
   expect(bytes).toBeLessThan(BUDGET_BYTES);
 });
 
-test('the page holds nothing inline, and no file reaches for another server', () => {
+test('the page holds nothing inline, and no file refers to another server', () => {
   const page = textOf('/');
   expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
   expect([...page.matchAll(/<script\b[^>]*>([^<]*)<\/script>/g)].map(([, inside]) => inside)).toEqual([

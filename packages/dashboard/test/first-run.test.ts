@@ -8,7 +8,7 @@ afterAll(async () => {
   for (const world of worlds) await world.close();
 });
 
-/** The one-time link, as the server prints it for whoever started it. */
+/** The one-time link that the server prints. */
 function setupLink(world: World): string {
   const link = /https?:\/\/\S+\/setup#\S+/.exec(world.node.logs())?.[0];
   if (link === undefined) throw new Error(`the server printed no link:\n${world.node.logs()}`);
@@ -29,7 +29,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
 
       const { page, check } = await world.open(setupLink(world), { as: 'nobody' });
       await page.getByRole('heading', { name: 'Set up Halyard' }).waitFor();
-      expect(new URL(page.url()).hash).toBe(''); // nobody reads the secret over a shoulder, or in the history
+      expect(new URL(page.url()).hash).toBe(''); // the secret must not stay in the address bar or the browser history
       await check();
       await page.getByLabel('E-mail').fill('ada@example.com');
       await page.getByLabel('Your name').fill('Ada Lovelace');

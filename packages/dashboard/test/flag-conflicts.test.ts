@@ -23,7 +23,7 @@ afterAll(() => world.close());
 beforeEach(() => resetFlag(world));
 
 test(
-  'of two people who edit the same, the second is told, sees both versions, and nothing is lost without a choice',
+  'when two people edit the same state, the second sees both versions and loses nothing without a choice',
   async () => {
     const ada = await world.open(FLAG, { expected: /412/ });
     const bob = await world.open(FLAG);
@@ -43,7 +43,7 @@ test(
     await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
     await ada.page.getByText('new-checkout is on, value 8 in development').first().waitFor();
     expect(await stateText(world)).toContain('"value":8');
-    // Bob was not editing any more: the new version is there at once, highlighted.
+    // Bob had stopped editing: the new version is there at once, highlighted.
     await card(bob.page).locator('.cm-content', { hasText: '8' }).waitFor();
 
     await write(ada.page, '10');
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  'an undo of a change that was overtaken asks first, and does not say who made the newer one',
+  'undoing a change that was overwritten asks first, and does not name the author of the newer one',
   async () => {
     const { page, check } = await world.open(FLAG, { expected: /412/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
@@ -117,7 +117,7 @@ test(
 );
 
 test(
-  'who was told of somebody else’s version still is after flipping the switch, and does not write over it unasked',
+  'the notice of another person’s version stays after flipping the switch, which does not overwrite it',
   async () => {
     const { page } = await world.open(FLAG, { expected: /412/ });
     await write(page, '8');
@@ -140,7 +140,7 @@ test(
 );
 
 test(
-  'who edits a state that somebody else removes is told so',
+  'editing a state that another person removes shows that it was removed',
   async () => {
     const { page } = await world.open(FLAG);
     await write(page, '8');
@@ -153,7 +153,7 @@ test(
 );
 
 test(
-  'whoever writes over somebody else’s version can undo it, and theirs is there again to the letter',
+  'overwriting another person’s version can be undone, and theirs is restored exactly',
   async () => {
     const { page } = await world.open(FLAG, { expected: /412/ });
     await write(page, '8');
@@ -170,7 +170,7 @@ test(
 );
 
 test(
-  'what is refused goes back to what the server has: a switch at once, a save when it is discarded',
+  'a refused change returns to the server’s state: a switch immediately, a save when it is discarded',
   async () => {
     const { page } = await world.open(FLAG, { expected: /500/ });
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
@@ -198,7 +198,7 @@ test(
 );
 
 test(
-  'a refused save keeps what was typed, also where the exact text of the value has not arrived',
+  'a refused save keeps what was typed, even if the exact text of the value has not arrived',
   async () => {
     const { page } = await world.open('/projects/shop/flags', { expected: /500|ERR_FAILED/ });
     const refusal = { error: 'internal_error', message: 'The log is out of reach.' };

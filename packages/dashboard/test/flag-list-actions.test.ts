@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test(
-  'a selection says how much of it is not shown, and drops that when told to',
+  'a selection shows how many of its flags are hidden, and can drop them',
   async () => {
     const { page, check } = await world.open(FLAGS);
     await page.getByLabel(flagList.list.selectAll).check();

@@ -118,7 +118,7 @@ describe('a row', () => {
       await page.getByText('1 selected').waitFor();
       const control = row.getByRole('switch', { name: 'in staging' });
       const box = await control.boundingBox();
-      // Just beside the switch: whoever misses it wants the switch.
+      // Just beside the switch: such a click was meant for the switch.
       await page.mouse.click((box?.x ?? 0) - 4, (box?.y ?? 0) + 12);
       expect(new URL(page.url()).pathname).toBe('/projects/shop/flags');
       await row

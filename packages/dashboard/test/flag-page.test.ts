@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  'what is not saved is not left without a question: by a link, and by going back',
+  'leaving unsaved changes asks first: by a link, and by going back',
   async () => {
     const { page, check } = await world.open('/projects/shop/flags');
     await page.getByRole('link', { name: 'new-checkout' }).first().click();
@@ -91,7 +91,7 @@ test(
 );
 
 test(
-  'what somebody types is kept when the flag is archived meanwhile, and saved once it is restored',
+  'a draft is kept while the flag is archived, and can be saved once it is restored',
   async () => {
     await world.management.putState('shop', 'development', 'put-away', { enabled: true, value: 7 });
     const { page, check } = await world.open('/projects/shop/flags/put-away');
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'a description that is not saved is not left without a question',
+  'leaving an unsaved description asks first',
   async () => {
     const { page } = await world.open(FLAG);
     await page.getByRole('button', { name: 'Edit: Description' }).click();
@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  'what is typed for a flag does not come to the flag of the same key in another project',
+  'a draft does not move to the flag with the same key in another project',
   async () => {
     await world.management.createProject('deck');
     await world.management.putState('deck', 'development', 'new-checkout', { enabled: true, value: 1 });
@@ -171,7 +171,7 @@ test(
 );
 
 test(
-  'what somebody else changes while a schedule is being made is not part of it',
+  'a change by another person while a schedule is created is not part of it',
   async () => {
     const { page } = await world.open(FLAG);
     await editor(page).waitFor();
@@ -186,7 +186,7 @@ test(
       .waitFor();
     const made = page.waitForRequest('**/api/projects/shop/schedules');
     await dialog.getByRole('button', { name: 'Schedule', exact: true }).click();
-    // What is sent is JSON of the API's contract.
+    // The request is JSON in the API's format.
     const { changes } = (await made).postDataJSON() as { readonly changes: unknown };
     expect(changes).toEqual([{ key: 'new-checkout', patch: { enabled: false } }]);
     await page.getByText('new-checkout scheduled').waitFor();
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  'the Escape of an input method closes no text that is being edited',
+  'Escape in an input method does not close a text that is being edited',
   async () => {
     const { page } = await world.open(FLAG);
     await page.getByRole('button', { name: 'Edit: Description' }).click();
@@ -260,7 +260,7 @@ test(
 );
 
 test(
-  'who is signed out while editing and leaves comes to the sign-in, without a question that has no answer',
+  'leaving after the session ended while editing leads to the sign-in without a question',
   async () => {
     const { page, context } = await world.open(FLAG, { expected: /401/ });
     await write(page, '8');
@@ -274,7 +274,7 @@ test(
 );
 
 test(
-  'a card says who changed it last, however many changes elsewhere came after, and nothing false while it loads',
+  'a card shows its last author, even after many changes elsewhere, and nothing false while it loads',
   async () => {
     for (let value = 0; value < 25; value++)
       await world.management.putState('shop', 'staging', 'new-checkout', { enabled: true, value });
@@ -304,7 +304,7 @@ test(
 );
 
 test(
-  'people are called by their names, and what you do in another tab is yours',
+  'people are shown by name, and your changes in another tab as yours',
   async () => {
     const grace = await signUp(world, {
       email: 'grace@example.com',
@@ -338,7 +338,7 @@ test(
 );
 
 test(
-  'code to copy wraps, and the guide that it leads to exists',
+  'code to copy wraps, and the linked guide exists',
   async () => {
     const { page, check } = await world.open(FLAG, { width: 390 });
     await page.getByRole('tab', { name: 'OpenFeature' }).click();
@@ -354,7 +354,7 @@ test(
 );
 
 test(
-  'a second change of a state waits for the first that is still being saved, and is no conflict with it',
+  'a second change of a state waits for the first that is still being saved, and does not conflict with it',
   async () => {
     const { page } = await world.open(FLAG);
     const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ function audit(): Promise<{ entries: { action: string; note?: string; after?: un
 
 describe('a switch', () => {
   test(
-    'reaches a reader of the stream, says that it is saved and how far it came, and can be undone',
+    'reaches a reader of the stream, shows that it is saved and its delivery, and can be undone',
     async () => {
       const { page, check } = await world.open(FLAGS);
       const stream = await openSse(`${world.node.url}/v1/stream?env=development`, {
@@ -61,7 +61,7 @@ describe('a switch', () => {
   );
 
   test(
-    'in a protected environment asks first, and not again for a while when told so',
+    'in a protected environment asks first, and pauses asking on request',
     async () => {
       const { page, check } = await world.open(FLAGS);
       const control = page.getByRole('switch', { name: 'new-checkout in production' });
@@ -91,7 +91,7 @@ describe('a switch', () => {
   );
 
   test(
-    'shows both versions when somebody else was faster, and writes over theirs only when told so',
+    'shows both versions if another person was faster, and overwrites theirs only on request',
     async () => {
       const { page, check } = await world.open(FLAGS, { expected: /412/ });
       const control = page.getByRole('switch', { name: 'new-checkout in development' });
@@ -173,7 +173,7 @@ describe('a switch', () => {
 });
 
 test(
-  'a flag is made from a search that finds nothing, and what people write stays text',
+  'a flag is created from a search without results, and texts are shown as text',
   async () => {
     const evil = '<img src=x onerror="document.title=1">';
     const { page, check } = await world.open(`${FLAGS}?q=winter+sale`);
@@ -204,7 +204,7 @@ test(
 );
 
 test(
-  'filters stand in the address, so that a link shows the same list',
+  'filters are kept in the URL, so that a link shows the same list',
   async () => {
     await world.management.putState('shop', 'staging', 'rolling', { enabled: true, rolloutPct: 12.5 });
     const { page } = await world.open(FLAGS);
@@ -225,7 +225,7 @@ test(
 );
 
 test(
-  'the list is worked with the keyboard alone',
+  'the list works with the keyboard alone',
   async () => {
     const { page } = await world.open(`${FLAGS}?q=new-checkout`);
     const control = page.getByRole('switch', { name: 'new-checkout in development' });
@@ -259,7 +259,7 @@ test(
 );
 
 test(
-  'many flags are switched as one change, and archived with what became of each',
+  'many flags are switched as one change, and archived with a result for each',
   async () => {
     for (const name of ['bulk-a', 'bulk-b', 'bulk-c'])
       await world.management.putState('shop', 'development', name, { enabled: name === 'bulk-c', value: 1 });
@@ -291,7 +291,7 @@ test(
 );
 
 test(
-  'what is chosen among the flags in use is not chosen among the archived ones',
+  'active and archived flags have separate selections',
   async () => {
     const { page } = await world.open(FLAGS);
     const which = page.getByRole('combobox', { name: 'Which flags' });
@@ -311,7 +311,7 @@ test(
 );
 
 test(
-  'when somebody else archives what is chosen, nothing is chosen any more',
+  'when another person archives the selected flags, the selection is empty',
   async () => {
     await world.management.putState('shop', 'development', 'goes-away', { enabled: false });
     const { page } = await world.open(FLAGS);
@@ -327,7 +327,7 @@ test(
 );
 
 test(
-  'the Escape of an input method empties no search',
+  'Escape in an input method does not clear the search',
   async () => {
     const { page } = await world.open(FLAGS);
     const search = page.getByLabel('Search flags');

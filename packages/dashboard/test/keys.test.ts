@@ -15,7 +15,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     }, 120_000);
     afterAll(() => world.close());
 
-    test('a new key is shown once, works, cuts its streams when revoked, and stays in the list', async () => {
+    test('a new key is shown once, works, closes its streams when revoked, and stays in the list', async () => {
       const { page, check, complaints } = await world.open('/projects/shop/keys');
       await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
       await check();
@@ -76,7 +76,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
   });
 }
 
-describe('who may only look, and what the list shows', () => {
+describe('viewers, and the list', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld();
@@ -108,7 +108,7 @@ describe('who may only look, and what the list shows', () => {
   }, 60_000);
 });
 
-test('a key that runs out while it is on the screen is shown to have done so', async () => {
+test('a key that expires while it is on the screen is shown as expired', async () => {
   const own = await startWorld();
   await own.management.createProject('shop');
   const expiresAt = new Date(Date.now() + 120_000).toISOString();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test('a new link that is opened in the tab of a dead one works, and leaves the address', async () => {
+test('a new link works in the tab of an expired one, and is removed from the address bar', async () => {
   const { page } = await world.open('/invitation#hin_from-last-week', { as: 'nobody', expected: /410/ });
   await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   await page.goto(`/invitation#${await invite('edith@example.com')}`);
@@ -27,13 +27,13 @@ test('a person who joins in a browser of another person is signed in as themselv
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.waitForURL('**/projects/shop/flags');
   await page.getByRole('button', { name: 'Frank' }).waitFor();
-  // The screen itself is a file of its own, and comes a moment after its frame.
+  // The screen is a separate file, and loads a moment after the frame.
   await page.getByRole('heading', { level: 1 }).waitFor();
   await check();
   await page.close();
 }, 60_000);
 
-test('the way back does not take a secret away unasked', async () => {
+test('going back does not drop a secret without a question', async () => {
   const { page, check } = await world.open('/projects/shop/flags');
   await page.getByRole('link', { name: 'Keys' }).click();
   await page.getByRole('button', { name: 'New key' }).first().click();
@@ -48,7 +48,7 @@ test('the way back does not take a secret away unasked', async () => {
   await page.keyboard.press('Escape');
   await question.waitFor({ state: 'detached' });
   expect(await page.locator('[data-secret]').textContent()).toBe(secret);
-  // What a telephone's own way back comes to at the second try.
+  // The effect of a phone's back gesture at the second try.
   await page.evaluate(`document.querySelector('dialog[open]').close()`);
   await page.getByRole('alert').getByText('before closing').waitFor();
   expect(await page.locator('[data-secret]').isVisible()).toBe(true);
@@ -71,7 +71,7 @@ test('a copied secret is announced to screen readers, and the focus stays', asyn
   await page.locator('[data-secret]').waitFor();
   await page.getByRole('button', { name: 'Copy key' }).press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Key worker' });
-  // What is outside of a modal dialog, screen readers do not hear.
+  // Screen readers ignore everything outside a modal dialog.
   await dialog.getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Copied');
   await page.close({ runBeforeUnload: false });

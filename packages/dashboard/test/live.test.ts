@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test(
-  'a screen that lost its connection says so, finds it again, and shows what it missed',
+  'a screen shows a lost connection, reconnects, and shows the changes it missed',
   async () => {
     const proxy = await startTcpProxy({ port: Number(new URL(world.node.url).port) });
     const address = `http://127.0.0.1:${proxy.port}/projects/shop/flags`;
@@ -40,7 +40,7 @@ test(
 );
 
 test.each([1280, 390])(
-  'a change of somebody else shows who made it, without asking for the list again, %d px wide',
+  'a change by another person shows its author without fetching the list again, %d px wide',
   async (width) => {
     await world.management.putState('shop', 'development', 'news', { enabled: false });
     const { page, check } = await world.open('/projects/shop/flags', { width });
@@ -61,7 +61,7 @@ test.each([1280, 390])(
 );
 
 test(
-  'a tab that is hidden for half a minute gives its one connection up, and takes it again when it is shown',
+  'a tab that is hidden for half a minute disconnects, and reconnects when it is shown',
   async () => {
     const { page } = await world.open('/projects/shop/flags');
     await page.getByText('Live', { exact: true }).waitFor();
@@ -93,7 +93,7 @@ test(
 );
 
 test(
-  'a stream that is silent for 45 seconds is taken for lost, and one that beats is not',
+  'a stream that is silent for 45 seconds counts as lost, one with keep-alives does not',
   async () => {
     const { page } = await world.open('/projects/shop/flags');
     await page.addInitScript(`
@@ -132,7 +132,7 @@ test(
 );
 
 test(
-  'where no stream gets through, what is switched together is shown all the same, and so is its undo',
+  'without a stream, a bulk switch and its undo are shown anyway',
   async () => {
     for (const key of ['alone-a', 'alone-b'])
       await world.management.putState('shop', 'development', key, { enabled: false });
@@ -186,7 +186,7 @@ test.each([
 );
 
 test(
-  'what was missed is asked for when its screen is opened, also after other changes have come',
+  'missed changes are fetched when their screen opens, even after other changes arrived',
   async () => {
     for (const key of ['missed', 'seen'])
       await world.management.putState('shop', 'development', key, { enabled: false });
@@ -210,7 +210,7 @@ test(
 );
 
 test(
-  'what somebody else wrote while the tab was hidden is not taken for what one’s own draft began from',
+  'a change by another person while the tab was hidden does not become the base of a draft',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });
     const { page } = await world.open('/projects/shop/flags/new-checkout');
@@ -234,7 +234,7 @@ test(
 );
 
 test(
-  'a change that is committed while the list is on its way is in it when it arrives',
+  'a change that is committed while the list loads is in the loaded list',
   async () => {
     await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
     const { page } = await world.open('/projects/shop/history');
@@ -253,7 +253,7 @@ test(
 );
 
 test(
-  'the list of another project is read after the stream that tells of it has opened',
+  'the list of another project is read after its stream has opened',
   async () => {
     await world.management.createProject('wiki');
     await world.management.putState('wiki', 'development', 'search', { enabled: false });
@@ -264,7 +264,7 @@ test(
     let askedBefore: number | undefined;
     await page.route('**/api/events?project=wiki', async (route) => {
       askedBefore = asked.length;
-      // A list that has been read by now misses this, for nobody tells the page of it.
+      // A list that was read before this misses the change: the page gets no event of it.
       await world.management.putState('wiki', 'development', 'search', { enabled: true });
       await route.continue();
     });
@@ -278,7 +278,7 @@ test(
 );
 
 test(
-  'a flag that is made or changed while it is on its way to a screen is there as it is now',
+  'a flag that is created or changed while a screen loads is shown in its current state',
   async () => {
     const { page } = await world.open('/projects/shop/history');
     await page.getByText('Live', { exact: true }).waitFor();
@@ -312,7 +312,7 @@ test(
 );
 
 test(
-  'the screen of a project that there is not is not offline, and shows it as soon as somebody makes it',
+  'the screen of a missing project is not offline, and shows the project once it is created',
   async () => {
     const { page } = await world.open('/projects/to-come/flags', { expected: /404/ });
     await page.getByText('Project “to-come” does not exist').waitFor();
@@ -328,7 +328,7 @@ test(
 );
 
 test(
-  'the page of a flag that there is not shows it as soon as somebody makes it',
+  'the page of a missing flag shows it once it is created',
   async () => {
     const { page } = await world.open('/projects/shop/flags/to-come', { expected: /404/ });
     await page.getByRole('heading', { name: flagPage.page.missingTitle }).waitFor();

@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** What has the focus: its name, its link or its text. */
+/** The focused element: its name, link or text. */
 function focused(page: Page): Promise<unknown> {
   return page.evaluate(`(() => {
     const { activeElement: element } = document;
@@ -57,7 +57,7 @@ describe('Back', () => {
   );
 
   test(
-    'shows the place in the history that one came from',
+    'returns to the same place in the history',
     async () => {
       const { page } = await world.open('/projects/shop/history');
       await page.getByRole('button', { name: 'Load older changes' }).waitFor();
@@ -78,7 +78,7 @@ describe('Back', () => {
   );
 
   test(
-    'after the keyboard opened the flag, the focus is on the switch it was on',
+    'after opening a flag with the keyboard, restores the focus to its switch',
     async () => {
       const { page } = await world.open('/projects/shop/flags');
       await page.locator('[data-row="0"]').waitFor();
@@ -129,7 +129,7 @@ test(
 );
 
 test(
-  'whoever leaves the history at once is not brought back to it',
+  'leaving the history immediately does not lead back to it',
   async () => {
     const { page } = await world.open('/projects/shop/flags');
     await page.locator('[data-row="0"]').waitFor();
@@ -160,7 +160,7 @@ test.each([1280, 390])(
 );
 
 test(
-  'an address that leads nowhere says so, and those of projects lead to their flags',
+  'an unknown address shows that it does not exist, and a project’s address opens its flags',
   async () => {
     const { page, check } = await world.open('/projects/shop/flagz', { expected: /404/ });
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();

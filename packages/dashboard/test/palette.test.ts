@@ -32,7 +32,7 @@ describe('the command palette and the keyboard', () => {
     expect(await stateOf(world, 'production', 'new-checkout')).toEqual({ enabled: true });
   }, 60_000);
 
-  test('a flag that is flipped back while it is being flipped is not taken for somebody else’s change', async () => {
+  test('flipping a flag back during the write does not count as another person’s change', async () => {
     await world.management.putState('shop', 'development', 'twice', { enabled: false, value: 1 });
     const { page } = await world.open('/projects/shop/flags');
     await page.getByRole('link', { name: 'twice' }).waitFor();
@@ -81,11 +81,11 @@ describe('the command palette and the keyboard', () => {
     await page.keyboard.down('Enter');
     const guard = page.getByRole('dialog', { name: 'Change held in production?' });
     await guard.waitFor();
-    // Each is what a keyboard sends again and again while the key is down.
+    // A keyboard repeats these while the key is down.
     for (let times = 0; times < 5; times += 1) await page.keyboard.down('Enter');
     await page.keyboard.up('Enter');
     expect(await guard.isVisible()).toBe(true);
-    // The way back has the focus; to go on is one step further.
+    // Cancel has the focus; the confirm button is one step further.
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await guard.waitFor({ state: 'detached' });
@@ -145,7 +145,7 @@ describe('the palette over ten thousand flags', () => {
   }, 120_000);
   afterAll(() => world.close());
 
-  test('the right one is offered among few', async () => {
+  test('the right one is among the few results', async () => {
     const { page } = await world.open('/projects/large/flags');
     await page.getByRole('link', { name: 'flag-00000' }).waitFor();
     await page.keyboard.press('Control+k');

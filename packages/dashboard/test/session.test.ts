@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test(
-  'a visitor signs in and comes to where the link led',
+  'a visitor signs in and gets to the page of the link',
   async () => {
     const { page, check } = await world.open('/projects/shop/flags?q=new', { as: 'nobody', expected: /401/ });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'the way back never leads to another server',
+  'the page after signing in is never on another server',
   async () => {
     for (const from of ['//evil.example', '/\\evil.example', 'https://evil.example/']) {
       const { page } = await world.open(`/sign-in?from=${encodeURIComponent(from)}`);
@@ -54,7 +54,7 @@ test(
     await control.waitFor();
     const ended = await context.request.delete('/api/session', { headers: { Origin: world.node.url } });
     expect(ended.status()).toBe(200);
-    // The stream may have told already: then the dialog is above it.
+    // The stream may have reported it already: then the dialog is above it.
     await control.dispatchEvent('click');
     const dialog = page.getByRole('dialog', { name: 'Sign in again' });
     await dialog.waitFor();
@@ -115,9 +115,9 @@ test(
 );
 
 test(
-  'another person who signs in over the page, or leaves, sees nothing of what was typed',
+  'another person who signs in over the page, or leaves, does not see what was typed',
   async () => {
-    const other = await invite('editor', 'somebody-else');
+    const other = await invite('editor', 'another-editor');
     await world.management.putState('deck', 'development', 'typed', { enabled: true, value: 7 });
     for (const next of ['another person', 'nobody'] as const) {
       const { page, context } = await world.open('/projects/deck/flags/typed', { expected: /401/ });
@@ -134,7 +134,7 @@ test(
         await dialog.getByLabel('E-mail').fill(other.email);
         await dialog.getByLabel('Password', { exact: true }).fill(other.password);
         await dialog.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('button', { name: 'somebody-else' }).waitFor();
+        await page.getByRole('button', { name: 'another-editor' }).waitFor();
         await valueField(page).waitFor();
         expect(await valueField(page).textContent()).toBe('7');
       }

@@ -38,7 +38,7 @@ test('the setup explains the password rule, and shows each problem at its field'
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Create your first project' }).waitFor();
 
-  // Nobody is left to set anything up: the same link leads to the sign-in.
+  // Setup is complete: the same link leads to the sign-in.
   const again = await world.open(link, { as: 'nobody', expected: /410/ });
   await again.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await again.check();

@@ -16,7 +16,7 @@ test('every snippet compiles as it is in strict TypeScript', async () => {
     for (const [index, value] of VALUES.entries()) {
       const file = `${name}-${index}.tsx`;
       const input = { baseUrl: 'http://flags.example.com', environment: 'production', key: "it's" };
-      // Each is a module of its own, as somebody pastes it.
+      // Each is a separate module, as when it is pasted.
       await Bun.write(folder.file(file), `${snippetOf(name, { ...input, value })}\nexport {};\n`);
       files.push(file);
     }

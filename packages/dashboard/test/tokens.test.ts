@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test('an access token is shown once, has the role it was made with, and ends when it is revoked', async () => {
+test('an access token is shown once, has its role, and stops working when it is revoked', async () => {
   const { page, check } = await world.open('/tokens');
   await page.getByRole('heading', { name: 'No access tokens yet' }).waitFor();
   await check();

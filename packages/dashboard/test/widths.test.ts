@@ -45,13 +45,13 @@ test('no width has the rules of the narrow and of the wide', async () => {
       `${JSON.stringify(conditions)}.filter((text) => matchMedia(text).matches)`,
     )) as string[];
     expect(held).toContain(wide);
-    // Whatever else speaks of this width means what is narrower.
+    // All other uses of this width mean narrower screens.
     expect(held.filter((text) => text.includes(`${width / 16}rem`))).toEqual([wide]);
   }
   await page.close();
 }, 60_000);
 
-test('a long name without a blank stays inside its card', async () => {
+test('a long name without spaces stays inside its card', async () => {
   const { page, check } = await world.open('/operators', { width: 390 });
   const card = await page.locator('tr', { hasText: 'qqq' }).boundingBox();
   const name = await page.getByText('q'.repeat(100), { exact: true }).boundingBox();
@@ -60,7 +60,7 @@ test('a long name without a blank stays inside its card', async () => {
   await page.close();
 }, 60_000);
 
-test('the longest names fit into a telephone, on the screens of clients and of the history', async () => {
+test('the longest names fit on a phone, on the screens of clients and history', async () => {
   const { management } = world;
   const long = `${'a-very-long-name-'.repeat(4).slice(0, 63)}z`;
   await management.createProject('wide');
@@ -72,7 +72,7 @@ test('the longest names fit into a telephone, on the screens of clients and of t
     const { page, check } = await world.open(`/projects/wide/${screen}`, { width: 320 });
     await page.getByText(long).filter({ visible: true }).first().waitFor();
     await check();
-    // What scrolls on a screen is its middle, not the document; and what is cut off is not to be seen either.
+    // The middle of a screen scrolls, not the document, and nothing may be cut off.
     const beyond = (await page.evaluate(`[...document.querySelectorAll('main *')]
       .filter((each) => each.children.length === 0 && each.getBoundingClientRect().right > 320)
       .filter((each) => each.closest('table, [tabindex="0"]:not(main), .sr-only') === null)

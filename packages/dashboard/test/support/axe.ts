@@ -12,7 +12,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What keeps people out, as axe sees it: one line for each finding. */
+/** The accessibility problems that axe finds, one per line. */
 export async function findBarriers(page: Page): Promise<string[]> {
   // The page's policy refuses scripts of others: axe comes in through the debugger, which is above it.
   await page.evaluate(axe.source);

@@ -40,7 +40,7 @@ export function editor(page: Page, environment = 'development') {
   return card(page, environment).locator('.cm-content');
 }
 
-/** Types over what stands in the editor. */
+/** Replaces the text in the editor. */
 export async function write(page: Page, text: string): Promise<void> {
   await editor(page).press('Control+A');
   await page.keyboard.insertText(text);

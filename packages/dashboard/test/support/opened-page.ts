@@ -9,7 +9,7 @@ export interface OpenOptions {
   /** Width of the window; 390 is a telephone. Default 1280. */
   readonly width?: number;
   readonly height?: number;
-  /** Who is signed in. Default: the administrator. */
+  /** The signed-in person. Default: the administrator. */
   readonly as?: { readonly email: string; readonly password: string } | 'nobody';
   /** Complaints of the console that the test is about, as a refused request's 412. */
   readonly expected?: RegExp;
@@ -28,7 +28,7 @@ export interface OpenedPage {
   check(): Promise<void>;
 }
 
-/** Resolves when nothing is fading in any more: what is half there has half its contrast. */
+/** Resolves when all fade-ins have ended: half-visible elements have half their contrast. */
 const ENTERED = `Promise.allSettled(
   document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < 500).map((each) => each.finished),
 ).then(() => undefined)`;

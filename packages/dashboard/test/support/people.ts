@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** What somebody signs in with. */
+/** The credentials of a person. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;

@@ -12,7 +12,7 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** What of the OpenAPI document is looked at. */
+/** The parts of the OpenAPI document that are compared. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -47,7 +47,7 @@ function typeOf(schema: Schema): string {
   if (choices !== undefined) return choices.map((each) => `(${typeOf(each)})`).join(' | ');
   if (allOf !== undefined) return allOf.map((each) => `(${typeOf(each)})`).join(' & ');
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
-  // Any JSON at all: whoever reads it must look what it is.
+  // Any JSON: readers must check its type.
   return types.length === 0 ? 'any' : types.map((type) => plainType(type, schema)).join(' | ');
 }
 

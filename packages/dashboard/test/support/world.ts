@@ -17,7 +17,7 @@ export interface World {
   readonly browser: Browser;
   /** Prepares data, with all rights. */
   readonly management: Management;
-  /** Opens an address in a window of its own, signed in as the administrator unless told otherwise. */
+  /** Opens an address in a window of its own, signed in as the administrator by default. */
   open(path: string, options?: OpenOptions): Promise<OpenedPage>;
   /** Fails when a page had something to complain about; ends everything. */
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export interface World {
 /** With `postgres`, every world has a PostgreSQL database of its own: the test command runs the screens on both. */
 const ENGINE = process.env.HALYARD_TEST_ENGINE;
 
-/** What a world is made with. */
+/** The options of a world. */
 export interface WorldOptions {
   /** PostgreSQL to run on; without it SQLite, or what {@link ENGINE} says. */
   readonly databaseUrl?: string;
