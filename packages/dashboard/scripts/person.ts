@@ -1,4 +1,4 @@
-/** Somebody who works with the dashboard: a signed-in session of the API. */
+/** A person who uses the dashboard: a signed-in session of the API. */
 export class Person {
   readonly #url: string;
   readonly #cookie: string;
@@ -17,7 +17,7 @@ export class Person {
     return Person.#enter(url, 'session', { email, password });
   }
 
-  /** Invites somebody, who accepts. */
+  /** Invites a person, who accepts. */
   async invite(account: {
     readonly email: string;
     readonly name: string;

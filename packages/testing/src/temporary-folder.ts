@@ -25,8 +25,8 @@ export function temporaryFolder(): TemporaryFolder {
 let sweeper: Bun.Subprocess<'pipe', 'ignore', 'ignore'> | undefined;
 
 /**
- * A test run ends without telling anybody, so a shell waits on a pipe that only this process holds, and removes what
- * it was told of when the pipe closes. It ignores Ctrl-C, which reaches the whole group.
+ * A test run ends without notice, so a shell waits on a pipe that only this process holds, and removes the folders
+ * named there when the pipe closes. It ignores Ctrl-C, which reaches the whole group.
  */
 function removeAtTheEnd(path: string): void {
   if (sweeper === undefined) {

@@ -65,12 +65,12 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
   }
 }
 
-/** Who waits for the end of a connection; one listener for all of them, as there may be many. */
+/** Callbacks for the end of a connection; they share one listener, as there may be many. */
 const waiting = new WeakMap<NodeSocket, Set<() => void>>();
 
 /**
  * Calls `callback` when the connection ends. Until Node 26, an answer that waits behind another one on its connection
- * is not told so itself. Gives the function that stops waiting.
+ * does not learn of it. Returns the function that stops waiting.
  */
 function onClose(socket: NodeSocket | undefined, callback: () => void): () => void {
   if (!socket) return () => {};
