@@ -158,16 +158,17 @@ function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): 
 
 /**
  * Handlers for the element around the rows. A click on a row opens its flag, unless it hits a control or selects
- * text; so does Enter on one of its switches. Both go through the row's link, so that Ctrl opens a new tab.
+ * text; so does Enter on one of its switches. With Ctrl, Shift or Command the flag opens in a new tab, as links do.
  */
 export const OPEN_ROW = {
   onClick: (event: MouseEvent<HTMLElement>): void => {
     // The target of a click in the page is an element.
     const target = event.target as Element;
     if (target.closest('a, button, [data-control]') !== null || getSelection()?.isCollapsed === false) return;
-    const link = target.closest('[data-row]')?.querySelector<HTMLElement>('a');
+    const link = target.closest('[data-row]')?.querySelector<HTMLAnchorElement>('a');
     link?.focus({ preventScroll: true });
-    link?.dispatchEvent(new window.MouseEvent('click', event.nativeEvent));
+    if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(link?.href, '_blank', 'noopener');
+    else link?.click();
   },
   onKeyDown: (event: KeyboardEvent<HTMLElement>): void => {
     // A key is pressed in an element.
