@@ -41,7 +41,7 @@ export function createReads(source: ReadSource): Reads {
       reporter.warn(key, `${key} has a partial rollout: pass a targetingKey`);
     return decided;
   };
-  /** The value, if it may stand in for the default; one of another kind is reported. */
+  /** The value, if it has the default's type; another type is reported. */
   const pick = ({ value }: FlagEvaluation, key: string, defaultValue: unknown): unknown => {
     if (value === undefined || fits(value, defaultValue)) return value;
     if (isFirst(key))
@@ -96,7 +96,7 @@ export function createReads(source: ReadSource): Reads {
   return reads as Reads; // the generic signatures say which `unknown` comes out for which went in
 }
 
-/** Whether a value may stand in for a default: the same kind of JSON; a default that is nothing takes anything. */
+/** Whether a value has the JSON type of the default; `null` and `undefined` as defaults accept any type. */
 function fits(value: unknown, defaultValue: unknown): boolean {
   return defaultValue === null || defaultValue === undefined || kindOf(value) === kindOf(defaultValue);
 }

@@ -176,7 +176,7 @@ export interface PeopleStore {
    * limit together. When a bucket is full nothing is counted, and the time is returned at which it starts again.
    */
   reserveAttempt(buckets: readonly AttemptBucket[], window: AttemptWindow): Promise<Reservation>;
-  /** Takes back one failure of each bucket, in one transaction: the attempt did not fail. */
+  /** Removes one failure from each bucket, in one transaction, after an attempt that succeeded. */
   refundAttempt(buckets: readonly string[]): Promise<void>;
   /** Notes that the session, and so its operator, was active at `at`. */
   touchSession(session: Session, at: number): Promise<void>;

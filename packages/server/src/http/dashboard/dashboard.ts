@@ -6,7 +6,7 @@ import { type AssetPack, type PackedAsset, readAssetPack } from './assets.ts';
 
 /** What the dashboard needs of the server that serves it. */
 export interface DashboardOptions {
-  /** Loads the built files; called until it succeeds. `undefined` where there are none. */
+  /** Loads the built files; called until it succeeds. `undefined` without a built dashboard. */
   readonly load: () => Promise<AssetPack | undefined>;
   readonly docsUrl: string;
   readonly log: Logger;

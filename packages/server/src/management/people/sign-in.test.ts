@@ -94,7 +94,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     // Neither a colleague in the same network nor the person elsewhere is kept out.
     expect((await there('ada@example.com', PASSWORD)).status).toBe(200);
     expect((await new TestBrowser(app, '198.51.100.2').signIn(email)).status).toBe(200);
-    // Whoever proves to be the account's owner has opened it everywhere.
+    // A successful sign-in unlocks the account on every network.
     expect((await there(email, PASSWORD)).status).toBe(200);
     for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) await there(email, 'a wrong password');
     expect((await there(email, PASSWORD)).status).toBe(429);

@@ -336,7 +336,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(orphan.record.createdBy).toBe('token:revoked');
     await app.call('DELETE', `/api/tokens/${revoked.id}`);
     app.node.now += 1;
-    // A new token with the same name does not stand in for the revoked one.
+    // A new token with the same name does not replace the revoked one.
     await token('revoked');
     pass();
     const { settled } = await runDueSchedules(app.context);
