@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { HEARTBEAT_SECONDS } from '@halyard/protocol';
+import { KEEP_ALIVE_SECONDS } from '@halyard/protocol';
 import { until } from '@halyard/testing';
 import { conformance } from './subject.ts';
 import { World } from './world.ts';
@@ -127,7 +127,7 @@ conformance('12. Decided: streams', (subject) => {
     const stream = await world.stream();
     await stream.nextFrame();
     // Twice the promise, for a busy machine; time itself is the event here.
-    await until('a comment comes', () => stream.comments.length > 0, 2 * HEARTBEAT_SECONDS * 1000);
+    await until('a comment comes', () => stream.comments.length > 0, 2 * KEEP_ALIVE_SECONDS * 1000);
     stream.close();
     expect(stream.text).toMatch(/^data: \{"flag":\{"enabled":true,"value":0\}\}\n\n(:\n\n?)+$/);
   });

@@ -1,4 +1,4 @@
-import { HEARTBEAT_SECONDS, REVISION_HEADER } from '@halyard/protocol';
+import { KEEP_ALIVE_SECONDS, REVISION_HEADER } from '@halyard/protocol';
 import { onAbort } from './abort.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { type FlagErrorCode, FlagsError } from './errors.ts';
@@ -77,7 +77,7 @@ export async function readBody(
     cancel();
     cancel = platform.setTimer(
       () => controller.abort(new FlagsError('timeout', 'no sign of life for three heartbeats')),
-      3 * HEARTBEAT_SECONDS * 1_000,
+      3 * KEEP_ALIVE_SECONDS * 1_000,
     );
   };
   const take = start(alive);

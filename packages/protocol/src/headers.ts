@@ -11,4 +11,4 @@ export const STALE_HEADER = 'X-Flags-Stale';
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 /** Seconds between two keep-alive comments on a stream. A client waits for three before it gives up. */
-export const HEARTBEAT_SECONDS = 15;
+export const KEEP_ALIVE_SECONDS = 15;

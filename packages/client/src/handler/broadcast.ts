@@ -1,4 +1,4 @@
-import { type FlagMap, frame, HEARTBEAT_SECONDS, KEEP_ALIVE } from '@halyard/protocol';
+import { type FlagMap, frame, KEEP_ALIVE, KEEP_ALIVE_SECONDS } from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
 import type { FlagsChange } from '../options.ts';
 
@@ -73,7 +73,7 @@ export class Broadcast {
     this.#client.onStatus((status) => status !== 'ready' && this.close(), { signal });
     this.#heartbeat = setInterval(
       () => this.#send(new TextEncoder().encode(KEEP_ALIVE)),
-      HEARTBEAT_SECONDS * 1_000,
+      KEEP_ALIVE_SECONDS * 1_000,
     );
   }
 

@@ -1,4 +1,4 @@
-import { HEARTBEAT_SECONDS, REVISION_HEADER } from '@halyard/protocol';
+import { KEEP_ALIVE_SECONDS, REVISION_HEADER } from '@halyard/protocol';
 import type { Command } from 'commander';
 import { type ApiClient, apiPath, readEvents } from './api-client.ts';
 import { CliError, EXIT } from './cli-error.ts';
@@ -32,7 +32,7 @@ Examples:
   halyard watch --project shop --env production --json | jq '."new-checkout".enabled'`;
 
 /** A stream without a byte for this long is dead, even if the connection is open. */
-const SILENCE_MS = 3 * HEARTBEAT_SECONDS * 1000;
+const SILENCE_MS = 3 * KEEP_ALIVE_SECONDS * 1000;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
 

@@ -264,7 +264,7 @@ describe('a hub that knows the change of a frame', () => {
     expect(await settled()).toMatchObject({ seq: 1, streams: 1000, seen: 1000, closed: 0, isSettled: true });
   });
 
-  test('does not count streams that never got the frame when the listener fails during the round', async () => {
+  test('does not count streams that never got the frame when the log is lost during the broadcast', async () => {
     const { hub, readers, change, settled } = openHub(1000);
     for (const reader of readers) await reader.read();
     change();

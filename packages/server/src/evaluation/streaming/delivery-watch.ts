@@ -15,10 +15,10 @@ const LOOKS_MS = [1, 2, 5, 10, 20, 50, 100, 250, 500, 1000] as const;
 const PATIENCE_MS = 5000;
 
 /** Frames that are watched at once; older ones are settled as they are. */
-const MAX_ROUNDS = 1000;
+const MAX_WATCHED = 1000;
 
 /** One frame that went out and is not settled. */
-interface Round {
+interface WatchedFrame {
   readonly change: SentChange;
   /** The streams it was sent to; dropped after the first look. */
   subscribers: readonly EventStream[];
@@ -45,7 +45,7 @@ export interface DeliveryWatchOptions {
 }
 
 /**
- * Finds out which streams of one environment have taken which frames: after each round, and then less and less often,
+ * Finds out which streams of one environment have taken which frames: after each frame, and then less and less often,
  * it looks at how much each stream has queued. Streams take frames in order, so a stream that has no more queued than
  * was sent after a frame has taken that frame and all before it. Only streams that are behind are
  * remembered, each once, however many frames they are behind.
@@ -55,11 +55,11 @@ export class DeliveryWatch {
   readonly #now: () => number;
   readonly #elapsed: () => number;
   /** In the order they were sent; they settle in this order too. The first has the number `#first`. */
-  readonly #rounds: Round[] = [];
-  /** Streams that have not taken everything, with the number of the first round they have not taken. */
+  readonly #frames: WatchedFrame[] = [];
+  /** Streams that have not taken everything, with the number of the first frame they have not taken. */
   readonly #behind = new Map<EventStream, number>();
   #first = 0;
-  /** Rounds with a number below this one have had their first look. */
+  /** Frames with a number below this one have had their first look. */
   #looked = 0;
   #sentBytes = 0;
   #timer: Timer | undefined;
@@ -75,7 +75,7 @@ export class DeliveryWatch {
   sent(bytes: number, subscribers: readonly EventStream[], change?: SentChange): void {
     this.#sentBytes += bytes;
     if (change === undefined) return;
-    this.#rounds.push({
+    this.#frames.push({
       change,
       subscribers,
       streams: subscribers.length,
@@ -83,7 +83,7 @@ export class DeliveryWatch {
       sentAt: this.#elapsed(),
       ...{ seen: 0, closed: 0, slowestMs: 0, reported: -1 },
     });
-    // The next look includes this round; delaying it for each round could delay it forever.
+    // The next look includes this frame; delaying it for each frame could delay it forever.
     if (this.#timer !== undefined && this.#step === 1) return;
     this.#step = 0;
     this.#schedule();
@@ -91,32 +91,32 @@ export class DeliveryWatch {
 
   /** Looks at the streams now. Ten thousand of them that keep up take a quarter of a millisecond. */
   look(): void {
-    if (this.#rounds.length === 0) return;
+    if (this.#frames.length === 0) return;
     const now = this.#now();
     this.#lookAtThoseBehind(now);
-    for (; this.#looked < this.#first + this.#rounds.length; this.#looked++) {
-      const round = this.#round(this.#looked);
-      this.#lookAtAll(round, now);
-      round.subscribers = [];
+    for (; this.#looked < this.#first + this.#frames.length; this.#looked++) {
+      const frame = this.#frame(this.#looked);
+      this.#lookAtAll(frame, now);
+      frame.subscribers = [];
     }
     this.#report();
     this.#schedule();
   }
 
-  #round(number: number): Round {
-    // `Round`: callers ask for numbers from `#first` to the last one sent.
-    return this.#rounds[number - this.#first] as Round;
+  #frame(number: number): WatchedFrame {
+    // `WatchedFrame`: callers ask for numbers from `#first` to the last one sent.
+    return this.#frames[number - this.#first] as WatchedFrame;
   }
 
-  /** The first look at a round: nearly every stream has taken it. */
-  #lookAtAll(round: Round, now: number): void {
-    const sentSince = this.#sentBytes - round.mark;
+  /** The first look at a frame: nearly every stream has taken it. */
+  #lookAtAll(frame: WatchedFrame, now: number): void {
+    const sentSince = this.#sentBytes - frame.mark;
     const isAnyBehind = this.#behind.size > 0;
-    for (const subscriber of round.subscribers) {
+    for (const subscriber of frame.subscribers) {
       const queued = subscriber.queuedBytes;
-      if (queued === undefined) round.closed++;
+      if (queued === undefined) frame.closed++;
       else if (isAnyBehind && this.#behind.has(subscriber)) continue;
-      else if (queued <= sentSince) see(round, now);
+      else if (queued <= sentSince) see(frame, now);
       else this.#behind.set(subscriber, this.#looked);
     }
   }
@@ -127,9 +127,9 @@ export class DeliveryWatch {
       const queued = subscriber.queuedBytes;
       let next = Math.max(number, this.#first);
       for (; next < this.#looked; next++) {
-        const round = this.#round(next);
-        if (queued === undefined) round.closed++;
-        else if (queued <= this.#sentBytes - round.mark) see(round, now);
+        const frame = this.#frame(next);
+        if (queued === undefined) frame.closed++;
+        else if (queued <= this.#sentBytes - frame.mark) see(frame, now);
         else break;
       }
       if (next === this.#looked) this.#behind.delete(subscriber);
@@ -137,38 +137,38 @@ export class DeliveryWatch {
     }
   }
 
-  /** Reports the rounds that have progressed, and drops those that are settled. */
+  /** Reports the frames that have progressed, and drops those that are settled. */
   #report(): void {
     const since = this.#elapsed() - PATIENCE_MS;
-    const surplus = this.#rounds.length - MAX_ROUNDS;
+    const surplus = this.#frames.length - MAX_WATCHED;
     let settled = 0;
-    for (const [index, round] of this.#rounds.entries()) {
-      const { streams, seen, closed, slowestMs, sentAt } = round;
+    for (const [index, frame] of this.#frames.entries()) {
+      const { streams, seen, closed, slowestMs, sentAt } = frame;
       const isSettled = seen + closed === streams || sentAt <= since || index < surplus;
       if (isSettled) settled = index + 1;
-      if (!isSettled && round.reported === seen + closed) continue;
-      round.reported = seen + closed;
+      if (!isSettled && frame.reported === seen + closed) continue;
+      frame.reported = seen + closed;
       const { environmentId } = this.#options;
       this.#options.onProgress({
-        ...{ seq: round.change.seq, environmentId, streams, seen, closed, slowestMs, isSettled },
+        ...{ seq: frame.change.seq, environmentId, streams, seen, closed, slowestMs, isSettled },
       });
     }
-    this.#rounds.splice(0, settled);
+    this.#frames.splice(0, settled);
     this.#first += settled;
-    if (this.#rounds.length === 0) this.#behind.clear();
+    if (this.#frames.length === 0) this.#behind.clear();
   }
 
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#rounds.length === 0) return;
+    if (this.#frames.length === 0) return;
     const delayMs = LOOKS_MS[Math.min(this.#step++, LOOKS_MS.length - 1)];
     this.#timer = setTimeout(() => this.look(), delayMs);
     this.#timer.unref();
   }
 }
 
-function see(round: Round, now: number): void {
-  round.seen++;
-  round.slowestMs = Math.max(round.slowestMs, now - round.change.at);
+function see(frame: WatchedFrame, now: number): void {
+  frame.seen++;
+  frame.slowestMs = Math.max(frame.slowestMs, now - frame.change.at);
 }

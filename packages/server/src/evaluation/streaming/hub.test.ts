@@ -72,7 +72,7 @@ describe('Hub', () => {
     expect(await read(other)).toEqual([]);
   });
 
-  test('a round over thousands of subscribers gives each every frame in order, newcomers included', async () => {
+  test('sends each of thousands of subscribers every frame in order, newcomers included', async () => {
     const { hub, environment, change } = setUp();
     const streams = Array.from({ length: 2500 }, () => hub.open(environment));
     change(1);
@@ -86,7 +86,7 @@ describe('Hub', () => {
     expect(await read(newcomer, 2)).toEqual([frame(2), frame(3)]);
   });
 
-  test('when the listener fails in the middle of a round, nothing more is sent to anybody', async () => {
+  test('sends nothing more once the log is lost in the middle of a broadcast', async () => {
     const { hub, environment, change, closed } = setUp();
     const streams = Array.from({ length: 2500 }, () => hub.open(environment));
     const readers = streams.map((stream) => stream.getReader());
@@ -173,7 +173,7 @@ describe('Hub', () => {
     expect(hub.room()).toBeUndefined();
   });
 
-  test('what was taken before the listener failed counts as seen', async () => {
+  test('counts what was taken before the log was lost as seen', async () => {
     const settled: DeliveryProgress[] = [];
     const hub = new Hub({ maxQueuedBytes: 1024, onProgress: (progress) => settled.push(progress) });
     hubs.push(hub);

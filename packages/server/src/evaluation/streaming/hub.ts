@@ -1,17 +1,16 @@
-import { HEARTBEAT_SECONDS } from '@halyard/protocol';
+import { KEEP_ALIVE, KEEP_ALIVE_SECONDS } from '@halyard/protocol';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
+import { EventStream, type EventStreamOptions } from '../../http/event-stream.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { Channel, Subscriber } from './channel.ts';
 import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
 
 /** Why a stream ended; a label of `halyard_streams_closed_total`. */
 export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' | 'drain';
 
-/**
- * A comment line, which keeps proxies from closing the connection. The blank line after it ends the block: readers
- * that split the stream at blank lines would otherwise find the comment in front of the next frame's `data:`.
- */
-const KEEP_ALIVE = new TextEncoder().encode(':\n\n');
+const KEEP_ALIVE_BYTES = new TextEncoder().encode(KEEP_ALIVE);
+
+/** Subscribers written to in one turn of the event loop; between turns reads are answered. */
+const SLICE = 400;
 
 /** Bytes that frames on their way to the subscribers may hold before the next change waits. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -38,7 +37,7 @@ export class Hub {
   readonly #channels = new Map<string, Channel>();
   readonly #streamsPerKey = new Map<string, number>();
   readonly #keepAliveTimer: Timer;
-  /** Held by the rounds that have not ended, and by those that ended in this turn of the event loop. */
+  /** Held by the broadcasts that have not ended, and by those that ended in this turn of the event loop. */
   #heldBytes = 0;
   #room: PromiseWithResolvers<void> | undefined;
   #size = 0;
@@ -94,13 +93,8 @@ export class Hub {
     keyId?: string,
     stillValid?: () => Promise<boolean>,
   ): ReadableStream<Uint8Array> {
-    const subscriber = new Subscriber({
-      keyId,
-      environmentId: environment.id,
-      keepAliveSecond: Math.floor(Math.random() * HEARTBEAT_SECONDS),
-      maxQueuedBytes: this.#options.maxQueuedBytes,
-      stillValid,
-    });
+    const { maxQueuedBytes } = this.#options;
+    const subscriber = new Subscriber(environment.id, keyId, { maxQueuedBytes, stillValid });
     this.#register(subscriber);
     return subscriber.open(environment.frame(), this.#onGone);
   }
@@ -113,10 +107,10 @@ export class Hub {
     const channel = this.#channels.get(environment.id);
     if (channel === undefined) return;
     const frame = environment.frame();
-    // The round holds this much memory until its end: the bytes, and the list of its subscribers.
+    // The broadcast holds this much memory until its end: the bytes, and the list of its subscribers.
     const held = frame.length + channel.subscribers.size * REFERENCE_BYTES;
     this.#heldBytes += held;
-    channel.broadcast({ bytes: frame, change, onOver: () => this.#release(held) });
+    channel.broadcast(frame, change, () => this.#release(held));
   }
 
   /**
@@ -225,18 +219,96 @@ export class Hub {
   }
 
   #keepAlive(): void {
-    this.#second = (this.#second + 1) % HEARTBEAT_SECONDS;
+    this.#second = (this.#second + 1) % KEEP_ALIVE_SECONDS;
     for (const channel of [...this.#channels.values()]) {
       for (const subscriber of channel.subscribers) {
         if (subscriber.keepAliveSecond !== this.#second) continue;
         if (subscriber.needsRecheck) void this.#recheck(subscriber);
-        else subscriber.keepAlive(KEEP_ALIVE);
+        else subscriber.keepAlive(KEEP_ALIVE_BYTES);
       }
     }
   }
 
   async #recheck(subscriber: Subscriber): Promise<void> {
-    if (await subscriber.isAuthorized()) subscriber.keepAlive(KEEP_ALIVE);
+    if (await subscriber.isAuthorized()) subscriber.keepAlive(KEEP_ALIVE_BYTES);
     else this.#close(subscriber, 'key');
+  }
+}
+
+/** One open stream of an environment. */
+class Subscriber extends EventStream {
+  readonly environmentId: string;
+  /** Public id of the key it was opened with; absent for people and tokens. */
+  readonly keyId: string | undefined;
+  /** The second of each keep-alive period in which this one is due; spreads them. */
+  readonly keepAliveSecond = Math.floor(Math.random() * KEEP_ALIVE_SECONDS);
+
+  constructor(environmentId: string, keyId: string | undefined, options: EventStreamOptions) {
+    super(options);
+    this.environmentId = environmentId;
+    this.keyId = keyId;
+  }
+}
+
+/** One frame on its way to the subscribers that were there when it was made. */
+interface Broadcast {
+  readonly bytes: Uint8Array;
+  readonly change: SentChange | undefined;
+  readonly subscribers: readonly Subscriber[];
+  /** How many of them it has been handed to. */
+  done: number;
+  /** Called once, when the frame has been handed to all of them or was abandoned. */
+  readonly onOver: () => void;
+}
+
+/**
+ * The subscribers of one environment and the frames on their way to them. Frames go out strictly one after another;
+ * a long broadcast is cut into slices so that it never delays a read. A subscriber that joins during a broadcast has
+ * the newest map already and takes no part in it.
+ */
+class Channel {
+  readonly subscribers = new Set<Subscriber>();
+  readonly #onSlow: (subscriber: Subscriber) => void;
+  readonly #watch: DeliveryWatch | undefined;
+  /** The hub's `room` keeps it short. */
+  readonly #broadcasts: Broadcast[] = [];
+  #isScheduled = false;
+
+  constructor(onSlow: (subscriber: Subscriber) => void, watch?: DeliveryWatch) {
+    this.#onSlow = onSlow;
+    this.#watch = watch;
+  }
+
+  broadcast(bytes: Uint8Array, change: SentChange | undefined, onOver: () => void): void {
+    this.#broadcasts.push({ bytes, change, subscribers: [...this.subscribers], done: 0, onOver });
+    if (!this.#isScheduled) this.#sendSlice();
+  }
+
+  /** Drops everything that has not been written yet, before all streams end. */
+  abandon(): void {
+    this.#watch?.look();
+    for (const broadcast of this.#broadcasts.splice(0)) this.#finish(broadcast);
+  }
+
+  #sendSlice(): void {
+    this.#isScheduled = false;
+    let budget = SLICE;
+    for (let [first] = this.#broadcasts; first !== undefined && budget > 0; [first] = this.#broadcasts) {
+      const slice = first.subscribers.slice(first.done, first.done + budget);
+      for (const subscriber of slice) if (!subscriber.send(first.bytes)) this.#onSlow(subscriber);
+      first.done += slice.length;
+      budget -= slice.length;
+      if (first.done < first.subscribers.length) break;
+      this.#broadcasts.shift();
+      this.#finish(first);
+    }
+    if (this.#broadcasts.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#sendSlice());
+  }
+
+  #finish({ bytes, subscribers, change, onOver }: Broadcast): void {
+    this.#watch?.sent(bytes.length, subscribers, change);
+    onOver();
   }
 }
