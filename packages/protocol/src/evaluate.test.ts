@@ -3,7 +3,7 @@ import evaluation from '../../../conformance/fixtures/evaluation.json';
 import { evaluate } from './evaluate.ts';
 import { parseFlagState } from './flag-state.ts';
 
-test.each(evaluation.cases)('$name', ({ flagKey, state, targetingKey, expected }) => {
+test.each(evaluation.cases)('$name', ({ flagKey, state, targetingKey, expected: { ofrep, ...expected } }) => {
   expect(evaluate(flagKey, parseFlagState(state), targetingKey)).toEqual({
     value: undefined,
     ...expected,

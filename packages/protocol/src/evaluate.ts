@@ -9,9 +9,9 @@ export interface FlagEvaluation {
   /** The flag's value, if the flag is on and has one. */
   readonly value: Json | undefined;
   /**
-   * Why. `missing`: the flag does not exist. `disabled`: it is off. `static`: it is on for everyone. `split`: a partial
-   * rollout decided. `untargeted`: the rollout is partial and there is no targeting key to decide by, so that the flag
-   * is on, as its switch says; a caller may refuse that instead.
+   * Why. `missing`: the flag does not exist. `disabled`: it is off. `static`: it is on for everyone. `split`: a rollout
+   * decided; one of 0 per cent excludes everyone and needs no targeting key. `untargeted`: the rollout is partial and
+   * there is no targeting key to decide by, so that the flag is on, as its switch says; a caller may refuse that instead.
    */
   readonly reason: 'missing' | 'disabled' | 'static' | 'split' | 'untargeted';
 }
@@ -24,8 +24,9 @@ export function evaluate(
 ): FlagEvaluation {
   const { enabled = false, rolloutPct = 100, value } = state ?? {};
   const isPartial = rolloutPct < 100;
+  const isUntargeted = targetingKey === undefined && rolloutPct > 0;
   const isOn =
-    enabled && (!isPartial || targetingKey === undefined || isInRollout(flagKey, targetingKey, rolloutPct));
+    enabled && (!isPartial || isUntargeted || isInRollout(flagKey, targetingKey ?? '', rolloutPct));
   return {
     isOn,
     value: isOn ? value : undefined,
@@ -35,7 +36,7 @@ export function evaluate(
         ? 'disabled'
         : !isPartial
           ? 'static'
-          : targetingKey === undefined
+          : isUntargeted
             ? 'untargeted'
             : 'split',
   };

@@ -39,10 +39,9 @@ export function resolve<T>(
       : failure(read, 'FLAG_NOT_FOUND', `there is no flag ${key}`);
   const flagMetadata = metadataOf(client, state);
   const { isOn, reason } = evaluate(key, state, targetingKey);
-  const { rolloutPct } = state;
-  if (reason === 'untargeted' && rolloutPct !== 0)
+  if (reason === 'untargeted')
     return failure(read, 'TARGETING_KEY_MISSING', `${key} is rolled out in part`, flagMetadata);
-  if (!isOn || rolloutPct === 0) {
+  if (!isOn) {
     const isFalse = kind === 'boolean' && (reason !== 'disabled' || options.disabledValue !== 'default');
     // `T`: `false` is of the kind that was asked for, and `T` is that kind's type.
     const value = isFalse ? (false as T) : defaultValue;
