@@ -54,6 +54,7 @@ export function parseFlagState(data: unknown): FlagState | undefined {
   return Object.fromEntries(known.map(([name]) => [name, data[name]])) as unknown as FlagState;
 }
 
-function isRecord(data: unknown): data is Record<string, unknown> {
+/** Whether `data` is an object and not an array. */
+export function isRecord(data: unknown): data is Record<string, unknown> {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

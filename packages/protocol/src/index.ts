@@ -7,6 +7,7 @@ export * from './headers.ts';
 export * from './json.ts';
 export * from './json-text.ts';
 export * from './names.ts';
+export * from './ofrep.ts';
 export * from './project-key.ts';
 export * from './requests.ts';
 export * from './rollout.ts';

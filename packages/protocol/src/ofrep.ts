@@ -1,0 +1,158 @@
+/** What OFREP, the OpenFeature Remote Evaluation Protocol, asks and answers, on the server's routes and on a handler's. */
+import { defined } from './defined.ts';
+import { evaluate } from './evaluate.ts';
+import { type FlagMap, type FlagState, isRecord } from './flag-state.ts';
+import type { Json } from './json.ts';
+
+/** Greatest size of an OFREP request's body, in bytes. */
+export const MAX_OFREP_BYTES = 256 * 1024;
+
+/** The OpenFeature error codes that OFREP answers with. A closed set: codes of our own do not belong here. */
+export type OfrepErrorCode =
+  | 'PARSE_ERROR'
+  | 'INVALID_CONTEXT'
+  | 'TARGETING_KEY_MISSING'
+  | 'FLAG_NOT_FOUND'
+  | 'GENERAL';
+
+/** The HTTP status of each error code when it answers a read of one flag. In a bulk read it stands in the flag's place. */
+export const OFREP_ERROR_STATUS: Readonly<Record<OfrepErrorCode, number>> = {
+  PARSE_ERROR: 400,
+  INVALID_CONTEXT: 400,
+  TARGETING_KEY_MISSING: 400,
+  FLAG_NOT_FOUND: 404,
+  GENERAL: 400,
+};
+
+/** A flag that was evaluated. */
+export interface OfrepSuccess {
+  readonly key: string;
+  /** Absent: the default in the caller's code counts. */
+  readonly value?: Json;
+  readonly reason: 'STATIC' | 'SPLIT' | 'DISABLED';
+  readonly variant: 'on' | 'off';
+  readonly metadata: OfrepMetadata;
+}
+
+/** A flag that could not be evaluated. */
+export interface OfrepFailure {
+  readonly key: string;
+  readonly errorCode: OfrepErrorCode;
+  readonly errorDetails: string;
+  /** Absent when the flag does not exist. */
+  readonly metadata?: OfrepMetadata;
+}
+
+/** The circumstances of one flag. Flat, as OpenFeature wants it. */
+export interface OfrepMetadata {
+  readonly environment: string;
+  readonly enabled: boolean;
+  readonly rolloutPct?: number;
+}
+
+/** An address that says when to ask again (OFREP ADR-0008): exactly one of `url` and `endpoint`. */
+export interface OfrepEventStream {
+  readonly type: 'sse';
+  readonly url?: string;
+  /** Without `origin`, the origin of the provider's base address. */
+  readonly endpoint?: { readonly origin?: string; readonly requestUri: string };
+  /** Seconds in the background after which a page closes the stream. */
+  readonly inactivityDelaySec?: number;
+}
+
+/** The body of a bulk evaluation. */
+export interface OfrepBulk {
+  readonly flags: readonly (OfrepSuccess | OfrepFailure)[];
+  readonly eventStreams?: readonly OfrepEventStream[];
+  readonly metadata: { readonly environment: string; readonly revision?: number };
+}
+
+/** For whom, and in which environment, flags are evaluated. */
+export interface OfrepTarget {
+  readonly environment: string;
+  readonly targetingKey: string | undefined;
+}
+
+/** Evaluates one flag for OFREP and OpenFeature. `state` is `undefined` for a flag that does not exist. */
+export function evaluateOfrep(
+  key: string,
+  state: FlagState | undefined,
+  { environment, targetingKey }: OfrepTarget,
+): OfrepSuccess | OfrepFailure {
+  const { isOn, value, reason } = evaluate(key, state, targetingKey);
+  if (!state)
+    return {
+      key,
+      errorCode: 'FLAG_NOT_FOUND',
+      errorDetails: `The flag ${key} does not exist in ${environment}.`,
+    };
+  const { enabled, rolloutPct } = state;
+  const metadata = rolloutPct === undefined ? { environment, enabled } : { environment, enabled, rolloutPct };
+  if (reason === 'untargeted')
+    return {
+      key,
+      errorCode: 'TARGETING_KEY_MISSING',
+      errorDetails: `The flag ${key} has a partial rollout: send a targetingKey in the context.`,
+      metadata,
+    };
+  const answer = {
+    key,
+    reason: reason === 'static' ? 'STATIC' : reason === 'split' ? 'SPLIT' : 'DISABLED',
+    variant: isOn ? 'on' : 'off',
+    metadata,
+  } as const;
+  if (isOn) return { ...answer, value: value === undefined ? true : value };
+  // Off means `false` for boolean flags only; for others the default in the caller's code counts.
+  const isBoolean = state.value === undefined || typeof state.value === 'boolean';
+  return isBoolean ? { ...answer, value: false } : answer;
+}
+
+/** Evaluates every flag of a map for one target: the body of a bulk read. */
+export function evaluateOfrepBulk(
+  flags: FlagMap,
+  target: OfrepTarget,
+  {
+    revision,
+    eventStreams,
+  }: { readonly revision?: number | undefined } & Pick<OfrepBulk, 'eventStreams'> = {},
+): OfrepBulk {
+  return {
+    flags: Object.entries(flags).map(([key, state]) => evaluateOfrep(key, state, target)),
+    ...defined({ eventStreams }),
+    metadata: defined({ environment: target.environment, revision }),
+  };
+}
+
+/** What a request's body says, or the error that answers it. */
+export type OfrepRequest =
+  | { readonly ok: true; readonly targetingKey: string | undefined }
+  | { readonly ok: false; readonly errorCode: OfrepErrorCode; readonly errorDetails: string };
+
+/**
+ * Reads the body of an OFREP request. Only the targeting key counts; other members of the context are ignored. A
+ * context or targeting key that is `null`, as some providers send it, counts as absent.
+ */
+export function parseOfrepRequest(text: string): OfrepRequest {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return refusal(
+      'PARSE_ERROR',
+      'The body is not valid JSON: send { "context": { "targetingKey": string } }.',
+    );
+  }
+  if (!isRecord(data))
+    return refusal('INVALID_CONTEXT', 'The body is not a JSON object: send { "context": { … } }.');
+  const context = data.context ?? {};
+  if (!isRecord(context))
+    return refusal('INVALID_CONTEXT', '"context" is not an object: send { "context": { … } }.');
+  const { targetingKey } = context;
+  if (typeof targetingKey === 'string') return { ok: true, targetingKey };
+  if (targetingKey === undefined || targetingKey === null) return { ok: true, targetingKey: undefined };
+  return refusal('INVALID_CONTEXT', '"targetingKey" is not a string: send it as text.');
+}
+
+function refusal(errorCode: OfrepErrorCode, errorDetails: string): OfrepRequest {
+  return { ok: false, errorCode, errorDetails };
+}
