@@ -1,29 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { Json } from './types.ts';
-
-/** One entry of the audit log. */
-export interface AuditEntryRecord {
-  readonly id: string;
-  /** Identifies the entry: an operation has one for each environment that it changed. */
-  readonly seq: number;
-  /** The number of the change it is part of; entries of one operation share it. */
-  readonly operation: number;
-  /** `operator:<e-mail>`, `token:<name>` or `system`. */
-  readonly actor: string;
-  readonly ip?: string;
-  readonly note?: string;
-  /** Noun and verb, such as `flag.changed`. */
-  readonly action: string;
-  readonly project?: string;
-  readonly environment?: string;
-  /** The flag key, key id or name that was acted on. */
-  readonly target: string;
-  readonly before?: Json;
-  readonly after?: Json;
-  readonly at: string;
-}
+import type { AuditEntryRecord, Reverted } from './types.ts';
 
 /** Which entries to list. Absent and empty members do not filter. */
 export interface AuditFilter {
@@ -131,22 +109,6 @@ async function readPage(
   const place = before === undefined ? {} : { before: String(before) };
   const path = auditPath(filter, { limit: String(pageSize), ...place });
   return (await request<{ entries: readonly AuditEntryRecord[] }>('GET', path, { signal })).entries;
-}
-
-/** One state, flag or environment that a revert restores. */
-export interface RevertDifference {
-  /** With `key`, a state; alone, the appearance of the environment. */
-  readonly environment?: string;
-  /** Alone, the flag itself. */
-  readonly key?: string;
-  readonly before?: Json;
-  readonly after?: Json;
-}
-
-/** The result of a revert or of its preview. */
-export interface Reverted {
-  readonly seq?: number;
-  readonly differences: readonly RevertDifference[];
 }
 
 /** How to revert. */

@@ -42,13 +42,6 @@ export function useLivePresence(project: string): void {
   useLiveEvent('presence', listen);
 }
 
-/** A change of a project and how far it has come. */
-export interface ProjectDelivery extends DeliveryRecord {
-  /** Absent until the list is fetched again, for a change known only from the stream. */
-  readonly revision?: number;
-  readonly committedAt?: string;
-}
-
 const MOST = 200;
 
 /** The latest deliveries of a project, newest first, updated live. */
@@ -57,7 +50,7 @@ export function useProjectDeliveries(project: string) {
   const listen = useCallback(
     (event: LiveEvents['delivery']) => {
       if (event.project !== project) return;
-      queries.setQueryData<readonly ProjectDelivery[]>(queryKeys.deliveries(project), (list) =>
+      queries.setQueryData<readonly DeliveryRecord[]>(queryKeys.deliveries(project), (list) =>
         list === undefined ? undefined : withDelivery(list, event),
       );
     },
@@ -69,15 +62,15 @@ export function useProjectDeliveries(project: string) {
     staleTime: 0,
     queryFn: async ({ signal }) => {
       const path = `${api`projects/${project}/deliveries`}?limit=${MOST}`;
-      return (await request<{ deliveries: readonly ProjectDelivery[] }>('GET', path, { signal })).deliveries;
+      return (await request<{ deliveries: readonly DeliveryRecord[] }>('GET', path, { signal })).deliveries;
     },
   });
 }
 
 /** The list with a delivery event applied, which replaces earlier data about the same change. */
-function withDelivery(list: readonly ProjectDelivery[], event: DeliveryRecord): readonly ProjectDelivery[] {
+function withDelivery(list: readonly DeliveryRecord[], event: DeliveryRecord): readonly DeliveryRecord[] {
   const known = list.find(({ seq }) => seq === event.seq);
-  const merged: ProjectDelivery = { committedAt: new Date().toISOString(), ...known, ...event };
+  const merged: DeliveryRecord = { committedAt: new Date().toISOString(), ...known, ...event };
   const others = list.filter(({ seq }) => seq !== event.seq);
   return [merged, ...others].sort((one, other) => other.seq - one.seq).slice(0, MOST);
 }

@@ -1,21 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { FlagState } from './types.ts';
-
-/** A flag whose states differ between two environments. A state is absent where the flag is not set. */
-export interface StateDifference {
-  readonly key: string;
-  readonly from?: FlagState;
-  readonly to?: FlagState;
-}
-
-/** The differences between two environments. */
-export interface Comparison {
-  readonly from: { readonly environment: string; readonly revision: number };
-  readonly to: { readonly environment: string; readonly revision: number };
-  readonly differences: readonly StateDifference[];
-}
+import type { Comparison, Copied } from './types.ts';
 
 /** Compares `to` with `from`; the stream keeps the result up to date. */
 export function useComparison(project: string, { from, to }: { from: string; to: string }) {
@@ -37,21 +23,6 @@ interface CopyPlace {
   readonly from: string;
   readonly to: string;
   readonly keys: readonly string[];
-}
-
-/** The result of a copy or of its preview. */
-export interface Copied {
-  readonly environment: string;
-  readonly revision: number;
-  /** The revision of the source environment. */
-  readonly fromRevision: number;
-  readonly changed: readonly string[];
-  readonly seq?: number;
-  readonly differences: readonly {
-    readonly key: string;
-    readonly before?: FlagState;
-    readonly after?: FlagState;
-  }[];
 }
 
 /** Previews a copy. Flags that are not set in `from` are removed from `to`. */

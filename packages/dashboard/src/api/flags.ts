@@ -3,7 +3,7 @@ import { putFlag, readFlag, readFlags } from './flag-cache.ts';
 import { useLiveConnection } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { FlagRecord, FlagState } from './types.ts';
+import type { ArchiveResult, FlagRecord, FlagState } from './types.ts';
 
 /**
  * The unarchived flags of a project with their states. They are read once, when the stream is open, and the stream
@@ -65,15 +65,6 @@ export function useCreateFlag(project: string) {
       request<FlagRecord>('POST', api`projects/${project}/flags`, { body: flag, confirmed }),
     onSuccess: (flag) => putFlag(queries, project, flag),
   });
-}
-
-/** The result for one flag. */
-export interface ArchiveResult {
-  readonly key: string;
-  readonly archived?: true;
-  /** The error code, if it was refused. */
-  readonly error?: string;
-  readonly message?: string;
 }
 
 /** How many flags one request archives: small enough that a long run shows its progress. */

@@ -1,19 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-
-/** A project key without the key itself. */
-export interface KeyRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly lastFour: string;
-  readonly environments: readonly string[];
-  readonly createdAt: string;
-  readonly expiresAt?: string;
-  readonly revokedAt?: string;
-  readonly lastUsedAt?: string;
-  readonly status: 'active' | 'expired' | 'revoked';
-}
+import type { KeyRecord } from './types.ts';
 
 /** The input for a new key. */
 interface NewKey {

@@ -3,25 +3,7 @@ import { useCallback, useMemo } from 'react';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import { useCan, useOperator } from './session.ts';
-import type { OperatorRecord, Role } from './types.ts';
-
-/** A one-time link that still works, without its secret. */
-export interface InvitationRecord {
-  readonly id: string;
-  readonly kind: 'setup' | 'invite' | 'reset';
-  readonly email?: string;
-  readonly role: Role;
-  readonly canChangeProtected: boolean;
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
-
-/** A new link, which is shown only once. */
-export interface CreatedLink extends InvitationRecord {
-  readonly email: string;
-  readonly link: string;
-}
+import type { CreatedLink, InvitationRecord, OperatorRecord, Role } from './types.ts';
 
 /** The people who can sign in, by e-mail. */
 export function useOperators() {

@@ -1,25 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { FlagState, Json } from './types.ts';
-
-/** The status of a schedule. */
-export type ScheduleStatus = 'pending' | 'done' | 'failed' | 'cancelled';
-
-/** Changes to a state; absent members are kept. */
-export interface StatePatch {
-  readonly enabled?: boolean;
-  readonly value?: Json;
-  readonly rolloutPct?: number;
-  readonly unset?: readonly ('value' | 'rolloutPct')[];
-}
-
-/** One step of a scheduled change: sets a state, removes it, or changes some of its members. */
-export interface ScheduledStep {
-  readonly key: string;
-  readonly state?: FlagState | null;
-  readonly patch?: StatePatch;
-}
+import type { ScheduledStep, ScheduleRecord } from './types.ts';
 
 /** A new schedule. */
 export interface NewSchedule {
@@ -27,21 +9,6 @@ export interface NewSchedule {
   readonly dueAt: string;
   readonly changes: readonly ScheduledStep[];
   readonly note?: string;
-}
-
-/** A scheduled change. */
-export interface ScheduleRecord extends Omit<NewSchedule, 'environment'> {
-  readonly id: string;
-  /** Absent once the environment is deleted. */
-  readonly environment?: string;
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly status: ScheduleStatus;
-  readonly settledAt?: string;
-  /** The change it made. */
-  readonly seq?: number;
-  /** Why it failed. */
-  readonly error?: string;
 }
 
 /** The schedules of a project. Fetched again when one is due, because there may be no event if it fails. */

@@ -1,16 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { request } from './request.ts';
-
-/** A search result. */
-export interface SearchHit {
-  readonly kind: 'project' | 'environment' | 'flag' | 'key';
-  readonly project: string;
-  readonly environment?: string;
-  readonly key?: string;
-  readonly name?: string;
-  readonly id?: string;
-  readonly description?: string;
-}
+import type { SearchHit } from './types.ts';
 
 const MOST = 12;
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { leaveAtOnce } from '../shell/leave-guard.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, noteSignIn, request } from './request.ts';
-import type { OperatorRecord, Role, SessionRecord } from './types.ts';
+import type { InvitationFacts, Role, SessionRecord, SignedInOperator } from './types.ts';
 
 /** Set while signing out, so that the person is not asked to sign in again. */
 let isSigningOut = false;
@@ -26,7 +26,7 @@ export function useSession() {
  * The signed-in person, or the last one if the session ended while the screen was open. Only for screens that require a
  * session.
  */
-export function useOperator(): OperatorRecord {
+export function useOperator(): SignedInOperator {
   const { data } = useSession();
   if (data?.operator === undefined) throw new Error('this screen is for people who are signed in');
   return data.operator;
@@ -82,14 +82,6 @@ export function useSignOut() {
       location.assign('/sign-in');
     },
   });
-}
-
-/** The purpose of an invitation or setup link. */
-export interface InvitationFacts {
-  readonly kind: 'setup' | 'invite' | 'reset';
-  readonly email?: string;
-  readonly role?: Role;
-  readonly expiresAt: string;
 }
 
 /** Inspects a one-time link by its secret. */

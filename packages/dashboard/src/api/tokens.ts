@@ -1,19 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { Role } from './types.ts';
-
-/** An access token without the token itself. */
-export interface TokenRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly canChangeProtected: boolean;
-  readonly createdAt: string;
-  readonly expiresAt?: string;
-  readonly revokedAt?: string;
-  readonly lastUsedAt?: string;
-}
+import type { Role, TokenRecord } from './types.ts';
 
 /** The input for a new access token. */
 interface NewToken {

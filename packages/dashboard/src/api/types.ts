@@ -1,125 +1,89 @@
-/** The records of the management API as the dashboard reads them. A test compares them with the OpenAPI document. */
+/**
+ * The records of the management API as the dashboard reads them: the server's own types, which it derives from the
+ * schemas that check and document its answers. Types only, so nothing of the server reaches the bundle.
+ */
+import type { Json } from '@halyard/protocol';
+import type * as server from '../../../server/src/management/api/types.ts';
 
-/** The roles, from the least to the most permissions. */
-export type Role = 'viewer' | 'editor' | 'admin';
+export type { Json };
 
-/** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+/** A record as parsed from an answer: read-only, any JSON where the schema says `unknown`, absent members absent. */
+type Received<Type> = Json extends Type
+  ? Json
+  : Type extends readonly (infer Item)[]
+    ? readonly Received<Item>[]
+    : Type extends object
+      ? { readonly [Name in keyof Type]: Received<Exclude<Type[Name], undefined>> }
+      : Type;
 
 /** A flag's state. (Spec: Flag) */
-export interface FlagState {
-  readonly enabled: boolean;
-  readonly value?: Json;
-  /** 0 to 100; absent means everyone. */
-  readonly rolloutPct?: number;
-}
+export type FlagState = Received<server.FlagState>;
+/** Changes to a state; absent members are kept. */
+export type StatePatch = Received<server.StatePatch>;
+/** A flag's state in one environment; `If-Match` names its revision. */
+export type StateRecord = Received<server.StateRecord>;
+/** A flag with its states by environment. */
+export type FlagRecord = Received<server.FlagRecord>;
+/** The response to a write of one state. */
+export type StateWritten = Received<server.StateWritten>;
+/** The response to a multi-flag change. */
+export type ChangeWritten = Received<server.ChangeWritten>;
+/** The result of archiving one flag, with the error code if it was refused. */
+export type ArchiveResult = Received<server.ArchiveResult>;
 
-/** A person who signs in. */
-export interface OperatorRecord {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly canChangeProtected: boolean;
-  readonly createdAt?: string;
-  readonly lastSeenAt?: string;
-}
-
-/** The session, and whether setup is still needed. */
-export interface SessionRecord {
-  readonly signedIn: boolean;
-  /** There are no accounts yet: the first administrator signs up through the one-time link. */
-  readonly setupNeeded: boolean;
-  /** The signed-in person. On this page it stays set after the session has ended. */
-  readonly operator?: OperatorRecord;
-  readonly expiresAt?: string;
-  /** Where programs read flags, if not at the dashboard's own address. */
-  readonly evaluationUrl?: string;
-}
-
-/** The appearance of an environment. */
-export type EnvironmentColor = 'gray' | 'blue' | 'green' | 'amber' | 'red' | 'violet' | 'teal' | 'pink';
-
-/** An environment of a project. */
-export interface EnvironmentRecord {
-  readonly name: string;
-  readonly revision: number;
-  readonly createdAt: string;
-  readonly protected: boolean;
-  readonly color: EnvironmentColor;
-  readonly position: number;
-}
+/** The differences between two environments. */
+export type Comparison = Received<server.Comparison>;
+/** A flag whose states differ between two environments. A state is absent where the flag is not set. */
+export type StateDifference = Comparison['differences'][number];
+/** The result of a copy or of its preview. */
+export type Copied = Received<server.Copied>;
+/** A search result. */
+export type SearchHit = Received<server.SearchHit>;
 
 /** A project in the list of projects. */
-export interface ProjectSummary {
-  readonly name: string;
-  readonly createdAt: string;
-}
-
+export type ProjectSummary = Received<server.ProjectSummary>;
 /** A project with its environments, in their order. */
-export interface ProjectRecord extends ProjectSummary {
-  readonly environments: readonly EnvironmentRecord[];
-}
+export type ProjectRecord = Received<server.ProjectRecord>;
+/** An environment of a project. */
+export type EnvironmentRecord = Received<server.EnvironmentRecord>;
+/** The color of an environment. */
+export type EnvironmentColor = EnvironmentRecord['color'];
+/** A project key without the key itself. */
+export type KeyRecord = Received<server.KeyRecord>;
 
-/** A flag's state in one environment. */
-export interface StateRecord {
-  readonly state: FlagState;
-  /** The environment's revision in which this state was written; `If-Match` names it. */
-  readonly revision: number;
-  readonly updatedAt: string;
-  /** The writer: `operator:<e-mail>`, `token:<name>` or `system`; absent if unknown. */
-  readonly updatedBy?: string;
-}
+/** A scheduled change. */
+export type ScheduleRecord = Received<server.Schedule>;
+/** The status of a schedule. */
+export type ScheduleStatus = ScheduleRecord['status'];
+/** One step of a scheduled change: a flag's state, `null` to remove it, or a patch. */
+export type ScheduledStep = ScheduleRecord['changes'][number];
 
-/** A flag with its states by environment. */
-export interface FlagRecord {
-  readonly key: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly owner: string;
-  readonly createdAt: string;
-  readonly archivedAt?: string;
-  readonly environments: Readonly<Record<string, StateRecord>>;
-}
-
-/** The response to a write of one state. */
-export interface StateWritten extends StateRecord {
-  readonly key: string;
-  readonly changed: boolean;
-  readonly environmentRevision: number;
-  readonly seq?: number;
-}
-
-/** The response to a multi-flag change. */
-export interface ChangeWritten {
-  readonly environment: string;
-  readonly revision: number;
-  readonly changed: readonly string[];
-  readonly seq?: number;
-}
-
+/** One entry of the audit log. */
+export type AuditEntryRecord = Received<server.AuditEntry>;
+/** The result of a revert or of its preview. */
+export type Reverted = Received<server.Reverted>;
+/** One state, flag or environment that a revert restores. */
+export type RevertDifference = Reverted['differences'][number];
+/** A change and how many streams have seen it. Events have no revision and no time. */
+export type DeliveryRecord = Omit<Received<server.Delivery>, EventLacks> &
+  Partial<Pick<Received<server.Delivery>, EventLacks>>;
+type EventLacks = 'revision' | 'committedAt';
 /** The open streams of an environment. */
-export interface EnvironmentClients {
-  readonly environment: string;
-  readonly streams: number;
-  readonly nodes: number;
-  readonly keys: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly lastFour: string;
-    readonly streams: number;
-    readonly nodes: number;
-    readonly lastSeenAt?: string;
-  }[];
-}
+export type EnvironmentClients = Received<server.Clients>;
 
-/** The delivery of a change. */
-export interface DeliveryRecord {
-  readonly seq: number;
-  readonly project: string;
-  readonly environment: string;
-  readonly streams: number;
-  readonly seen: number;
-  readonly slowestMs: number;
-  readonly nodes?: unknown;
-}
+/** The session, and whether setup is still needed. On this page `operator` stays set after the session has ended. */
+export type SessionRecord = Received<server.SessionRecord>;
+/** The person who is signed in. */
+export type SignedInOperator = NonNullable<SessionRecord['operator']>;
+/** A person who can sign in. */
+export type OperatorRecord = Received<server.OperatorRecord>;
+/** The roles, from the least to the most permissions. */
+export type Role = OperatorRecord['role'];
+/** A one-time link that still works, without its secret. */
+export type InvitationRecord = Received<server.InvitationRecord>;
+/** A new link, which is shown only once. Only the setup link has no recipient, and the server prints that one. */
+export type CreatedLink = Received<server.OfferedLink> & { readonly email: string };
+/** The purpose of an invitation or setup link. */
+export type InvitationFacts = Received<server.InvitationFacts>;
+/** An access token without the token itself. */
+export type TokenRecord = Received<server.TokenRecord>;

@@ -1,8 +1,7 @@
 import Undo2 from 'lucide-react/icons/undo-2';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { AuditEntryRecord } from '../../api/audit.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../shell/links.ts';
 import { Author, EnvironmentBadge } from '../badges.tsx';
 import { Button } from '../button.tsx';

@@ -1,8 +1,8 @@
 import CircleCheck from 'lucide-react/icons/circle-check';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useMemo, useState } from 'react';
-import { type ProjectDelivery, useProjectDeliveries } from '../../api/clients.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
+import { useProjectDeliveries } from '../../api/clients.ts';
+import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -12,7 +12,7 @@ import { distributionOf, percentile } from './distribution.ts';
 import { messages } from './messages.tsx';
 
 const FEW = 12;
-const NONE: readonly ProjectDelivery[] = [];
+const NONE: readonly DeliveryRecord[] = [];
 
 /** How fast the newest changes reached the open streams. */
 export function RecentDeliveries({
@@ -61,7 +61,7 @@ export function RecentDeliveries({
 }
 
 /** The distribution of delivery times as bars, each with its figure. */
-function DeliveryHistogram({ deliveries }: { deliveries: readonly ProjectDelivery[] }) {
+function DeliveryHistogram({ deliveries }: { deliveries: readonly DeliveryRecord[] }) {
   const times = useMemo(() => deliveries.map(({ slowestMs }) => slowestMs), [deliveries]);
   const buckets = useMemo(() => distributionOf(times), [times]);
   const most = Math.max(...buckets.map(({ count }) => count));
@@ -109,7 +109,7 @@ function DeliveryTable({
   deliveries,
   environments,
 }: {
-  deliveries: readonly ProjectDelivery[];
+  deliveries: readonly DeliveryRecord[];
   environments: readonly EnvironmentRecord[];
 }) {
   return (
@@ -153,7 +153,7 @@ function DeliveryTable({
   );
 }
 
-function Seen({ delivery: { seen, streams } }: { delivery: ProjectDelivery }) {
+function Seen({ delivery: { seen, streams } }: { delivery: DeliveryRecord }) {
   const isAll = seen === streams;
   return (
     <span className="inline-flex items-center gap-1.5">

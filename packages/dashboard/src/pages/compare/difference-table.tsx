@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { StateDifference } from '../../api/compare.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';

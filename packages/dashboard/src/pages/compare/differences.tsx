@@ -1,7 +1,7 @@
 import Equal from 'lucide-react/icons/equal';
 import { useCallback, useMemo, useState } from 'react';
-import { type StateDifference, useComparison } from '../../api/compare.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
+import { useComparison } from '../../api/compare.ts';
+import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { CopyDialog } from '../../changes/copy-dialog.tsx';

@@ -1,8 +1,7 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
 import Ellipsis from 'lucide-react/icons/ellipsis';
 import X from 'lucide-react/icons/x';
-import type { AuditEntryRecord } from '../../api/audit.ts';
-import type { EnvironmentRecord, StateRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, EnvironmentRecord, StateRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { SeenBy } from '../../components/delivery-proof.tsx';

@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import type { AuditEntryRecord } from '../../api/audit.ts';
 import { cellName, useWriteStatus, type WriteStatus } from '../../api/own-writes.ts';
-import type { EnvironmentRecord, FlagRecord, StateRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, StateRecord } from '../../api/types.ts';
 import { useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { useChangeState } from '../../changes/change-state.tsx';
 import { ENVIRONMENT_FILL, EnvironmentBadge, WriteMark } from '../../components/badges.tsx';

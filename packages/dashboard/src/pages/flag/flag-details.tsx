@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
-import type { AuditEntryRecord } from '../../api/audit.ts';
 import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { api, request } from '../../api/request.ts';
 import { useCan } from '../../api/session.ts';
-import type { FlagRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, FlagRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';

@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import { Link } from 'wouter';
-import { type StatePatch, useCreateSchedule, useSchedules } from '../../api/schedules.ts';
-import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
+import { useCreateSchedule, useSchedules } from '../../api/schedules.ts';
+import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord, StatePatch } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';

@@ -4,9 +4,9 @@ import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useRef, useState } from 'react';
 import { messageOf } from '../../api/api-error.ts';
 import { dropFlags, putFlag } from '../../api/flag-cache.ts';
-import { type ArchiveResult, archiveFlags, restoreFlags } from '../../api/flags.ts';
+import { archiveFlags, restoreFlags } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { toastFailure } from '../../changes/actions.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
@@ -40,7 +40,7 @@ export function ArchiveDialog({
   // Only what the preview shows: the server refuses where a state was added since.
   const confirmed = guarded.map(({ name }) => name);
   const { results, isRunning, problem, start, leave } = useArchiveRun(project.name, confirmed);
-  const failed = results.filter(({ error }) => error !== undefined);
+  const failed = results.filter((result) => 'error' in result);
   const isOver = results.length === flags.length;
 
   async function run(): Promise<void> {
@@ -256,5 +256,5 @@ function useArchiveRun(project: string, confirmed: readonly string[]): ArchiveRu
 }
 
 function archivedOf(results: readonly ArchiveResult[]): string[] {
-  return results.flatMap(({ key, error }) => (error === undefined ? [key] : []));
+  return results.flatMap((result) => ('error' in result ? [] : [result.key]));
 }

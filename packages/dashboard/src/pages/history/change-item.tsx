@@ -1,6 +1,5 @@
 import { memo, type ReactNode, useState } from 'react';
-import type { AuditEntryRecord } from '../../api/audit.ts';
-import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { actionText, hasVersions, isRevertible } from '../../components/audit/action-text.ts';
 import {
   AuditEntryRow,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { AuditEntryRecord } from '../../api/audit.ts';
+import type { AuditEntryRecord } from '../../api/types.ts';
 import { groupChanges } from './group-changes.ts';
 
 test('entries of one change are grouped, newest first', () => {

@@ -1,5 +1,4 @@
-import type { AuditEntryRecord } from '../../api/audit.ts';
-import type { ProjectDelivery } from '../../api/clients.ts';
+import type { AuditEntryRecord, DeliveryRecord } from '../../api/types.ts';
 
 /** Everything that one operation did. */
 export interface Change {
@@ -70,8 +69,8 @@ function localDay(date: Date): string {
 /** How far a change came, over all its environments; `undefined` while unknown. */
 export function deliveryOf(
   change: Change,
-  bySeq: ReadonlyMap<number, ProjectDelivery>,
-): ProjectDelivery | undefined {
+  bySeq: ReadonlyMap<number, DeliveryRecord>,
+): DeliveryRecord | undefined {
   const known = [...new Set(change.entries.map(({ seq }) => seq))].flatMap((seq) => bySeq.get(seq) ?? []);
   const [first] = known;
   if (first === undefined || known.length === 1) return first;

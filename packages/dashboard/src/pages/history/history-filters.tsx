@@ -1,10 +1,10 @@
 import Download from 'lucide-react/icons/download';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type AuditEntryRecord, type AuditFilter, auditPath } from '../../api/audit.ts';
+import { type AuditFilter, auditPath } from '../../api/audit.ts';
 import { useOperators, usePersonName } from '../../api/operators.ts';
 import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { CONTROL } from '../../components/field.tsx';
 import { SearchField } from '../../components/list-filter.tsx';

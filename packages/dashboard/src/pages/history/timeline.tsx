@@ -1,10 +1,9 @@
 import HistoryIcon from 'lucide-react/icons/history';
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { type AuditEntryRecord, type AuditFilter, useAudit } from '../../api/audit.ts';
-import type { ProjectDelivery } from '../../api/clients.ts';
+import { type AuditFilter, useAudit } from '../../api/audit.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
-import type { EnvironmentRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
@@ -16,7 +15,7 @@ import { HistoryFilters } from './history-filters.tsx';
 import { messages } from './messages.ts';
 
 const NO_ENTRIES: readonly AuditEntryRecord[] = [];
-const NO_DELIVERIES: readonly ProjectDelivery[] = [];
+const NO_DELIVERIES: readonly DeliveryRecord[] = [];
 
 /** The changes that match a filter. Of one project it knows the environments and how far changes came. */
 export function Timeline({
@@ -26,7 +25,7 @@ export function Timeline({
 }: {
   filter: AuditFilter;
   environments: readonly EnvironmentRecord[];
-  deliveries?: readonly ProjectDelivery[] | undefined;
+  deliveries?: readonly DeliveryRecord[] | undefined;
 }) {
   const { entries, error, refetch, ...log } = useAudit(filter);
   const days = useMemo(() => groupChanges(entries ?? []), [entries]);

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 import { countOpenStreams, useClients, useLivePresence } from '../../api/clients.ts';
-import { type KeyRecord, revokeKey } from '../../api/keys.ts';
+import { revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import type { EnvironmentClients, ProjectRecord } from '../../api/types.ts';
+import type { EnvironmentClients, KeyRecord, ProjectRecord } from '../../api/types.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';

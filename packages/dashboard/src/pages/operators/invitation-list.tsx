@@ -1,6 +1,7 @@
 import { messageOf } from '../../api/api-error.ts';
-import { type InvitationRecord, revokeInvitation } from '../../api/operators.ts';
+import { revokeInvitation } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
+import type { InvitationRecord } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { Author } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';

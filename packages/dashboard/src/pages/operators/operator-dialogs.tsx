@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { type CreatedLink, changeOperator, inviteOperator, useIsOnlyAdmin } from '../../api/operators.ts';
+import { changeOperator, inviteOperator, useIsOnlyAdmin } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useOperator } from '../../api/session.ts';
-import type { OperatorRecord } from '../../api/types.ts';
+import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { Field, FormError, NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import {

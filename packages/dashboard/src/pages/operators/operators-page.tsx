@@ -1,7 +1,6 @@
 import UserPlus from 'lucide-react/icons/user-plus';
 import { useCallback, useState } from 'react';
 import {
-  type CreatedLink,
   createResetLink,
   removeOperator,
   useInvitations,
@@ -10,7 +9,7 @@ import {
 } from '../../api/operators.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan, useOperator } from '../../api/session.ts';
-import type { OperatorRecord } from '../../api/types.ts';
+import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';

@@ -58,10 +58,10 @@ test('a draft becomes what the API takes, with its time in UTC', () => {
 });
 
 test('a rollout turns a flag on only if that was selected', () => {
-  const patchOf = (kind: 'rollout' | 'share') =>
-    scheduleOf(draft([{ ...step('a'), kind, text: '12,5' }])).changes[0]?.patch;
-  expect(patchOf('rollout')).toEqual({ enabled: true, rolloutPct: 12.5 });
-  expect(patchOf('share')).toEqual({ rolloutPct: 12.5 });
+  const changesOf = (kind: 'rollout' | 'share') =>
+    scheduleOf(draft([{ ...step('a'), kind, text: '12,5' }])).changes;
+  expect(changesOf('rollout')).toEqual([{ key: 'a', patch: { enabled: true, rolloutPct: 12.5 } }]);
+  expect(changesOf('share')).toEqual([{ key: 'a', patch: { rolloutPct: 12.5 } }]);
 });
 
 test('a value is sent as it was typed, because parsing changes long numbers', () => {

@@ -1,6 +1,6 @@
 import { isRolloutPct } from '@halyard/protocol';
-import type { NewSchedule, ScheduledStep } from '../../api/schedules.ts';
-import type { FlagState, Json } from '../../api/types.ts';
+import type { NewSchedule } from '../../api/schedules.ts';
+import type { FlagState, Json, ScheduledStep } from '../../api/types.ts';
 import { shareOf } from '../flag/state-draft.ts';
 import { messages } from './messages.ts';
 
@@ -113,7 +113,7 @@ export function firstTime(now: Date): string {
 
 /** The state after a step, based on the current one. */
 export function afterStep(before: FlagState | undefined, step: ScheduledStep | undefined): FlagState | null {
-  if (step?.patch === undefined) return step?.state ?? null;
+  if (step === undefined || 'state' in step) return step?.state ?? null;
   const { unset = [], ...members } = step.patch;
   const { enabled, value, rolloutPct }: FlagState = { enabled: false, ...before, ...members };
   return {

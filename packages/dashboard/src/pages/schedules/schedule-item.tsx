@@ -5,13 +5,9 @@ import Clock from 'lucide-react/icons/clock';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useEnvironments } from '../../api/projects.ts';
-import {
-  type ScheduledStep,
-  type ScheduleRecord,
-  type ScheduleStatus,
-  useCancelSchedule,
-} from '../../api/schedules.ts';
+import { useCancelSchedule } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
+import type { ScheduledStep, ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
 import { toastFailure } from '../../changes/actions.tsx';
 import { Author, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
@@ -130,14 +126,14 @@ function StatusBadge({ status }: { status: ScheduleStatus }) {
 }
 
 /** A step in words: "turns on, 25 %". */
-export function stepText({ state, patch }: ScheduledStep): string {
-  if (patch === undefined)
-    return state === null || state === undefined ? messages.isRemoved : messages.becomes(stateText(state));
-  const { enabled, rolloutPct, value, unset = [] } = patch;
+export function stepText(step: ScheduledStep): string {
+  if ('state' in step)
+    return step.state === null ? messages.isRemoved : messages.becomes(stateText(step.state));
+  const { enabled, rolloutPct, value, unset = [] } = step.patch;
   return [
     ...(enabled === undefined ? [] : [enabled ? messages.turnsOn : messages.turnsOff]),
     ...(rolloutPct === undefined ? [] : [messages.rolloutTo(rolloutPct)]),
-    ...('value' in patch && value !== undefined ? [messages.newValue(valuePreview(value))] : []),
+    ...(value !== undefined ? [messages.newValue(valuePreview(value))] : []),
     ...unset.map((name) => (name === 'value' ? messages.valueRemoved : messages.toEveryone)),
   ].join(', ');
 }

@@ -1,6 +1,6 @@
 import { useLocation } from 'wouter';
-import { type InvitationFacts, useInvitation, useSession, useStartSession } from '../../api/session.ts';
-import type { SessionRecord } from '../../api/types.ts';
+import { useInvitation, useSession, useStartSession } from '../../api/session.ts';
+import type { InvitationFacts, SessionRecord } from '../../api/types.ts';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { SkeletonRows } from '../../components/screen-states.tsx';
 import { AuthLayout } from './auth-layout.tsx';

@@ -3,12 +3,13 @@
  * only, for clients in this repository: `import type { FlagRecord } from '…/management/api/types.ts'`.
  */
 import type { z } from '@hono/zod-openapi';
+import type { ClientsSchema, DeliverySchema } from '../deliveries/delivery-routes.ts';
 import type { DeclarationSchema, ImportResultSchema } from '../documents/document-routes.ts';
 import type { ComparisonSchema, CopiedSchema } from '../flags/copy-routes.ts';
 import type { ArchivedFlagsSchema } from '../flags/flag-routes.ts';
 import type { ChangeWrittenSchema } from '../flags/flag-state-routes.ts';
 import type { SearchHitSchema } from '../flags/search-routes.ts';
-import type { AuditEntrySchema } from '../history/history-routes.ts';
+import type { AuditEntrySchema, RevertedSchema } from '../history/history-routes.ts';
 import type {
   InvitationRecordSchema,
   LinkSchema,
@@ -17,6 +18,7 @@ import type {
   SessionSchema,
   TokenRecordSchema,
 } from '../people/people-schemas.ts';
+import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -74,6 +76,14 @@ export type Declaration = z.infer<typeof DeclarationSchema>;
 export type ImportResult = z.infer<typeof ImportResultSchema>;
 /** One entry of the audit log. */
 export type AuditEntry = z.infer<typeof AuditEntrySchema>;
+/** The answer of a revert. */
+export type Reverted = z.infer<typeof RevertedSchema>;
+/** A scheduled change. */
+export type Schedule = z.infer<typeof ScheduleSchema>;
+/** A change and how many streams have seen it. */
+export type Delivery = z.infer<typeof DeliverySchema>;
+/** The open streams of an environment. */
+export type Clients = z.infer<typeof ClientsSchema>;
 
 /** A person who signs in. */
 export type OperatorRecord = z.infer<typeof OperatorRecordSchema>;

@@ -20,7 +20,8 @@ const countMembers = {
     .openapi({ description: 'Milliseconds from the commit to the slowest seen stream; 0 without one.' }),
 } as const;
 
-const DeliverySchema = z
+/** A change as it was sent to streams, with their counts. */
+export const DeliverySchema = z
   .object({
     seq: z.number().int(),
     project: NameSchema,
@@ -108,7 +109,8 @@ const totals = {
   nodes: z.number().int().openapi({ description: 'Nodes that have such streams.' }),
 } as const;
 
-const ClientsSchema = z
+/** The open streams of an environment, by key. */
+export const ClientsSchema = z
   .object({
     environment: NameSchema,
     ...totals,

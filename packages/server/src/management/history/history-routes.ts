@@ -212,6 +212,9 @@ const DifferenceSchema = z
   })
   .openapi('Difference');
 
+/** What a revert changed, or would change. */
+export const RevertedSchema = z.object({ ...seqMember, differences: z.array(DifferenceSchema) });
+
 /** Mounts the routes that show and revert one change. */
 export function mountHistory(app: ManagementApp, context: ManagementContext): void {
   mount(
@@ -254,7 +257,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       answer: {
         status: 200,
         description: 'The differences that were, or would be, reverted.',
-        schema: z.object({ ...seqMember, differences: z.array(DifferenceSchema) }),
+        schema: RevertedSchema,
       },
       errors: ['not_found', 'not_revertible', 'flag_archived', 'revision_conflict', 'confirmation_required'],
     },

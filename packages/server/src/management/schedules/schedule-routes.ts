@@ -36,7 +36,8 @@ const StepsSchema = z
     description: 'For each flag its whole state, `null` to remove it, or a patch of its state at that time.',
   });
 
-const ScheduleSchema = z
+/** A schedule as the API returns it. */
+export const ScheduleSchema = z
   .object({
     id: z.string(),
     environment: NameSchema.optional(),
