@@ -108,10 +108,10 @@ export interface LogSession {
   read(afterSeq: number): Promise<LogPage>;
   /** The change id of row `seq`; `undefined` when the log does not hold that row. */
   changeIdAt(seq: number): Promise<string | undefined>;
-  /** Called whenever the log may have grown: a hint only. At most one listener. */
-  onWake(listener: () => void): void;
-  /** Called once when the session is lost. At most one listener. */
-  onLost(listener: (cause: Error) => void): void;
+  /** Called whenever the log may have grown: a hint only. At most one callback. */
+  onWake(callback: () => void): void;
+  /** Called once when the session is lost. At most one callback. */
+  onLost(callback: (cause: Error) => void): void;
   /** Ends the session. Safe to call twice. */
   close(): void;
 }

@@ -40,11 +40,11 @@ class MemoryLog implements LogSource {
       head: async () => ({ epoch: 'memory', seq: this.#rows.length, pushed: true }),
       read: async (after) => ({ rows: this.#rows.slice(after), isLast: true }),
       changeIdAt: async (seq) => this.#rows[seq - 1]?.changeId,
-      onWake: (listener) => {
-        this.#wake = listener;
+      onWake: (callback) => {
+        this.#wake = callback;
       },
-      onLost: (listener) => {
-        this.#lost = listener;
+      onLost: (callback) => {
+        this.#lost = callback;
       },
       close: () => undefined,
     };

@@ -88,7 +88,7 @@ export class ReadPlane {
     this.follower = new Follower({
       source: options.source,
       catalog: this.catalog,
-      listener: {
+      callbacks: {
         live: () => this.#onLive(),
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),

@@ -52,10 +52,10 @@ export interface FeedConnection extends Queryable {
    * whether wake-ups arrive here; behind a transaction pooler or on a standby they do not, and the follower polls.
    */
   head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
-  /** Called whenever the log may have grown. A hint only. At most one listener. */
-  onWake(listener: () => void): void;
-  /** Called once when the session is lost, but not by {@link close}. At most one listener. */
-  onLost(listener: (cause: Error) => void): void;
+  /** Called whenever the log may have grown. A hint only. At most one callback. */
+  onWake(callback: () => void): void;
+  /** Called once when the session is lost, but not by {@link close}. At most one callback. */
+  onLost(callback: (cause: Error) => void): void;
   /** Ends the session at once. Safe to call twice. */
   close(): void;
 }

@@ -94,7 +94,7 @@ describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
     await expect(home.database.query('SELECT 1')).rejects.toThrow();
   });
 
-  test('a failing read is a loss, reported once, also to a late listener', async () => {
+  test('a failing read is a loss, reported once, also to a late callback', async () => {
     await using home = await openTestStore(engine);
     const feed = await home.database.openFeed();
     const causes: Error[] = [];
@@ -107,6 +107,6 @@ describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
   });
 });
 
-function nextWake(feed: { onWake(listener: () => void): void }): Promise<void> {
+function nextWake(feed: { onWake(callback: () => void): void }): Promise<void> {
   return within('the feed is woken', new Promise((resolve) => feed.onWake(resolve)));
 }

@@ -142,8 +142,8 @@ export function logSourceOf(database: Database): LogSource {
         head: () => feed.head(),
         read: (afterSeq) => readLogPage(feed, afterSeq),
         changeIdAt: (seq) => changeIdAt(feed, seq),
-        onWake: (listener) => feed.onWake(listener),
-        onLost: (listener) => feed.onLost(listener),
+        onWake: (callback) => feed.onWake(callback),
+        onLost: (callback) => feed.onLost(callback),
         close: () => feed.close(),
       };
     },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
 import type { LogRow } from '../../domain/change-log.ts';
-import { Catalog, type CatalogContents, type CatalogListener } from './catalog.ts';
+import { Catalog, type CatalogCallbacks, type CatalogContents } from './catalog.ts';
 
 const KEY = formatProjectKey(new Uint8Array(32).fill(1));
 const DIGEST = Bun.SHA256.hash(KEY, 'hex');
@@ -24,13 +24,13 @@ const CONTENTS: CatalogContents = {
 
 function setUp(contents = CONTENTS, now = Date.now) {
   const heard: string[] = [];
-  const listener: CatalogListener = {
+  const callbacks: CatalogCallbacks = {
     changed: (environment, row) => heard.push(`changed ${environment.name} ${row.revision}`),
     environmentGone: (id) => heard.push(`environment gone ${id}`),
     keyGone: (id) => heard.push(`key gone ${id}`),
     malformed: ({ kind, id }) => heard.push(`malformed ${kind} ${id}`),
   };
-  const catalog = new Catalog(listener, now);
+  const catalog = new Catalog(callbacks, now);
   catalog.load(contents);
   return { catalog, heard };
 }

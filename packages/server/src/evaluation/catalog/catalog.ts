@@ -8,7 +8,7 @@ import { LiveEnvironment } from './live-environment.ts';
 export type CatalogContents = Omit<Snapshot, 'cursor'>;
 
 /** Events of the catalog that concern open streams. Called in the turn in which the change is applied. */
-export interface CatalogListener {
+export interface CatalogCallbacks {
   /** A change made a new revision of the environment. */
   changed(environment: LiveEnvironment, row: LogRow): void;
   environmentGone(environmentId: string): void;
@@ -28,15 +28,15 @@ const LONGEST_STEP_MS = 1000;
 export class Catalog {
   readonly keys: KeyIndex;
   readonly #now: () => number;
-  readonly #listener: CatalogListener;
+  readonly #callbacks: CatalogCallbacks;
   readonly #byId = new Map<string, LiveEnvironment>();
   readonly #byProject = new Map<string, Map<string, LiveEnvironment>>();
   readonly #projectIds = new Map<string, string>();
   #expiryTimer: Timer | undefined;
 
-  constructor(listener: CatalogListener, now: () => number = Date.now) {
+  constructor(callbacks: CatalogCallbacks, now: () => number = Date.now) {
     this.#now = now;
-    this.#listener = listener;
+    this.#callbacks = callbacks;
     this.keys = new KeyIndex(now);
   }
 
@@ -105,7 +105,7 @@ export class Catalog {
       case 'key.revoked': {
         const { id, digest } = payload as ChangePayload['key.revoked'];
         this.keys.remove(digest);
-        this.#listener.keyGone(id);
+        this.#callbacks.keyGone(id);
         return;
       }
       case 'records.changed':
@@ -136,7 +136,7 @@ export class Catalog {
         state === null ? null : this.#checkState(environment.id, key, state),
       ]),
     );
-    this.#listener.changed(environment, row);
+    this.#callbacks.changed(environment, row);
   }
 
   #groupStates(states: CatalogContents['states']): Map<string, StateOperation[]> {
@@ -153,7 +153,7 @@ export class Catalog {
 
   #checkState(environmentId: string, flagKey: string, state: unknown): string | null {
     const checked = servedState(state);
-    if (checked === undefined) this.#listener.malformed({ kind: 'flag', id: `${environmentId}/${flagKey}` });
+    if (checked === undefined) this.#callbacks.malformed({ kind: 'flag', id: `${environmentId}/${flagKey}` });
     return checked ?? null;
   }
 
@@ -179,7 +179,7 @@ export class Catalog {
     this.#byId.delete(id);
     this.#byProject.get(environment.projectId)?.delete(environment.name);
     this.keys.removeEnvironment(environment.projectId, environment.name);
-    this.#listener.environmentGone(id);
+    this.#callbacks.environmentGone(id);
   }
 
   #removeProject(projectId: string): void {
@@ -188,13 +188,13 @@ export class Catalog {
       this.#removeEnvironment(environment.id);
     }
     this.#byProject.delete(projectId);
-    for (const keyId of this.keys.removeProject(projectId)) this.#listener.keyGone(keyId);
+    for (const keyId of this.keys.removeProject(projectId)) this.#callbacks.keyGone(keyId);
   }
 
   #addKey(raw: StoredKey): void {
     // A key of a project that does not exist is as malformed as one without a project. [spec Authentication 4]
     const isKnown = typeof raw.projectId === 'string' && this.#byProject.has(raw.projectId);
-    if (!isKnown || !this.keys.add(raw)) this.#listener.malformed({ kind: 'key', id: String(raw.id) });
+    if (!isKnown || !this.keys.add(raw)) this.#callbacks.malformed({ kind: 'key', id: String(raw.id) });
   }
 
   #clear(): void {
@@ -211,7 +211,7 @@ export class Catalog {
     if (next === Number.POSITIVE_INFINITY) return;
     const delayMs = Math.min(Math.max(next - this.#now(), 0), LONGEST_STEP_MS);
     this.#expiryTimer = setTimeout(() => {
-      for (const keyId of this.keys.takeExpired()) this.#listener.keyGone(keyId);
+      for (const keyId of this.keys.takeExpired()) this.#callbacks.keyGone(keyId);
       this.#scheduleExpiry();
     }, delayMs);
     this.#expiryTimer.unref();

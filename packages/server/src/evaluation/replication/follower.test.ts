@@ -52,9 +52,9 @@ class FaultySource implements LogSource {
         const page = await session.read(after);
         return { ...page, rows: this.tamper(page.rows) };
       },
-      onWake: (listener) => session.onWake(() => this.isSilent || listener()),
-      onLost: (listener) => {
-        this.#lost = listener;
+      onWake: (callback) => session.onWake(() => this.isSilent || callback()),
+      onLost: (callback) => {
+        this.#lost = callback;
       },
       close: () => session.close(),
     };
@@ -110,13 +110,13 @@ async function setUp() {
     malformed: () => undefined,
   });
   const room: { wait?: () => Promise<void> } = {};
-  const listener = {
+  const callbacks = {
     live: () => hear('live'),
     lost: () => hear('lost'),
     room: () => room.wait?.(),
     stillLost: () => hear('still lost'),
   };
-  const follower = new Follower({ source, catalog, listener, heartbeatMs: 50, pollMs: 20, random: () => 0 });
+  const follower = new Follower({ source, catalog, callbacks, heartbeatMs: 50, pollMs: 20, random: () => 0 });
   const running = follower.run();
   open.push(async () => {
     follower.close();

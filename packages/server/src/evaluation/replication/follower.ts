@@ -3,10 +3,10 @@ import type { Cursor, LogPage, LogRow, LogSession, LogSource } from '../../domai
 import type { Catalog } from '../catalog/catalog.ts';
 
 /** Callbacks of a {@link Follower}. */
-export interface FollowerListener {
+export interface FollowerCallbacks {
   /** The catalog is whole and current; streams may be opened. */
   live(): void;
-  /** The listener failed: no stream may get another byte. Called in the turn in which it is known. */
+  /** The log is lost: no stream may get another byte. Called in the turn in which it is known. */
   lost(cause: Error): void;
   /**
    * Asked before each row: a promise while too many frames of earlier rows are on their way, which resolves when the
@@ -23,7 +23,7 @@ export interface FollowerListener {
 export interface FollowerOptions {
   readonly source: LogSource;
   readonly catalog: Catalog;
-  readonly listener: FollowerListener;
+  readonly callbacks: FollowerCallbacks;
   /** Milliseconds between two heartbeats while wake-ups arrive. */
   readonly heartbeatMs?: number;
   /** Milliseconds between two polls of the log where wake-ups do not arrive. */
@@ -48,7 +48,7 @@ export class HistoryBrokenError extends Error {
 /**
  * Keeps one catalog in step with the log: loads a snapshot, then applies row after row, cursor + 1 or not at all.
  * Wake-ups are only hints; the log is the truth, and a heartbeat on the same session proves that nothing was
- * missed. When the session fails, the listener is called at once, and the follower retries until it is closed.
+ * missed. When the session fails, `lost` is called at once, and the follower retries until it is closed.
  */
 export class Follower {
   readonly #options: Required<FollowerOptions>;
@@ -187,7 +187,7 @@ export class Follower {
     for (;;) {
       const { rows, isLast } = await this.#read(session);
       for (const row of rows) {
-        const room = this.#options.listener.room?.();
+        const room = this.#options.callbacks.room?.();
         if (room !== undefined) await room;
         // Once it is closed or its session is lost, it must not send another byte. [spec Events 5]
         this.#alarm?.throwIfFailed();
@@ -220,7 +220,7 @@ export class Follower {
       throw this.#broken(`row ${row.seq} cannot be applied`, cause);
     }
     this.#advance({ epoch: cursor.epoch, seq: row.seq, changeId: row.changeId });
-    this.#options.listener.applied?.(row);
+    this.#options.callbacks.applied?.(row);
   }
 
   #advance(cursor: Cursor): void {
@@ -238,7 +238,7 @@ export class Follower {
     if (this.#state === 'live' || this.#state === 'closed') return;
     this.#state = 'live';
     this.#lostCause = undefined;
-    this.#options.listener.live();
+    this.#options.callbacks.live();
   }
 
   #fail(cause: Error): void {
@@ -247,8 +247,8 @@ export class Follower {
     this.#state = 'lost';
     this.#lostCause = cause;
     // A lost session fails twice: through its callback, and when its attempt ends for the same cause.
-    if (wasLost && this.#attempt > 0) this.#options.listener.stillLost(cause, this.#attempt);
-    else if (!wasLost) this.#options.listener.lost(cause);
+    if (wasLost && this.#attempt > 0) this.#options.callbacks.stillLost(cause, this.#attempt);
+    else if (!wasLost) this.#options.callbacks.lost(cause);
   }
 }
 

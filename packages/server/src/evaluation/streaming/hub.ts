@@ -4,7 +4,7 @@ import { EventStream, type EventStreamOptions } from '../../http/event-stream.ts
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
 
-/** Why a stream ended; a label of `halyard_streams_closed_total`. */
+/** Why a stream ended; a label of `halyard_streams_closed_total`. `listener`: the node lost the change log. */
 export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' | 'drain';
 
 const KEEP_ALIVE_BYTES = new TextEncoder().encode(KEEP_ALIVE);
@@ -30,7 +30,7 @@ export interface HubOptions {
 
 /**
  * Every open stream of the node. Hands the same bytes to every subscriber of an environment, ends streams when their
- * key, their environment or the node's listener is lost, and keeps idle ones alive. (Spec: Events)
+ * key, their environment or the change log is lost, and keeps idle ones alive. (Spec: Events)
  */
 export class Hub {
   readonly #options: HubOptions;

@@ -53,7 +53,7 @@ export class TestApp {
         this.node.applied.push(seq);
       },
       assertWritable: () => {
-        if (this.node.isLost) throw new Error('the listener is lost');
+        if (this.node.isLost) throw new Error('the log is lost');
       },
       now: () => this.node.now,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),

@@ -195,7 +195,7 @@ describe('the events for screens', () => {
     expect(await screen.nextOf('change')).toMatchObject({ changes: [{ key: 'a', state: null }] });
   });
 
-  test('when the listener is lost the stream ends, and none is opened before the node is live again', async () => {
+  test('a lost log ends the stream, and no other is opened before the node is live again', async () => {
     node.addProject('shop');
     const screen = node.watch();
     await screen.next();

@@ -291,7 +291,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
   });
 }
 
-test('with its listener a node loses its screens, and takes them again when it has caught up', async () => {
+test('a node that loses the log closes the streams of dashboards, and accepts them again once it has caught up', async () => {
   const target = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(target.port), host: target.hostname });
   target.hostname = '127.0.0.1';

@@ -244,7 +244,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
       headers: { 'X-Request-Id': 'bulk' },
     });
     expect(app.logged.slice(loggedBefore).map((line) => JSON.parse(line))).toMatchObject([
-      { level: 50, requestId: 'bulk', err: { message: 'the listener is lost' } },
+      { level: 50, requestId: 'bulk', err: { message: 'the log is lost' } },
     ]);
     Object.assign(app.node, { waitForApplied: before, isLost: false });
     expect(status).toBe(200);

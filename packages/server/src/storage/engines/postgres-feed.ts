@@ -46,8 +46,8 @@ export class PostgresFeed implements FeedConnection {
   readonly #client: pg.Client;
   readonly #onClose: (feed: PostgresFeed) => void;
   readonly #turnstile = new Turnstile();
-  #wakeListener: () => void = () => {};
-  #lostListener: ((cause: Error) => void) | undefined;
+  #onWake: () => void = () => {};
+  #onLost: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
   #isOpen = true;
   /** The newest `seq` in a notification, and in the last heartbeat. */
@@ -92,13 +92,13 @@ export class PostgresFeed implements FeedConnection {
     return { epoch, seq, pushed: isListening && !isDeaf };
   }
 
-  onWake(listener: () => void): void {
-    this.#wakeListener = listener;
+  onWake(callback: () => void): void {
+    this.#onWake = callback;
   }
 
-  onLost(listener: (cause: Error) => void): void {
-    this.#lostListener = listener;
-    if (this.#lostCause !== undefined) listener(this.#lostCause);
+  onLost(callback: (cause: Error) => void): void {
+    this.#onLost = callback;
+    if (this.#lostCause !== undefined) callback(this.#lostCause);
   }
 
   close(): void {
@@ -128,13 +128,13 @@ export class PostgresFeed implements FeedConnection {
   #hear(seq: number): void {
     if (!this.#isOpen) return;
     this.#heardSeq = Math.max(this.#heardSeq, seq);
-    this.#wakeListener();
+    this.#onWake();
   }
 
   #lose(error: unknown): void {
     if (!this.#isOpen) return;
     this.#lostCause = error instanceof Error ? error : new Error('the session was lost', { cause: error });
     this.close();
-    this.#lostListener?.(this.#lostCause);
+    this.#onLost?.(this.#lostCause);
   }
 }

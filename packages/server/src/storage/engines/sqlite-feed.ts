@@ -22,8 +22,8 @@ export class SqliteFeed implements FeedConnection {
   readonly #onClose: (feed: SqliteFeed) => void;
   readonly #timer: Timer;
   #version: number;
-  #wakeListener: () => void = () => {};
-  #lostListener: ((cause: Error) => void) | undefined;
+  #onWake: () => void = () => {};
+  #onLost: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
   #isOpen = true;
 
@@ -55,18 +55,18 @@ export class SqliteFeed implements FeedConnection {
     return { ...row, pushed: true };
   }
 
-  onWake(listener: () => void): void {
-    this.#wakeListener = listener;
+  onWake(callback: () => void): void {
+    this.#onWake = callback;
   }
 
-  onLost(listener: (cause: Error) => void): void {
-    this.#lostListener = listener;
-    if (this.#lostCause !== undefined) listener(this.#lostCause);
+  onLost(callback: (cause: Error) => void): void {
+    this.#onLost = callback;
+    if (this.#lostCause !== undefined) callback(this.#lostCause);
   }
 
   /** Reports a commit of this process. */
   wake(): void {
-    if (this.#isOpen) this.#wakeListener();
+    if (this.#isOpen) this.#onWake();
   }
 
   close(): void {
@@ -82,7 +82,7 @@ export class SqliteFeed implements FeedConnection {
       const version = this.#source.dataVersion();
       if (version === this.#version) return;
       this.#version = version;
-      this.#wakeListener();
+      this.#onWake();
     } catch (error) {
       // Another process is recovering the file; the next poll will see the result.
       if (!isBusy(error)) this.#lose(error);
@@ -94,6 +94,6 @@ export class SqliteFeed implements FeedConnection {
     this.#lostCause =
       error instanceof Error ? error : new StorageError('The log cannot be read.', { cause: error });
     this.close();
-    this.#lostListener?.(this.#lostCause);
+    this.#onLost?.(this.#lostCause);
   }
 }
