@@ -100,10 +100,20 @@ export interface LogPage {
   readonly isLast: boolean;
 }
 
+/** The end of the log. */
+export interface LogHead {
+  readonly epoch: string;
+  readonly seq: number;
+  /** Whether wake-ups arrive; without them the follower polls. */
+  readonly pushed: boolean;
+  /** When this was the end of the log, on the monotonic clock of this process; absent: when it was asked for. */
+  readonly provenAt?: number;
+}
+
 /** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
 export interface LogSession {
-  /** The heartbeat: the end of the log. `pushed`: whether wake-ups arrive; without them the follower polls. */
-  head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
+  /** The heartbeat. Rejects when the end of the log is not known. */
+  head(): Promise<LogHead>;
   /** The next rows after `seq`; at least one if it exists. */
   read(afterSeq: number): Promise<LogPage>;
   /** The change id of row `seq`; `undefined` when the log does not hold that row. */
@@ -118,6 +128,8 @@ export interface LogSession {
 
 /** Where the read plane gets its log from: a database (`storage/log.ts`), or any other source that keeps these promises. */
 export interface LogSource {
-  open(): Promise<LogSession>;
+  /** Opens a session. `from`: where the follower would continue; a source that is not a database must know it now. */
+  open(from?: Cursor): Promise<LogSession>;
+  /** The whole state now, or at the beginning of the session that was opened last. */
   loadSnapshot(): Promise<Snapshot>;
 }

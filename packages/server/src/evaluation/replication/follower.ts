@@ -129,7 +129,7 @@ export class Follower {
 
   /** Lives as long as one session does. Ends by rejecting, or because the follower was closed. */
   async #followOneSession(): Promise<void> {
-    const session = await this.#options.source.open();
+    const session = await this.#options.source.open(this.#mustReload ? undefined : this.#cursor);
     this.#session = session;
     const alarm = new Alarm();
     this.#alarm = alarm;
@@ -156,6 +156,8 @@ export class Follower {
   async #joinHistory(session: LogSession): Promise<void> {
     const cursor = this.#cursor;
     if (cursor !== undefined && !this.#mustReload && (await isInHistory(session, cursor))) return;
+    // If this fails, the next session must begin with a snapshot as well.
+    this.#mustReload = true;
     const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
     if (loaded.changeId !== '' && !(await isInHistory(session, loaded))) {
@@ -177,7 +179,7 @@ export class Follower {
     }
     if (head.seq > cursor.seq) await this.#drain(session);
     this.#alarm?.throwIfFailed();
-    this.#provenAt = askedAt;
+    this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
     return head.pushed;
   }
