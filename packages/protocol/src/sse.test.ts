@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import eventStream from '../../../conformance/fixtures/event-stream.json';
 import { createSseParser, event, frame, KEEP_ALIVE, type SseEvents } from './sse.ts';
 
 /** What a parser finds in a text. */
@@ -30,8 +31,34 @@ describe('the writer', () => {
   });
 });
 
-// The client's tests (sse-rules.test.ts) read every rule of the standard, in pieces of every size.
+/** What a parser finds in bytes that come in pieces. */
+function readPieces(pieces: readonly Uint8Array[]) {
+  const found = { frames: [] as string[], comments: 0, retries: [] as number[] };
+  const parse = createSseParser({
+    onData: (data) => found.frames.push(data),
+    onComment: () => found.comments++,
+    onRetry: (ms) => found.retries.push(ms),
+  });
+  const decoder = new TextDecoder();
+  for (const piece of pieces) parse(decoder.decode(piece, { stream: true }));
+  return found;
+}
+
 describe('the parser', () => {
+  test.each(eventStream.cases.map((one) => [one.name, one] as const))(
+    '%s, however the bytes are cut',
+    (_, { text = '', hex, events, comments = 0, retries = [] }) => {
+      const bytes = hex === undefined ? new TextEncoder().encode(text) : Uint8Array.fromHex(hex);
+      const frames = events.filter((event) => !('type' in event)).map(({ data }) => data);
+      const expected = { frames, comments, retries };
+      for (let cut = 0; cut <= bytes.length; cut++)
+        expect(readPieces([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(expected);
+      const single = [...bytes].map((byte) => Uint8Array.of(byte));
+      expect(readPieces(single)).toEqual(expected);
+      expect(readPieces(single.flatMap((byte) => [byte, new Uint8Array()]))).toEqual(expected);
+    },
+  );
+
   test('needs no other listener than the one for data', () => {
     const found: string[] = [];
     createSseParser({ onData: (data) => found.push(data) })(':\nretry: 5\ndata: 1\n\n');
