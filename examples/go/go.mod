@@ -1,0 +1,3 @@
+module example.com/halyard
+
+go 1.22
