@@ -1,3 +1,4 @@
+import type { LogSession } from '../domain/change-log.ts';
 import { ServiceError, StoreOutage } from '../domain/errors.ts';
 
 /** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
@@ -26,8 +27,8 @@ export interface Database extends Queryable {
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
   /** Runs reads in one read-only snapshot (repeatable read). Default `answer`. */
   snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T>;
-  /** Opens the follower's own session to the log. Rejects when the database is out of reach. */
-  openFeed(): Promise<FeedConnection>;
+  /** Opens the follower's own session with the change log. Rejects when the database is out of reach. */
+  openLogSession(): Promise<SqlLogSession>;
   /** Ends every connection. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -45,20 +46,12 @@ export interface WriteTransaction extends Queryable {
   wake(seq: number): Promise<void>;
 }
 
-/** The follower's session: one connection that carries the wake-ups, the heartbeat and the reads of the log. */
-export interface FeedConnection extends Queryable {
-  /**
-   * The heartbeat: reads the end of the log on this session, and rejects after two seconds. `pushed` says
-   * whether wake-ups arrive here; behind a transaction pooler or on a standby they do not, and the follower polls.
-   */
-  head(): Promise<{ readonly epoch: string; readonly seq: number; readonly pushed: boolean }>;
-  /** Called whenever the log may have grown. A hint only. At most one callback. */
-  onWake(callback: () => void): void;
-  /** Called once when the session is lost, but not by {@link close}. At most one callback. */
-  onLost(callback: (cause: Error) => void): void;
-  /** Ends the session at once. Safe to call twice. */
-  close(): void;
-}
+/**
+ * The follower's session with the change log: one connection that carries the wake-ups, the heartbeat and the SQL that
+ * reads the log. The heartbeat rejects after two seconds; `pushed` is false behind a transaction pooler or on a standby,
+ * where wake-ups do not arrive. A session that is closed by {@link close} is not lost.
+ */
+export interface SqlLogSession extends Queryable, Omit<LogSession, 'read' | 'changeIdAt'> {}
 
 /** COMMIT was sent and its answer never arrived: the transaction may or may not have committed. */
 export class CommitUncertainError extends Error {

@@ -107,8 +107,8 @@ for (const engine of ENGINES) {
       expect((await store.delivery(first))?.receipts.map(({ node }) => node)).toEqual(['a']);
       // The log has grown, as far as the table can tell, until the first change is one too many.
       const grow = (by: number) => home.database.query('UPDATE feed SET seq = seq + $1', [by]);
-      const [feed] = await home.database.query<{ seq: number }>('SELECT seq FROM feed');
-      const by = first + RECEIPT_RETENTION.changes - (feed?.seq ?? 0);
+      const [end] = await home.database.query<{ seq: number }>('SELECT seq FROM feed');
+      const by = first + RECEIPT_RETENTION.changes - (end?.seq ?? 0);
       await grow(by);
       await store.prune(now);
       expect(await store.delivery(first)).toBeUndefined();

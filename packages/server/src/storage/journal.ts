@@ -29,7 +29,7 @@ const AUDIT_COLUMNS = (
 
 /**
  * The rows that one operation adds to the change log and the audit log. They are gathered while the operation runs and
- * written at its end, because the position in the feed is locked from then until commit.
+ * written at its end, because the end of the log is locked from then until commit.
  */
 export class Journal {
   readonly #actor: Actor;
@@ -84,14 +84,14 @@ export class Journal {
     if (this.#rows.length === 0) this.#rows.push(this.#ownRow(first.entry));
     const count = this.#rows.length;
     // The lock on this one row puts all commits in one order.
-    const [feed] = await transaction.query<{ seq: number }>(
+    const [end] = await transaction.query<{ seq: number }>(
       'UPDATE feed SET seq = seq + $1 WHERE id = 1 RETURNING seq',
       [count],
     );
-    if (feed === undefined) throw new Error('the feed has no row: the schema was never migrated');
-    await this.#writeRows(transaction, feed.seq - count);
-    await transaction.wake(feed.seq);
-    return feed.seq;
+    if (end === undefined) throw new Error('the end of the log is missing: the schema was never migrated');
+    await this.#writeRows(transaction, end.seq - count);
+    await transaction.wake(end.seq);
+    return end.seq;
   }
 
   #ownRow({ projectId = '' }: NewAuditEntry): NewLogRow {

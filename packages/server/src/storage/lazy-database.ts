@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type {
   Database,
-  FeedConnection,
   OpenDatabase,
   Parameter,
   Queryable,
   ReadExtent,
+  SqlLogSession,
   WriteTransaction,
 } from './database.ts';
 import type { PostgresOptions } from './engines/postgres.ts';
@@ -51,8 +51,8 @@ export class LazyDatabase implements Database {
     return (await this.#opened()).snapshot(work, extent);
   }
 
-  async openFeed(): Promise<FeedConnection> {
-    return (await this.#opened()).openFeed();
+  async openLogSession(): Promise<SqlLogSession> {
+    return (await this.#opened()).openLogSession();
   }
 
   /** Closes it if it was opened. */

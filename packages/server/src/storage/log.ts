@@ -91,8 +91,8 @@ async function firstKept(database: Database, options: PruneOptions): Promise<num
     'SELECT min(seq) AS seq FROM change_log WHERE at >= $1',
     [options.olderThan],
   );
-  const [feed] = await database.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
-  const byCount = (feed?.seq ?? 0) - Math.max(options.keepRows, 1) + 1;
+  const [end] = await database.query<{ seq: number }>('SELECT seq FROM feed WHERE id = 1');
+  const byCount = (end?.seq ?? 0) - Math.max(options.keepRows, 1) + 1;
   return Math.min(byAge?.seq ?? byCount, byCount);
 }
 
@@ -123,13 +123,13 @@ async function readAll(reader: Queryable): Promise<Snapshot> {
 }
 
 async function readCursor(reader: Queryable): Promise<Cursor> {
-  const [feed] = await reader.query<{ epoch: string; seq: number }>(
+  const [end] = await reader.query<{ epoch: string; seq: number }>(
     'SELECT epoch, seq FROM feed WHERE id = 1',
   );
-  if (feed === undefined) {
+  if (end === undefined) {
     throw new StorageError('The database has lost the position of its log: restore it from a backup.');
   }
-  return { ...feed, changeId: (await changeIdAt(reader, feed.seq)) ?? '' };
+  return { ...end, changeId: (await changeIdAt(reader, end.seq)) ?? '' };
 }
 
 /** The log as a database keeps it: sessions and snapshots for the follower, on either engine. */
@@ -137,14 +137,14 @@ export function logSourceOf(database: Database): LogSource {
   return {
     loadSnapshot: () => loadSnapshot(database),
     open: async () => {
-      const feed = await database.openFeed();
+      const session = await database.openLogSession();
       return {
-        head: () => feed.head(),
-        read: (afterSeq) => readLogPage(feed, afterSeq),
-        changeIdAt: (seq) => changeIdAt(feed, seq),
-        onWake: (callback) => feed.onWake(callback),
-        onLost: (callback) => feed.onLost(callback),
-        close: () => feed.close(),
+        head: () => session.head(),
+        read: (afterSeq) => readLogPage(session, afterSeq),
+        changeIdAt: (seq) => changeIdAt(session, seq),
+        onWake: (callback) => session.onWake(callback),
+        onLost: (callback) => session.onLost(callback),
+        close: () => session.close(),
       };
     },
   };

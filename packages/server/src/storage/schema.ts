@@ -62,8 +62,8 @@ async function applySteps(
     const row = [index + 1, now()];
     await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
   }
-  const feed = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
-  await transaction.query(feed, [newId()]);
+  const endOfLog = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
+  await transaction.query(endOfLog, [newId()]);
   return from === SCHEMA_VERSION ? undefined : { from, to: SCHEMA_VERSION };
 }
 

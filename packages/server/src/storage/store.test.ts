@@ -124,11 +124,11 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
       }
     });
     const reader = (async () => {
-      const feed = await (await home.connect()).openFeed();
+      const session = await (await home.connect()).openLogSession();
       let seq = 0;
       for (let last = false; !last; ) {
         last = !writing;
-        for (const row of await readLog(feed, seq, 500)) {
+        for (const row of await readLog(session, seq, 500)) {
           expect(row.seq).toBe(seq + 1);
           seq = row.seq;
         }
@@ -339,7 +339,7 @@ function losing(database: Database, lost: 'request' | 'answer'): Database {
   return {
     query: (text, parameters) => database.query(text, parameters),
     snapshot: (work) => database.snapshot(work),
-    openFeed: () => database.openFeed(),
+    openLogSession: () => database.openLogSession(),
     close: () => database.close(),
     transaction: async (work) => {
       let isWrite = false;

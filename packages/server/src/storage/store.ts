@@ -86,7 +86,7 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Whether the transaction of `journal` committed. Asked under the lock on the feed, which that transaction held: once
+   * Whether the transaction of `journal` committed. Asked under the lock on the log's end, which that transaction held: once
    * this one holds it, that one has ended. Rejects with `uncertain` when the database stays out of reach.
    */
   async #isCommitted(journal: Journal, uncertain: CommitUncertainError): Promise<boolean> {

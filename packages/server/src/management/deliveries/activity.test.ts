@@ -4,7 +4,7 @@ import type { ChangeKind, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryReceipt, DeliveryStore, StreamPresence } from '../../domain/delivery.ts';
 import { Catalog } from '../../evaluation/catalog/catalog.ts';
 import { Activity } from './activity.ts';
-import { EventFeed } from './dashboard-events.ts';
+import { DashboardStreams } from './dashboard-events.ts';
 
 setDefaultTimeout(60_000);
 
@@ -222,20 +222,20 @@ describe('the events for screens', () => {
   });
 
   test('a reader with a valid session gets keep-alives while nothing happens', async () => {
-    const feed = new EventFeed({ keepAliveMs: 10 });
+    const streams = new DashboardStreams({ keepAliveMs: 10 });
     const options = { project: 'shop', stillValid: async () => true };
-    const screen = new Screen(feed.open(options, { name: 'hello', data: {} }));
+    const screen = new Screen(streams.open(options, { name: 'hello', data: {} }));
     expect(await screen.next()).toEqual(['hello', {}]);
     expect(await screen.next()).toEqual(['beat', {}]);
     expect(await screen.next()).toEqual(['beat', {}]);
-    feed.close();
+    streams.close();
   });
 
   test('a reader whose session has ended is disconnected within two keep-alives', async () => {
-    const feed = new EventFeed({ keepAliveMs: 10 });
+    const streams = new DashboardStreams({ keepAliveMs: 10 });
     const answers = [async () => true, async () => false, () => Promise.reject(new Error('away'))];
     const [kept, removed, unknown] = answers.map((stillValid) =>
-      feed.open({ project: undefined, stillValid }, { name: 'hello', data: {} }).getReader(),
+      streams.open({ project: undefined, stillValid }, { name: 'hello', data: {} }).getReader(),
     );
     for (const reader of [kept, removed, unknown]) {
       expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('event: hello\ndata: {}\n\n');
@@ -243,9 +243,9 @@ describe('the events for screens', () => {
     for (const reader of [removed, unknown]) {
       for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read());
     }
-    expect(feed.size).toBe(1);
+    expect(streams.size).toBe(1);
     expect(new TextDecoder().decode((await kept?.read())?.value)).toBe('event: beat\ndata: {}\n\n');
-    feed.close();
+    streams.close();
   });
 });
 

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
-import { changeEvent, deliveryEvent, EventFeed, helloEvent, Names } from './dashboard-events.ts';
+import { changeEvent, DashboardStreams, deliveryEvent, helloEvent, Names } from './dashboard-events.ts';
 import { Presence, PresenceBoard } from './presence.ts';
 import { DeliveryBoard, ReceiptWriter } from './receipts.ts';
 
@@ -42,7 +42,7 @@ export interface EventsRequest {
 export class Activity implements DeliveryReader {
   readonly #parts: ActivityParts;
   readonly #names = new Names();
-  readonly #feed = new EventFeed();
+  readonly #streams = new DashboardStreams();
   readonly #receipts: ReceiptWriter;
   readonly #deliveries: DeliveryBoard;
   readonly #presence: Presence;
@@ -71,7 +71,7 @@ export class Activity implements DeliveryReader {
 
   /** How many dashboards watch. */
   get watchers(): number {
-    return this.#feed.size;
+    return this.#streams.size;
   }
 
   /** The node follows the log, and has applied it up to `seq`. */
@@ -84,15 +84,15 @@ export class Activity implements DeliveryReader {
   /** The node has lost the log: all dashboards are disconnected, so that they do not show outdated data. */
   lost(): void {
     this.#isLive = false;
-    this.#feed.endAll();
+    this.#streams.endAll();
   }
 
   /** The node has applied a row of the log; its frames are on their way. */
   applied(row: LogRow): void {
     this.#seq = row.seq;
     this.#names.learn(row);
-    if (this.#feed.size > 0) {
-      this.#feed.publish(changeEvent(row, this.#names.place(row.projectId, row.environmentId)));
+    if (this.#streams.size > 0) {
+      this.#streams.publish(changeEvent(row, this.#names.place(row.projectId, row.environmentId)));
       if (row.kind === 'flags.changed') this.#deliveries.expect(row.seq, row.environmentId ?? '');
     }
     this.#names.forget(row);
@@ -102,7 +102,7 @@ export class Activity implements DeliveryReader {
   progressed(progress: DeliveryProgress): void {
     const { seq, environmentId, streams, seen, slowestMs, isSettled } = progress;
     const count = { seq, node: this.#parts.node, environmentId, streams, seen, slowestMs };
-    if (this.#feed.size > 0) this.#deliveries.note(count);
+    if (this.#streams.size > 0) this.#deliveries.note(count);
     if (isSettled) this.#receipts.add({ ...count, at: Date.now() });
   }
 
@@ -120,7 +120,7 @@ export class Activity implements DeliveryReader {
       throw new ServiceError('project_not_found', message);
     }
     this.#presenceBoard.resend();
-    return this.#feed.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));
+    return this.#streams.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));
   }
 
   /** The stored delivery, including what this node has counted so far. */
@@ -145,7 +145,7 @@ export class Activity implements DeliveryReader {
   async close(): Promise<void> {
     this.#isLive = false;
     clearInterval(this.#timer);
-    this.#feed.close();
+    this.#streams.close();
     this.#deliveries.clear();
     await this.#ticking;
     await this.#receipts.close();
@@ -163,10 +163,10 @@ export class Activity implements DeliveryReader {
   async #tick(): Promise<void> {
     try {
       await this.#report();
-      if (this.#feed.size === 0) return;
+      if (this.#streams.size === 0) return;
       const presence = await this.#presence.read();
       this.#hasPeers = presence.some(({ node }) => node !== this.#parts.node);
-      for (const event of this.#presenceBoard.update(presence)) this.#feed.publish(event);
+      for (const event of this.#presenceBoard.update(presence)) this.#streams.publish(event);
     } catch {
       // The follower reports that the database is unreachable; the next tick tries again.
     }
@@ -180,7 +180,7 @@ export class Activity implements DeliveryReader {
   #publishDelivery(seq: number, environmentId: string, totals: DeliveryTotals): void {
     const place = this.#names.placeOf(environmentId);
     // The environment may have been deleted since.
-    if (place.project !== undefined) this.#feed.publish(deliveryEvent(seq, place, totals));
+    if (place.project !== undefined) this.#streams.publish(deliveryEvent(seq, place, totals));
   }
 }
 

@@ -43,7 +43,7 @@ class EventReader extends EventStream {
 }
 
 /** Sends events to all open dashboards. Without any it costs nothing: events are not even built. */
-export class EventFeed {
+export class DashboardStreams {
   readonly #readers = new Set<EventReader>();
   readonly #timer: Timer;
 

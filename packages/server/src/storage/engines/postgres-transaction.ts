@@ -9,8 +9,10 @@ import {
 } from '../database.ts';
 import { isDestroyed, runQuery, runScript, type TimeLimits } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
-import { FEED_CHANNEL } from './postgres-feed.ts';
 import { Turnstile } from './turnstile.ts';
+
+/** The channel on which commits wake the followers. */
+export const WAKE_CHANNEL = 'halyard_feed';
 
 /** How long a transaction may take to begin: a connection that went silent while it was idle is found out here. */
 const BEGIN_TIMEOUT_MS = 5_000;
@@ -35,7 +37,7 @@ const MIGRATION_LOCK = 0x48414c59;
 
 /**
  * Settings hold for this transaction only, so that a pooler may reuse the session afterwards. The limits
- * keep a frozen node from holding the feed's lock; a commit is acknowledged when it is on disk (and on the standby,
+ * keep a frozen node from holding the end of the log; a commit is acknowledged when it is on disk (and on the standby,
  * where there is a synchronous one).
  */
 const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
@@ -66,7 +68,7 @@ export async function runWrite<T>(
   const transaction: WriteTransaction = {
     query: (text, parameters) => open.query(text, parameters),
     wake: async (seq) => {
-      await open.query(`SELECT pg_notify('${FEED_CHANNEL}', $1)`, [String(seq)]);
+      await open.query(`SELECT pg_notify('${WAKE_CHANNEL}', $1)`, [String(seq)]);
     },
     lockForMigration: async () => {
       open.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };

@@ -2,24 +2,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import {
-  type FeedConnection,
   type OpenDatabase,
   type Parameter,
   type Queryable,
   type ReadExtent,
   ReadOnlyDatabaseError,
+  type SqlLogSession,
   type WriteTransaction,
 } from '../database.ts';
-import { checkServerVersion, clientConfig, isDestroyed, runQuery } from './postgres-client.ts';
-import { isBusy, isReadOnly, isTransient, toOutage, toStorageError } from './postgres-errors.ts';
-import { openPostgresFeed, type PostgresFeed } from './postgres-feed.ts';
-import { runRead, runWrite } from './postgres-transaction.ts';
+import {
+  checkServerVersion,
+  clientConfig,
+  destroy,
+  isDestroyed,
+  runQuery,
+  type TimeLimits,
+} from './postgres-client.ts';
+import { isBusy, isReadOnly, isRefusal, isTransient, toOutage, toStorageError } from './postgres-errors.ts';
+import { runRead, runWrite, WAKE_CHANNEL } from './postgres-transaction.ts';
+import { Turnstile } from './turnstile.ts';
 
 /** Which server to use, and how much of it. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=…`; `sslmode` as libpq understands it. */
   readonly url: string;
-  /** Connections for reads and writes at most, beside one for each feed. Default 5. */
+  /** Connections for reads and writes at most, beside one for each log session. Default 5. */
   readonly poolSize?: number;
 }
 
@@ -31,6 +38,18 @@ const QUERY_TIMEOUT_MS = 8_000;
 
 /** How long {@link OpenDatabase.close} waits for the server's confirmation. */
 const CLOSE_TIMEOUT_MS = 2_000;
+
+/** How long connecting and the heartbeat may take: a silent session is found dead within this time. */
+const SESSION_TIMEOUT_MS = 2_000;
+
+/** How long a read of the log may take, of which one row can have 32 MB, as long as its bytes keep coming. */
+const READ_LIMITS: TimeLimits = { timeoutMs: 60_000, silenceMs: SESSION_TIMEOUT_MS };
+
+const HEARTBEAT_LIMITS: TimeLimits = { timeoutMs: SESSION_TIMEOUT_MS };
+
+const HEAD = `SELECT epoch, seq,
+    EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${WAKE_CHANNEL}') AS "isListening"
+  FROM feed WHERE id = 1`;
 
 /**
  * Prepares the shared engine. The server may be down: connections open on demand, and each rejects
@@ -44,7 +63,7 @@ class PostgresDatabase implements OpenDatabase {
   readonly engine = 'postgres';
   readonly #url: string;
   readonly #pool: pg.Pool;
-  readonly #feeds = new Set<PostgresFeed>();
+  readonly #sessions = new Set<PostgresLogSession>();
   #isClosed = false;
 
   constructor({ url, poolSize = 5 }: PostgresOptions) {
@@ -84,19 +103,19 @@ class PostgresDatabase implements OpenDatabase {
     return this.#use((client) => runRead(client, extent, work));
   }
 
-  async openFeed(): Promise<FeedConnection> {
+  async openLogSession(): Promise<SqlLogSession> {
     if (this.#isClosed) throw new StorageError('The database is closed.');
-    const feed = await openPostgresFeed(this.#url, (ended) => this.#feeds.delete(ended));
-    this.#feeds.add(feed);
-    // Closed while the feed was being opened.
-    if (this.#isClosed) feed.close();
-    return feed;
+    const session = await openPostgresSession(this.#url, (ended) => this.#sessions.delete(ended));
+    this.#sessions.add(session);
+    // Closed while the session was being opened.
+    if (this.#isClosed) session.close();
+    return session;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const feed of [...this.#feeds]) feed.close();
+    for (const session of [...this.#sessions]) session.close();
     // An unreachable server never confirms.
     await Promise.race([this.#pool.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
@@ -127,4 +146,123 @@ function readOnly(cause: unknown): ReadOnlyDatabaseError {
   return new ReadOnlyDatabaseError(`this PostgreSQL is read-only, like a standby: ${words}`, {
     cause,
   });
+}
+
+/** Opens a follower's session. Rejects when the server is out of reach or too old. */
+async function openPostgresSession(
+  url: string,
+  onClose: (session: PostgresLogSession) => void,
+): Promise<PostgresLogSession> {
+  const client = new pg.Client({ ...clientConfig(url), connectionTimeoutMillis: SESSION_TIMEOUT_MS });
+  const session = new PostgresLogSession(client, onClose);
+  try {
+    await client.connect();
+    await checkServerVersion(client);
+    await session.listen();
+    return session;
+  } catch (error) {
+    session.close();
+    throw toStorageError(error);
+  }
+}
+
+/**
+ * The follower's session on PostgreSQL: a separate connection, so that the heartbeat proves the same session that
+ * wake-ups arrive on. Any failure ends it at once; it never tries to heal itself.
+ */
+class PostgresLogSession implements SqlLogSession {
+  readonly #client: pg.Client;
+  readonly #onClose: (session: PostgresLogSession) => void;
+  readonly #turnstile = new Turnstile();
+  #onWake: () => void = () => {};
+  #onLost: ((cause: Error) => void) | undefined;
+  #lostCause: Error | undefined;
+  #isOpen = true;
+  /** The newest `seq` in a notification, and in the last heartbeat. */
+  #heardSeq = 0;
+  #seenSeq = 0;
+
+  /** Takes over a client that is not connected yet. `onClose` is called once when the session has ended. */
+  constructor(client: pg.Client, onClose: (session: PostgresLogSession) => void) {
+    this.#client = client;
+    this.#onClose = onClose;
+    client.on('error', (error) => this.#lose(error));
+    client.on('end', () => this.#lose(new Error('the server closed the connection')));
+    client.on('notification', ({ payload }) => this.#hear(Number(payload)));
+  }
+
+  /** Subscribes to wake-ups. A standby refuses that; the session works without them. */
+  async listen(): Promise<void> {
+    try {
+      await this.#run(HEARTBEAT_LIMITS, `LISTEN ${WAKE_CHANNEL}`);
+    } catch (error) {
+      // Refused, for example on a standby: head() reports `pushed: false`, and the follower polls.
+      if (!isRefusal(error)) throw error;
+    }
+  }
+
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return this.#runOrLose<Row>(READ_LIMITS, text, parameters);
+  }
+
+  async head(): Promise<{ epoch: string; seq: number; pushed: boolean }> {
+    const [row] = await this.#runOrLose<{ epoch: string; seq: number; isListening: boolean }>(
+      HEARTBEAT_LIMITS,
+      HEAD,
+    );
+    if (row === undefined) throw new StorageError('The database has lost the position of its log.');
+    const { epoch, seq, isListening } = row;
+    // A pooler may keep our channel on a session that it does not connect us to: what the last heartbeat saw must
+    // have been announced by now.
+    const isDeaf = this.#seenSeq > this.#heardSeq;
+    if (this.#seenSeq === 0) this.#heardSeq = Math.max(this.#heardSeq, seq);
+    this.#seenSeq = seq;
+    return { epoch, seq, pushed: isListening && !isDeaf };
+  }
+
+  onWake(callback: () => void): void {
+    this.#onWake = callback;
+  }
+
+  onLost(callback: (cause: Error) => void): void {
+    this.#onLost = callback;
+    if (this.#lostCause !== undefined) callback(this.#lostCause);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    destroy(this.#client);
+    this.#onClose(this);
+  }
+
+  async #runOrLose<Row>(limits: TimeLimits, text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    try {
+      return await this.#run<Row>(limits, text, parameters);
+    } catch (error) {
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  #run<Row>(limits: TimeLimits, text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return this.#turnstile.pass(async () => {
+      if (!this.#isOpen) throw this.#lostCause ?? new StorageError('The session to the log has ended.');
+      const query = { text, ...limits, ...(parameters === undefined ? {} : { parameters }) };
+      return runQuery<Row>(this.#client, query);
+    });
+  }
+
+  #hear(seq: number): void {
+    if (!this.#isOpen) return;
+    this.#heardSeq = Math.max(this.#heardSeq, seq);
+    this.#onWake();
+  }
+
+  #lose(error: unknown): void {
+    if (!this.#isOpen) return;
+    this.#lostCause = error instanceof Error ? error : new Error('the session was lost', { cause: error });
+    this.close();
+    this.#onLost?.(this.#lostCause);
+  }
 }

@@ -118,11 +118,11 @@ describe('an SQLite database in use', () => {
     await migrate(database);
     const store = new SqlStore(database);
     const { environment } = await seed(store);
-    const feed = await database.openFeed();
-    const woken = new Promise<void>((resolve) => feed.onWake(resolve));
+    const session = await database.openLogSession();
+    const woken = new Promise<void>((resolve) => session.onWake(resolve));
     await store.commit(ADA, changing(environment, ['checkout', ON]));
-    await within('the feed is woken', woken);
-    expect((await feed.head()).seq).toBe(3);
+    await within('the session is woken', woken);
+    expect((await session.head()).seq).toBe(3);
     expect((await loadSnapshot(database)).states.length).toBe(1);
     await database.close();
   });
@@ -219,22 +219,22 @@ describe('an SQLite database in use', () => {
     expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'query']);
   });
 
-  test('when the file is replaced, writes are refused and the feed is lost', async () => {
+  test('when the file is replaced, writes are refused and the session is lost', async () => {
     await using home = await openFile();
-    const feed = await home.database.openFeed();
-    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    const session = await home.database.openLogSession();
+    const lost = new Promise<Error>((resolve) => session.onLost(resolve));
     renameSync(home.path, home.folder.file('moved.db'));
     const write = home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     await expect(write).rejects.toThrow(/removed or replaced.*restart/);
-    await expect(feed.head()).rejects.toThrow(StorageError);
-    expect((await within('the feed is lost', lost)).message).toContain('removed or replaced');
-    await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
+    await expect(session.head()).rejects.toThrow(StorageError);
+    expect((await within('the session is lost', lost)).message).toContain('removed or replaced');
+    await expect(home.database.openLogSession()).rejects.toThrow('removed or replaced');
   });
 
   test('other programs find the file locked while it is in use, so that they leave its log alone', async () => {
     await using home = await openFile();
     const answers = [await takeForItself(home.path)];
-    await home.database.openFeed();
+    await home.database.openLogSession();
     answers.push(await takeForItself(home.path));
     await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     answers.push(await takeForItself(home.path));
@@ -254,17 +254,17 @@ describe('an SQLite database in use', () => {
   test.each([
     ['removed', (path: string) => rmSync(path)],
     ['replaced', (path: string) => renameSync(path, `${path}.old`) ?? writeFileSync(path, '')],
-  ])('when the write-ahead log is %s, writes are refused and the feed is lost', async (_, strike) => {
+  ])('when the write-ahead log is %s, writes are refused and the session is lost', async (_, strike) => {
     await using home = await openFile();
-    const feed = await home.database.openFeed();
-    const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
+    const session = await home.database.openLogSession();
+    const lost = new Promise<Error>((resolve) => session.onLost(resolve));
     await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     strike(`${home.path}-wal`);
     const write = home.store.commit(ADA, changing(home.environment, ['checkout', OFF]));
     await expect(write).rejects.toThrow(/halyard\.db-wal was removed or replaced.*restart/);
-    await expect(feed.head()).rejects.toThrow(StorageError);
-    expect((await within('the feed is lost', lost)).message).toContain('removed or replaced');
-    await expect(home.database.openFeed()).rejects.toThrow('removed or replaced');
+    await expect(session.head()).rejects.toThrow(StorageError);
+    expect((await within('the session is lost', lost)).message).toContain('removed or replaced');
+    await expect(home.database.openLogSession()).rejects.toThrow('removed or replaced');
   });
 
   test('a write during which the write-ahead log is removed is not acknowledged', async () => {
@@ -287,9 +287,9 @@ describe('an SQLite database in use', () => {
     try {
       await expect(loadSnapshot(damaged)).rejects.toBeInstanceOf(StorageError);
       await expect(loadSnapshot(damaged)).rejects.toThrow(/^The database file halyard.db is damaged.*backup/);
-      const feed = await damaged.openFeed();
-      const lost = new Promise<Error>((resolve) => feed.onLost(resolve));
-      await expect(readLog(feed, 0, 10)).rejects.toBeInstanceOf(StorageError);
+      const session = await damaged.openLogSession();
+      const lost = new Promise<Error>((resolve) => session.onLost(resolve));
+      await expect(readLog(session, 0, 10)).rejects.toBeInstanceOf(StorageError);
       expect((await lost).message).toContain('is damaged');
     } finally {
       await damaged.close();

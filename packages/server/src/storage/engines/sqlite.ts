@@ -1,14 +1,13 @@
 import { StorageError } from '../../domain/errors.ts';
 import {
   checkTexts,
-  type FeedConnection,
   type OpenDatabase,
   type Parameter,
   type Queryable,
+  type SqlLogSession,
   type WriteTransaction,
 } from '../database.ts';
-import { retryWhileBusy, SqliteConnection, waitWhileBusy } from './sqlite-connection.ts';
-import { SqliteFeed, type SqliteFeedSource } from './sqlite-feed.ts';
+import { isBusy, retryWhileBusy, SqliteConnection, waitWhileBusy } from './sqlite-connection.ts';
 import {
   checkIdentities,
   type FileIdentities,
@@ -25,7 +24,10 @@ export interface SqliteOptions {
 }
 
 /** How long a read of the log waits for another process; the heartbeat must have its answer within two seconds. */
-const FEED_PATIENCE_MS = 1_500;
+const LOG_PATIENCE_MS = 1_500;
+
+/** How often the file is checked for commits of other processes. A check costs 2 microseconds. */
+const POLL_MS = 20;
 
 /**
  * Opens the embedded engine. An acknowledged commit is on the disk (WAL, `synchronous=FULL`, checked at every open).
@@ -45,7 +47,7 @@ class SqliteDatabase implements OpenDatabase {
   readonly #connection: SqliteConnection;
   readonly #identities: FileIdentities;
   readonly #turnstile = new Turnstile();
-  readonly #feeds = new Set<SqliteFeed>();
+  readonly #sessions = new Set<SqliteLogSession>();
   #isClosed = false;
 
   constructor(path: string, connection: SqliteConnection) {
@@ -76,7 +78,7 @@ class SqliteDatabase implements OpenDatabase {
       checkIdentities(this.#identities);
       return written;
     });
-    if (wakes) for (const feed of this.#feeds) feed.wake();
+    if (wakes) for (const session of this.#sessions) session.wake();
     return result;
   }
 
@@ -90,20 +92,22 @@ class SqliteDatabase implements OpenDatabase {
     );
   }
 
-  async openFeed(): Promise<FeedConnection> {
+  async openLogSession(): Promise<SqlLogSession> {
     if (this.#isClosed) throw new StorageError('The database is closed.');
     checkIdentities(this.#identities);
-    const feed = new SqliteFeed(await this.#openFeedSource(), (ended) => this.#feeds.delete(ended));
-    this.#feeds.add(feed);
-    // Closed while the feed was being opened.
-    if (this.#isClosed) feed.close();
-    return feed;
+    const session = new SqliteLogSession(await this.#openLogReader(), (ended) =>
+      this.#sessions.delete(ended),
+    );
+    this.#sessions.add(session);
+    // Closed while the session was being opened.
+    if (this.#isClosed) session.close();
+    return session;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const feed of [...this.#feeds]) feed.close();
+    for (const session of [...this.#sessions]) session.close();
     await this.#turnstile.pass(async () => this.#connection.close());
   }
 
@@ -154,7 +158,7 @@ class SqliteDatabase implements OpenDatabase {
     }
   }
 
-  async #openFeedSource(): Promise<SqliteFeedSource> {
+  async #openLogReader(): Promise<LogReader> {
     if (this.#path === IN_MEMORY) {
       // The data lives in the one connection, and all its commits are our own.
       return {
@@ -168,7 +172,7 @@ class SqliteDatabase implements OpenDatabase {
     return {
       query: async (text, parameters) => {
         checkIdentities(this.#identities);
-        return retryWhileBusy(() => connection.run(text, parameters), FEED_PATIENCE_MS);
+        return retryWhileBusy(() => connection.run(text, parameters), LOG_PATIENCE_MS);
       },
       dataVersion: () =>
         connection.run<{ data_version: number }>('PRAGMA data_version')[0]?.data_version ?? 0,
@@ -181,4 +185,97 @@ class SqliteDatabase implements OpenDatabase {
 function refuseAfter(failure: unknown): void {
   if (failure === undefined) return;
   throw new Error('the transaction was rolled back: a statement in it had failed', { cause: failure });
+}
+
+/** The connection a {@link SqliteLogSession} reads through. */
+interface LogReader extends Queryable {
+  /** A number that changes when another connection has committed. Throws when the file cannot be read. */
+  dataVersion(): number;
+  /** Ends what was opened for this session. */
+  close(): void;
+}
+
+/**
+ * The follower's session on SQLite. Commits of this process wake it through {@link SqliteLogSession.wake}, those of other
+ * processes through a poll of the file's data version.
+ */
+class SqliteLogSession implements SqlLogSession {
+  readonly #source: LogReader;
+  readonly #onClose: (session: SqliteLogSession) => void;
+  readonly #timer: Timer;
+  #version: number;
+  #onWake: () => void = () => {};
+  #onLost: ((cause: Error) => void) | undefined;
+  #lostCause: Error | undefined;
+  #isOpen = true;
+
+  /** `onClose` is called once when the session has ended for any reason. */
+  constructor(source: LogReader, onClose: (session: SqliteLogSession) => void) {
+    this.#source = source;
+    this.#onClose = onClose;
+    this.#version = source.dataVersion();
+    this.#timer = setInterval(() => this.#poll(), POLL_MS);
+    this.#timer.unref();
+  }
+
+  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    if (!this.#isOpen) throw new StorageError('The session to the log has ended.');
+    try {
+      return await this.#source.query<Row>(text, parameters);
+    } catch (error) {
+      // A failed read means a damaged or lost file: streams can no longer be promised every change.
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  async head(): Promise<{ epoch: string; seq: number; pushed: boolean }> {
+    const [row] = await this.query<{ epoch: string; seq: number }>(
+      'SELECT epoch, seq FROM feed WHERE id = 1',
+    );
+    if (row === undefined) throw new StorageError('The database has lost the position of its log.');
+    return { ...row, pushed: true };
+  }
+
+  onWake(callback: () => void): void {
+    this.#onWake = callback;
+  }
+
+  onLost(callback: (cause: Error) => void): void {
+    this.#onLost = callback;
+    if (this.#lostCause !== undefined) callback(this.#lostCause);
+  }
+
+  /** Reports a commit of this process. */
+  wake(): void {
+    if (this.#isOpen) this.#onWake();
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    clearInterval(this.#timer);
+    this.#onClose(this);
+    this.#source.close();
+  }
+
+  #poll(): void {
+    try {
+      const version = this.#source.dataVersion();
+      if (version === this.#version) return;
+      this.#version = version;
+      this.#onWake();
+    } catch (error) {
+      // Another process is recovering the file; the next poll will see the result.
+      if (!isBusy(error)) this.#lose(error);
+    }
+  }
+
+  #lose(error: unknown): void {
+    if (!this.#isOpen) return;
+    this.#lostCause =
+      error instanceof Error ? error : new StorageError('The log cannot be read.', { cause: error });
+    this.close();
+    this.#onLost?.(this.#lostCause);
+  }
 }

@@ -9,33 +9,33 @@ setDefaultTimeout(60_000);
 const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 
-describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
+describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
   test('a commit of this node wakes it, and what it was woken for can be read', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
-    const feed = await home.database.openFeed();
-    const woken = nextWake(feed);
+    const session = await home.database.openLogSession();
+    const woken = nextWake(session);
     const { seq } = await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     await woken;
-    expect(await feed.head()).toMatchObject({ seq, pushed: true });
-    expect((await readLog(feed, 2, 10)).map((row) => row.seq)).toEqual([3]);
+    expect(await session.head()).toMatchObject({ seq, pushed: true });
+    expect((await readLog(session, 2, 10)).map((row) => row.seq)).toEqual([3]);
   });
 
   test('a commit of another node wakes it', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
-    const feed = await home.database.openFeed();
-    const woken = nextWake(feed);
+    const session = await home.database.openLogSession();
+    const woken = nextWake(session);
     await new SqlStore(await home.connect()).commit(ADA, changing(environment, ['checkout', ON]));
     await woken;
-    expect((await feed.head()).seq).toBe(3);
+    expect((await session.head()).seq).toBe(3);
   });
 
-  test('every feed of a node is woken', async () => {
+  test('wakes every session of a node', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
-    const feeds = await Promise.all([home.database.openFeed(), home.database.openFeed()]);
-    const woken = Promise.all(feeds.map(nextWake));
+    const sessions = await Promise.all([home.database.openLogSession(), home.database.openLogSession()]);
+    const woken = Promise.all(sessions.map(nextWake));
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     await woken;
   });
@@ -43,70 +43,70 @@ describe.each(ENGINES)('the feed on $name', (engine: TestEngine) => {
   test('an uncommitted write is not seen and wakes no follower', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
-    const feed = await home.database.openFeed();
+    const session = await home.database.openLogSession();
     let wakes = 0;
-    feed.onWake(() => {
+    session.onWake(() => {
       wakes += 1;
     });
     const attempt = home.store.commit(ADA, async (transaction) => {
       await transaction.changeStates(environment, [['checkout', ON]]);
-      expect((await feed.head()).seq).toBe(2);
+      expect((await session.head()).seq).toBe(2);
       throw new Error('on purpose');
     });
     await expect(attempt).rejects.toThrow('on purpose');
-    expect((await feed.head()).seq).toBe(2);
+    expect((await session.head()).seq).toBe(2);
     expect(wakes).toBe(0);
     await home.store.commit(ADA, changing(environment, ['checkout', OFF]));
-    expect((await feed.head()).seq).toBe(3);
+    expect((await session.head()).seq).toBe(3);
   });
 
   test('the head has the epoch of the snapshot', async () => {
     await using home = await openTestStore(engine);
-    const feed = await home.database.openFeed();
+    const session = await home.database.openLogSession();
     const [row] = await home.database.query<{ epoch: string }>('SELECT epoch FROM feed');
-    expect(await feed.head()).toEqual({ epoch: row?.epoch ?? '', seq: 0, pushed: true });
+    expect(await session.head()).toEqual({ epoch: row?.epoch ?? '', seq: 0, pushed: true });
   });
 
-  test('a closed feed is silent, refuses queries and closes twice; its end is not a loss', async () => {
+  test('a closed session is silent, refuses queries and closes twice; its end is not a loss', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
-    const feed = await home.database.openFeed();
+    const session = await home.database.openLogSession();
     const heard: string[] = [];
-    feed.onWake(() => heard.push('wake'));
-    feed.onLost(() => heard.push('lost'));
-    feed.close();
-    feed.close();
-    await expect(feed.head()).rejects.toThrow('has ended');
-    const other = await home.database.openFeed();
+    session.onWake(() => heard.push('wake'));
+    session.onLost(() => heard.push('lost'));
+    session.close();
+    session.close();
+    await expect(session.head()).rejects.toThrow('has ended');
+    const other = await home.database.openLogSession();
     const woken = nextWake(other);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
     await woken;
     expect(heard).toEqual([]);
   });
 
-  test('closing the database ends its feeds and refuses what comes after, twice alike', async () => {
+  test('closing the database ends its sessions and refuses what comes after, twice alike', async () => {
     await using home = await openTestStore(engine);
-    const feed = await home.database.openFeed();
+    const session = await home.database.openLogSession();
     await home.database.close();
     await home.database.close();
-    await expect(feed.head()).rejects.toThrow();
-    await expect(home.database.openFeed()).rejects.toThrow('closed');
+    await expect(session.head()).rejects.toThrow();
+    await expect(home.database.openLogSession()).rejects.toThrow('closed');
     await expect(home.database.query('SELECT 1')).rejects.toThrow();
   });
 
   test('a failing read is a loss, reported once, also to a late callback', async () => {
     await using home = await openTestStore(engine);
-    const feed = await home.database.openFeed();
+    const session = await home.database.openLogSession();
     const causes: Error[] = [];
-    feed.onLost((cause) => causes.push(cause));
-    await expect(feed.query('SELECT * FROM no_such_table')).rejects.toThrow('no_such_table');
-    await expect(feed.head()).rejects.toThrow();
+    session.onLost((cause) => causes.push(cause));
+    await expect(session.query('SELECT * FROM no_such_table')).rejects.toThrow('no_such_table');
+    await expect(session.head()).rejects.toThrow();
     expect(causes.map((cause) => cause.message)).toEqual([expect.stringContaining('no_such_table')]);
-    feed.onLost((cause) => causes.push(cause));
+    session.onLost((cause) => causes.push(cause));
     expect(causes[1]).toBe(causes[0] ?? new Error('none'));
   });
 });
 
-function nextWake(feed: { onWake(callback: () => void): void }): Promise<void> {
-  return within('the feed is woken', new Promise((resolve) => feed.onWake(resolve)));
+function nextWake(session: { onWake(callback: () => void): void }): Promise<void> {
+  return within('the session is woken', new Promise((resolve) => session.onWake(resolve)));
 }
