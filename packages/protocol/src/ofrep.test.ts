@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import evaluation from '../../../conformance/fixtures/evaluation.json';
 import { type FlagMap, parseFlagState } from './flag-state.ts';
-import { evaluateOfrep, evaluateOfrepBulk, parseOfrepRequest } from './ofrep.ts';
+import {
+  evaluateOfrep,
+  evaluateOfrepBulk,
+  flagConfigRevision,
+  ofrepEvent,
+  ofrepOpening,
+  parseOfrepRequest,
+} from './ofrep.ts';
 
 describe('evaluateOfrep', () => {
   test.each(evaluation.cases)('$name', ({ flagKey, state, targetingKey, expected }) => {
@@ -65,5 +72,33 @@ describe('parseOfrepRequest', () => {
     ['{"context":{"targetingKey":{}}}', 'INVALID_CONTEXT'],
   ] as const)('%s', (text, errorCode) => {
     expect(parseOfrepRequest(text)).toEqual({ ok: false, errorCode, errorDetails: expect.any(String) });
+  });
+});
+
+describe('event streams', () => {
+  const EVENT = 'id: 7\ndata: {"type":"refetchEvaluation","etag":"\\"7\\""}\n\n';
+
+  test('an event names its revision, and the tag to read the flags with', () => {
+    expect(ofrepEvent(7)).toBe(EVENT);
+  });
+
+  test('a stream begins with the event of its revision, except for a reader that had it last', () => {
+    for (const last of [null, '', '6', '8', '07', 'x'])
+      expect(ofrepOpening(7, last, 1500)).toBe(`retry: 1500\n${EVENT}`);
+    expect(ofrepOpening(7, '7', 1500)).toBe('retry: 1500\nid: 7\n\n');
+  });
+
+  test.each([
+    ['"7"', 7],
+    ['"0"', 0],
+    ['7', undefined],
+    ['"7', undefined],
+    ['"-7"', undefined],
+    ['"7.5"', undefined],
+    [`"${'9'.repeat(16)}"`, undefined],
+    ['', undefined],
+    [null, undefined],
+  ] as const)('the tag %p names the revision %p', (tag, revision) => {
+    expect(flagConfigRevision(tag)).toBe(revision as number);
   });
 });

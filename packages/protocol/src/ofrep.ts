@@ -3,6 +3,7 @@ import { defined } from './defined.ts';
 import { evaluate } from './evaluate.ts';
 import { type FlagMap, type FlagState, isRecord } from './flag-state.ts';
 import type { Json } from './json.ts';
+import { frame } from './sse.ts';
 
 /** Greatest size of an OFREP request's body, in bytes. */
 export const MAX_OFREP_BYTES = 256 * 1024;
@@ -155,4 +156,28 @@ export function parseOfrepRequest(text: string): OfrepRequest {
 
 function refusal(errorCode: OfrepErrorCode, errorDetails: string): OfrepRequest {
   return { ok: false, errorCode, errorDetails };
+}
+
+/**
+ * The event for a change: its reader reads the flags again, and passes the tag on as `flagConfigEtag`. The id is the
+ * environment's revision, on every node.
+ */
+export function ofrepEvent(revision: number): string {
+  const data = { type: 'refetchEvaluation', etag: `"${revision}"` };
+  return `id: ${revision}\n${frame(JSON.stringify(data))}`;
+}
+
+/**
+ * The beginning of an event stream at a revision: the reconnection time in milliseconds, and the event of this revision.
+ * A reader whose last event was this one gets only the id, which is no event.
+ */
+export function ofrepOpening(revision: number, lastEventId: string | null, retryMs: number): string {
+  const start = lastEventId === String(revision) ? `id: ${revision}\n\n` : ofrepEvent(revision);
+  return `retry: ${retryMs}\n${start}`;
+}
+
+/** The revision in a query's `flagConfigEtag`; `undefined` where it is not one of ours. */
+export function flagConfigRevision(flagConfigEtag: string | null): number | undefined {
+  const [, digits] = /^"(\d{1,15})"$/.exec(flagConfigEtag ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }

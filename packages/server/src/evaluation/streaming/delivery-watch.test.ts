@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { EventStream } from '../../http/event-stream.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
-import { DeliveryWatch } from './delivery-watch.ts';
+import { DeliveryWatch, type StreamForm } from './delivery-watch.ts';
 import { Hub } from './hub.ts';
 
 const closers: (() => void)[] = [];
@@ -13,12 +13,23 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
+class FormedStream extends EventStream {
+  readonly form: StreamForm;
+
+  constructor(form: StreamForm) {
+    super({ maxQueuedBytes: 2 ** 30 });
+    this.form = form;
+  }
+}
+
 /** A stream whose reader takes a chunk only when asked to. */
 class Reader {
-  readonly stream = new EventStream({ maxQueuedBytes: 2 ** 30 });
-  readonly #reader = this.stream.open(new Uint8Array(0), () => {}).getReader();
+  readonly stream: FormedStream;
+  readonly #reader: { read(): Promise<unknown>; cancel(): Promise<void> };
 
-  constructor() {
+  constructor(form: StreamForm) {
+    this.stream = new FormedStream(form);
+    this.#reader = this.stream.open(new Uint8Array(0), () => {}).getReader();
     // The empty first chunk.
     void this.#reader.read();
   }
@@ -46,16 +57,20 @@ function setUp(count: number) {
     now: () => clock.now,
     elapsed: () => clock.elapsed,
   });
-  const readers = Array.from({ length: count }, () => new Reader());
+  // Both forms, in turn.
+  const readers: Reader[] = [];
+  const join = () => readers.push(new Reader(readers.length % 2 === 0 ? 'map' : 'event'));
+  for (let n = 0; n < count; n++) join();
   let seq = 0;
-  /** Sends a frame of so many bytes, committed now, to the open streams. */
+  /** Sends a map of so many bytes or an event, committed now, to the open streams. */
   const send = (bytes = 100) => {
     const open = readers.filter(({ isOpen }) => isOpen).map(({ stream }) => stream);
-    for (const stream of open) stream.send(new Uint8Array(bytes));
-    watch.sent(bytes, open, { seq: ++seq, at: clock.now });
+    const frames = { map: new Uint8Array(bytes), event: new Uint8Array(60) };
+    for (const stream of open) stream.send(frames[stream.form]);
+    watch.sent(frames, open, { seq: ++seq, at: clock.now });
   };
   const last = (of: number) => told.findLast((progress) => progress.seq === of);
-  return { told, clock, watch, readers, send, last };
+  return { told, clock, watch, readers, join, send, last };
 }
 
 async function takeAll(readers: readonly Reader[]): Promise<void> {
@@ -176,7 +191,7 @@ describe('DeliveryWatch', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { clock, watch, readers, send, told } = setUp(3);
+        const { clock, watch, readers, join, send, told } = setUp(3);
         const taken = new Map<Reader, number>();
         const sentTo: { who: Set<Reader>; seen: Set<Reader>; sentAt: number; isSettled: boolean }[] = [];
         const received = new Map<Reader, number[]>();
@@ -203,7 +218,7 @@ describe('DeliveryWatch', () => {
           const reader = 'who' in each ? readers[each.who % readers.length] : undefined;
           if (each.what === 'look') look();
           else if (each.what === 'wait') clock.elapsed += 2000;
-          else if (each.what === 'join') readers.push(new Reader());
+          else if (each.what === 'join') join();
           else if (each.what === 'end') reader?.stream.end();
           else if (each.what === 'send' && 'bytes' in each) {
             const who = readers.filter(({ isOpen }) => isOpen);

@@ -1,5 +1,17 @@
 import type { DeliveryProgress } from '../../domain/delivery.ts';
-import type { EventStream } from '../../http/event-stream.ts';
+
+/** What a stream sends for each change: the whole map, or an event that asks its reader to read again. */
+export type StreamForm = 'map' | 'event';
+
+/** The bytes of one change in each form that has streams. */
+export type Frames = Readonly<Partial<Record<StreamForm, Uint8Array>>>;
+
+/** A stream that frames are sent to. */
+export interface WatchedStream {
+  readonly form: StreamForm;
+  /** Bytes that the reader has not taken yet; `undefined` once the stream has ended. */
+  readonly queuedBytes: number | undefined;
+}
 
 /** The change that a frame carries. */
 export interface SentChange {
@@ -21,10 +33,10 @@ const MAX_WATCHED = 1000;
 interface WatchedFrame {
   readonly change: SentChange;
   /** The streams it was sent to; dropped after the first look. */
-  subscribers: readonly EventStream[];
+  subscribers: readonly WatchedStream[];
   readonly streams: number;
-  /** Bytes sent to each stream up to and including this frame. */
-  readonly mark: number;
+  /** Bytes sent to each stream of a form up to and including this frame. */
+  readonly marks: Readonly<Record<StreamForm, number>>;
   readonly sentAt: number;
   seen: number;
   closed: number;
@@ -46,9 +58,9 @@ export interface DeliveryWatchOptions {
 
 /**
  * Finds out which streams of one environment have taken which frames: after each frame, and then less and less often,
- * it looks at how much each stream has queued. Streams take frames in order, so a stream that has no more queued than
- * was sent after a frame has taken that frame and all before it. Only streams that are behind are
- * remembered, each once, however many frames they are behind.
+ * it looks at how much each stream has queued. Streams take frames in order, and all streams of a form get the same bytes,
+ * so a stream that has no more queued than was sent after a frame has taken that frame and all before it. Only streams
+ * that are behind are remembered, each once, however many frames they are behind.
  */
 export class DeliveryWatch {
   readonly #options: DeliveryWatchOptions;
@@ -57,11 +69,11 @@ export class DeliveryWatch {
   /** In the order they were sent; they settle in this order too. The first has the number `#first`. */
   readonly #frames: WatchedFrame[] = [];
   /** Streams that have not taken everything, with the number of the first frame they have not taken. */
-  readonly #behind = new Map<EventStream, number>();
+  readonly #behind = new Map<WatchedStream, number>();
   #first = 0;
   /** Frames with a number below this one have had their first look. */
   #looked = 0;
-  #sentBytes = 0;
+  #sentBytes: Readonly<Record<StreamForm, number>> = { map: 0, event: 0 };
   #timer: Timer | undefined;
   #step = 0;
 
@@ -71,15 +83,18 @@ export class DeliveryWatch {
     this.#elapsed = options.elapsed ?? (() => performance.now());
   }
 
-  /** A frame of so many bytes has been sent to each of `subscribers`. Frames without a change are only counted. */
-  sent(bytes: number, subscribers: readonly EventStream[], change?: SentChange): void {
-    this.#sentBytes += bytes;
+  /** A frame has been sent to each of `subscribers`, in its form. Frames without a change are only counted. */
+  sent({ map, event }: Frames, subscribers: readonly WatchedStream[], change?: SentChange): void {
+    this.#sentBytes = {
+      map: this.#sentBytes.map + (map?.length ?? 0),
+      event: this.#sentBytes.event + (event?.length ?? 0),
+    };
     if (change === undefined) return;
     this.#frames.push({
       change,
       subscribers,
       streams: subscribers.length,
-      mark: this.#sentBytes,
+      marks: this.#sentBytes,
       sentAt: this.#elapsed(),
       ...{ seen: 0, closed: 0, slowestMs: 0, reported: -1 },
     });
@@ -108,15 +123,18 @@ export class DeliveryWatch {
     return this.#frames[number - this.#first] as WatchedFrame;
   }
 
+  #hasTaken({ form }: WatchedStream, { marks }: WatchedFrame, queued: number): boolean {
+    return queued <= this.#sentBytes[form] - marks[form];
+  }
+
   /** The first look at a frame: nearly every stream has taken it. */
   #lookAtAll(frame: WatchedFrame, now: number): void {
-    const sentSince = this.#sentBytes - frame.mark;
     const isAnyBehind = this.#behind.size > 0;
     for (const subscriber of frame.subscribers) {
       const queued = subscriber.queuedBytes;
       if (queued === undefined) frame.closed++;
       else if (isAnyBehind && this.#behind.has(subscriber)) continue;
-      else if (queued <= sentSince) see(frame, now);
+      else if (this.#hasTaken(subscriber, frame, queued)) see(frame, now);
       else this.#behind.set(subscriber, this.#looked);
     }
   }
@@ -129,7 +147,7 @@ export class DeliveryWatch {
       for (; next < this.#looked; next++) {
         const frame = this.#frame(next);
         if (queued === undefined) frame.closed++;
-        else if (queued <= this.#sentBytes - frame.mark) see(frame, now);
+        else if (this.#hasTaken(subscriber, frame, queued)) see(frame, now);
         else break;
       }
       if (next === this.#looked) this.#behind.delete(subscriber);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:test';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
 import { type CloseCause, Hub } from './hub.ts';
@@ -59,6 +59,41 @@ describe('Hub', () => {
     const readers = [hub.open(environment).getReader(), hub.open(environment).getReader()];
     const [a, b] = await Promise.all(readers.map((reader) => reader.read()));
     expect(a?.value).toBe(b?.value as Uint8Array<ArrayBuffer>);
+  });
+
+  test('a stream of events has one for each change, among streams of maps, and no map is encoded for it alone', async () => {
+    const { hub, environment, change } = setUp();
+    const events = hub.openEvents(environment, 'k', 'id: 0\n\n');
+    const encoded = spyOn(environment, 'frame');
+    change(1);
+    expect(encoded).not.toHaveBeenCalled();
+    const maps = hub.open(environment);
+    change(2);
+    expect(await read(maps, 2)).toEqual([frame(1), frame(2)]);
+    const event = (revision: number) =>
+      `id: ${revision}\ndata: {"type":"refetchEvaluation","etag":"\\"${revision}\\""}\n\n`;
+    expect(await read(events, 3)).toEqual(['id: 0\n\n', event(1), event(2)]);
+    expect(hub.streamsByKey().get(environment.id)).toEqual(
+      new Map([
+        ['k', 1],
+        ['', 1],
+      ]),
+    );
+    hub.closeKey('k');
+    expect(hub.streamsOfKey('k')).toBe(0);
+    expect(await read(events)).toEqual([]);
+    expect(hub.size).toBe(1);
+  });
+
+  test('a reader of events that takes nothing is cut once the limit in bytes is reached', async () => {
+    const { hub, environment, change, closed } = setUp(1000);
+    const stuck = hub.openEvents(environment, 'k', ':\n\n');
+    // 17 events have 985 bytes.
+    for (let n = 1; n <= 17; n++) change(n);
+    expect(closed).toEqual([]);
+    change(18);
+    expect(closed).toEqual(['slow']);
+    await expect(read(stuck)).rejects.toThrow('stream cut');
   });
 
   test('a change of one environment is not sent to another', async () => {

@@ -1,13 +1,14 @@
-import { KEEP_ALIVE, KEEP_ALIVE_SECONDS } from '@halyard/protocol';
+import { KEEP_ALIVE, KEEP_ALIVE_SECONDS, ofrepEvent } from '@halyard/protocol';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { EventStream, type EventStreamOptions } from '../../http/event-stream.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { DeliveryWatch, type SentChange } from './delivery-watch.ts';
+import { DeliveryWatch, type Frames, type SentChange, type StreamForm } from './delivery-watch.ts';
 
 /** Why a stream ended; a label of `halyard_streams_closed_total`. `listener`: the node lost the change log. */
 export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' | 'drain';
 
-const KEEP_ALIVE_BYTES = new TextEncoder().encode(KEEP_ALIVE);
+const encoder = new TextEncoder();
+const KEEP_ALIVE_BYTES = encoder.encode(KEEP_ALIVE);
 
 /** Subscribers written to in one turn of the event loop; between turns reads are answered. */
 const SLICE = 400;
@@ -93,24 +94,41 @@ export class Hub {
     keyId?: string,
     stillValid?: () => Promise<boolean>,
   ): ReadableStream<Uint8Array> {
-    const { maxQueuedBytes } = this.#options;
-    const subscriber = new Subscriber(environment.id, keyId, { maxQueuedBytes, stillValid });
-    this.#register(subscriber);
-    return subscriber.open(environment.frame(), this.#onGone);
+    return this.#open(environment, environment.frame(), { form: 'map', keyId, stillValid });
   }
 
   /**
-   * Sends the environment's current map to each of its streams, as one frame. (Spec: Events 2) Given the change that
-   * made it, its delivery is watched.
+   * Opens a stream that has OFREP's event for each change instead of the map. It begins with `first`, which speaks of
+   * the environment as it is now. It counts like any other stream: towards the key's limit, among the open streams, and
+   * in the receipts, where it has seen a change once its reader has taken the event.
+   */
+  openEvents(environment: LiveEnvironment, keyId: string, first: string): ReadableStream<Uint8Array> {
+    return this.#open(environment, encoder.encode(first), { form: 'event', keyId });
+  }
+
+  #open(
+    environment: LiveEnvironment,
+    first: Uint8Array,
+    options: Omit<SubscriberOptions, 'environmentId' | 'maxQueuedBytes'>,
+  ): ReadableStream<Uint8Array> {
+    const { maxQueuedBytes } = this.#options;
+    const subscriber = new Subscriber({ ...options, environmentId: environment.id, maxQueuedBytes });
+    this.#register(subscriber);
+    return subscriber.open(first, this.#onGone);
+  }
+
+  /**
+   * Sends the environment's current map, or the event that it has changed, to each of its streams, as one frame.
+   * (Spec: Events 2) Given the change that made it, its delivery is watched.
    */
   broadcast(environment: LiveEnvironment, change?: SentChange): void {
     const channel = this.#channels.get(environment.id);
     if (channel === undefined) return;
-    const frame = environment.frame();
+    const frames = channel.framesOf(environment);
     // The broadcast holds this much memory until its end: the bytes, and the list of its subscribers.
-    const held = frame.length + channel.subscribers.size * REFERENCE_BYTES;
+    const held = (frames.map?.length ?? 0) + channel.subscribers.size * REFERENCE_BYTES;
     this.#heldBytes += held;
-    channel.broadcast(frame, change, () => this.#release(held));
+    channel.broadcast(frames, change, () => this.#release(held));
   }
 
   /**
@@ -176,7 +194,7 @@ export class Hub {
   #register(subscriber: Subscriber): void {
     const channel =
       this.#channels.get(subscriber.environmentId) ?? this.#addChannel(subscriber.environmentId);
-    channel.subscribers.add(subscriber);
+    channel.add(subscriber);
     this.#size++;
     this.#turnover++;
     if (subscriber.keyId !== undefined) this.#countKey(subscriber.keyId, 1);
@@ -204,7 +222,7 @@ export class Hub {
 
   #forget(subscriber: Subscriber, cause: CloseCause): void {
     const channel = this.#channels.get(subscriber.environmentId);
-    if (channel?.subscribers.delete(subscriber) !== true) return;
+    if (channel?.remove(subscriber) !== true) return;
     if (channel.subscribers.size === 0) this.#channels.delete(subscriber.environmentId);
     this.#size--;
     this.#turnover++;
@@ -235,24 +253,32 @@ export class Hub {
   }
 }
 
+interface SubscriberOptions extends EventStreamOptions {
+  readonly form: StreamForm;
+  readonly environmentId: string;
+  readonly keyId: string | undefined;
+}
+
 /** One open stream of an environment. */
 class Subscriber extends EventStream {
+  readonly form: StreamForm;
   readonly environmentId: string;
   /** Public id of the key it was opened with; absent for people and tokens. */
   readonly keyId: string | undefined;
   /** The second of each keep-alive period in which this one is due; spreads them. */
   readonly keepAliveSecond = Math.floor(Math.random() * KEEP_ALIVE_SECONDS);
 
-  constructor(environmentId: string, keyId: string | undefined, options: EventStreamOptions) {
+  constructor(options: SubscriberOptions) {
     super(options);
-    this.environmentId = environmentId;
-    this.keyId = keyId;
+    this.form = options.form;
+    this.environmentId = options.environmentId;
+    this.keyId = options.keyId;
   }
 }
 
 /** One frame on its way to the subscribers that were there when it was made. */
 interface Broadcast {
-  readonly bytes: Uint8Array;
+  readonly frames: Frames;
   readonly change: SentChange | undefined;
   readonly subscribers: readonly Subscriber[];
   /** How many of them it has been handed to. */
@@ -268,6 +294,7 @@ interface Broadcast {
  */
 class Channel {
   readonly subscribers = new Set<Subscriber>();
+  readonly #counts: Record<StreamForm, number> = { map: 0, event: 0 };
   readonly #onSlow: (subscriber: Subscriber) => void;
   readonly #watch: DeliveryWatch | undefined;
   /** The hub's `room` keeps it short. */
@@ -279,8 +306,28 @@ class Channel {
     this.#watch = watch;
   }
 
-  broadcast(bytes: Uint8Array, change: SentChange | undefined, onOver: () => void): void {
-    this.#broadcasts.push({ bytes, change, subscribers: [...this.subscribers], done: 0, onOver });
+  add(subscriber: Subscriber): void {
+    this.subscribers.add(subscriber);
+    this.#counts[subscriber.form]++;
+  }
+
+  /** Returns `false` for one that was removed before. */
+  remove(subscriber: Subscriber): boolean {
+    if (!this.subscribers.delete(subscriber)) return false;
+    this.#counts[subscriber.form]--;
+    return true;
+  }
+
+  /** The environment's newest revision in each form that has subscribers: a map that no one reads is not encoded. */
+  framesOf(environment: LiveEnvironment): Frames {
+    return {
+      ...(this.#counts.map > 0 && { map: environment.frame() }),
+      ...(this.#counts.event > 0 && { event: encoder.encode(ofrepEvent(environment.revision)) }),
+    };
+  }
+
+  broadcast(frames: Frames, change: SentChange | undefined, onOver: () => void): void {
+    this.#broadcasts.push({ frames, change, subscribers: [...this.subscribers], done: 0, onOver });
     if (!this.#isScheduled) this.#sendSlice();
   }
 
@@ -295,7 +342,10 @@ class Channel {
     let budget = SLICE;
     for (let [first] = this.#broadcasts; first !== undefined && budget > 0; [first] = this.#broadcasts) {
       const slice = first.subscribers.slice(first.done, first.done + budget);
-      for (const subscriber of slice) if (!subscriber.send(first.bytes)) this.#onSlow(subscriber);
+      for (const subscriber of slice) {
+        const bytes = first.frames[subscriber.form];
+        if (bytes !== undefined && !subscriber.send(bytes)) this.#onSlow(subscriber);
+      }
       first.done += slice.length;
       budget -= slice.length;
       if (first.done < first.subscribers.length) break;
@@ -307,8 +357,8 @@ class Channel {
     setImmediate(() => this.#sendSlice());
   }
 
-  #finish({ bytes, subscribers, change, onOver }: Broadcast): void {
-    this.#watch?.sent(bytes.length, subscribers, change);
+  #finish({ frames, subscribers, change, onOver }: Broadcast): void {
+    this.#watch?.sent(frames, subscribers, change);
     onOver();
   }
 }
