@@ -45,6 +45,11 @@ export class Catalog {
     return this.#byProject.get(projectId)?.get(name);
   }
 
+  /** The environment with an id. */
+  environmentWithId(id: string): LiveEnvironment | undefined {
+    return this.#byId.get(id);
+  }
+
   /** The id of the project of that name. */
   projectId(name: string): string | undefined {
     return this.#projectIds.get(name);

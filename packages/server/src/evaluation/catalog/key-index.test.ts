@@ -37,6 +37,21 @@ describe('KeyIndex', () => {
     expect(indexOf(RECORD).authenticate(header)).toBeUndefined();
   });
 
+  test('a live key is found by its id, until it is removed or has expired', () => {
+    const index = indexOf(RECORD);
+    expect(index.withId('key-1')).toBe(index.authenticate(KEY));
+    expect(index.withId('key-2')).toBeUndefined();
+    index.remove(String(RECORD.digest));
+    expect(index.withId('key-1')).toBeUndefined();
+    expect(indexOf({ ...RECORD, expiresAt: NOW }).withId('key-1')).toBeUndefined();
+    index.add(RECORD);
+    expect(index.removeProject('project-1')).toEqual(['key-1']);
+    expect(index.withId('key-1')).toBeUndefined();
+    index.add(RECORD);
+    index.clear();
+    expect(index.withId('key-1')).toBeUndefined();
+  });
+
   test('a key opens nothing from its expiry on', () => {
     expect(indexOf({ ...RECORD, expiresAt: NOW + 1 }).authenticate(KEY)).toBeDefined();
     expect(indexOf({ ...RECORD, expiresAt: NOW }).authenticate(KEY)).toBeUndefined();

@@ -6,6 +6,8 @@ export interface KeyEntry {
   /** Public id; safe in logs. */
   readonly id: string;
   readonly projectId: string;
+  /** SHA-256 of the key: known to the nodes, and to no one else. */
+  readonly digest: string;
   environments: ReadonlySet<string>;
   /** Epoch milliseconds; `Infinity` where the key does not expire. */
   readonly expiresAt: number;
@@ -21,9 +23,10 @@ const MAX_KEY_LENGTH = 256;
 const REMEMBER_MS = 86_400_000;
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** The project keys by digest. A lookup is one hash and one `Map` hit; the key itself is nowhere. */
+/** The project keys by digest, and by id. A lookup is one hash and one `Map` hit; the key itself is nowhere. */
 export class KeyIndex {
   readonly #byDigest = new Map<string, KeyEntry>();
+  readonly #byId = new Map<string, KeyEntry>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -41,7 +44,15 @@ export class KeyIndex {
    */
   authenticate(header: string | null): KeyEntry | undefined {
     if (header === null || header.length > MAX_KEY_LENGTH) return undefined;
-    const entry = this.#byDigest.get(digestOf(header));
+    return this.#use(this.#byDigest.get(digestOf(header)));
+  }
+
+  /** Finds the live key with a public id. An id is no secret: the caller must have proof that this key was used. */
+  withId(id: string): KeyEntry | undefined {
+    return this.#use(this.#byId.get(id));
+  }
+
+  #use(entry: KeyEntry | undefined): KeyEntry | undefined {
     if (entry === undefined || entry.expiresAt <= this.#now()) return undefined;
     entry.used = true;
     return entry;
@@ -53,14 +64,18 @@ export class KeyIndex {
    */
   add(raw: StoredKey): boolean {
     const entry = parseEntry(raw);
-    if (entry === undefined || typeof raw.digest !== 'string' || !DIGEST.test(raw.digest)) return false;
-    this.#byDigest.set(raw.digest, entry);
+    if (entry === undefined) return false;
+    this.#byDigest.set(entry.digest, entry);
+    this.#byId.set(entry.id, entry);
     return true;
   }
 
   /** Forgets a key, for good. */
   remove(digest: string): void {
+    const entry = this.#byDigest.get(digest);
+    if (entry === undefined) return;
     this.#byDigest.delete(digest);
+    this.#byId.delete(entry.id);
   }
 
   /** Removes every key of a project and returns their ids. */
@@ -68,7 +83,7 @@ export class KeyIndex {
     const removed: string[] = [];
     for (const [digest, entry] of this.#byDigest) {
       if (entry.projectId !== projectId) continue;
-      this.#byDigest.delete(digest);
+      this.remove(digest);
       removed.push(entry.id);
     }
     return removed;
@@ -93,7 +108,7 @@ export class KeyIndex {
       const wasExpired = entry.isExpired;
       entry.isExpired = entry.expiresAt <= now;
       if (entry.isExpired && !wasExpired) expired.push(entry.id);
-      if (entry.expiresAt + REMEMBER_MS <= now) this.#byDigest.delete(digest);
+      if (entry.expiresAt + REMEMBER_MS <= now) this.remove(digest);
     }
     return expired;
   }
@@ -119,19 +134,25 @@ export class KeyIndex {
 
   clear(): void {
     this.#byDigest.clear();
+    this.#byId.clear();
   }
 }
 
 function parseEntry(raw: StoredKey): KeyEntry | undefined {
   const environments = parseEnvironments(raw.environments);
   const expiresAt = parseExpiry(raw.expiresAt);
-  if (!isId(raw.id) || !isId(raw.projectId)) return undefined;
+  const { id, projectId, digest } = raw;
+  if (!isId(id) || !isId(projectId) || !isDigest(digest)) return undefined;
   if (environments === undefined || expiresAt === undefined) return undefined;
-  return { id: raw.id, projectId: raw.projectId, environments, expiresAt, used: false, isExpired: false };
+  return { id, projectId, digest, environments, expiresAt, used: false, isExpired: false };
 }
 
 function isId(raw: unknown): raw is string {
   return typeof raw === 'string' && raw !== '';
+}
+
+function isDigest(raw: unknown): raw is string {
+  return typeof raw === 'string' && DIGEST.test(raw);
 }
 
 function parseEnvironments(raw: unknown): ReadonlySet<string> | undefined {
