@@ -22,8 +22,8 @@ export class ServiceError extends Error {
   }
 }
 
-/** This node cannot answer now, and may soon: `internal_error` with `Retry-After`. */
-export function unavailable(message: string): ServiceError {
+/** This node cannot answer now, and may soon: `internal_error`, which is 500, with `Retry-After`. */
+export function temporaryError(message: string): ServiceError {
   return new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
 }
 

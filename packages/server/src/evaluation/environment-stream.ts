@@ -1,4 +1,4 @@
-import { ServiceError, unavailable } from '../domain/errors.ts';
+import { ServiceError, temporaryError } from '../domain/errors.ts';
 import type { Freshness, OpenStream } from '../domain/read-side.ts';
 import { requestIdOf } from '../http/request.ts';
 import type { Catalog } from './catalog/catalog.ts';
@@ -17,7 +17,7 @@ export function environmentStreams({ catalog, hub, freshness }: StreamParts): Op
   return (projectName, environmentName, { request, stillValid }) => {
     // First, because a node that is behind may not know the project yet.
     if (!freshness.canStream())
-      throw unavailable('This node cannot follow the change log at the moment: try again shortly.');
+      throw temporaryError('This node cannot follow the change log at the moment: try again shortly.');
     const projectId = catalog.projectId(projectName);
     if (projectId === undefined) {
       const message = 'This project does not exist: check the name, or create it.';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { unavailable } from '../domain/errors.ts';
+import { temporaryError } from '../domain/errors.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { LazyManagementApp } from '../management/api/lazy-app.ts';
@@ -54,7 +54,7 @@ export class ManagementPlane {
       waitForApplied: (seq) => plane.follower.waitForApplied(seq),
       assertWritable: () => {
         if (!plane.follower.isLive)
-          throw unavailable('This node cannot take changes at the moment; try again shortly.');
+          throw temporaryError('This node cannot take changes at the moment; try again shortly.');
       },
       now: Date.now,
       ...RANDOM,

@@ -1,5 +1,5 @@
 import { type Parsed, parseEnvQuery, SERVICE_KEY_HEADER } from '@halyard/protocol';
-import { ServiceError, unavailable } from '../../domain/errors.ts';
+import { ServiceError, temporaryError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { EvaluationContext } from './context.ts';
@@ -23,7 +23,7 @@ export function authenticate(context: EvaluationContext, request: Request): KeyE
 export function findKey(context: EvaluationContext, request: Request): KeyEntry {
   // A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by.
   if (!context.freshness.canRead())
-    throw unavailable('This node has no current flags yet: try again shortly.');
+    throw temporaryError('This node has no current flags yet: try again shortly.');
   const key = context.catalog.keys.authenticate(request.headers.get(SERVICE_KEY_HEADER));
   if (key === undefined) {
     throw new ServiceError(

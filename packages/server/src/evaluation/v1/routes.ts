@@ -1,6 +1,6 @@
 import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
 import type { Server } from 'bun';
-import { ServiceError, unavailable } from '../../domain/errors.ts';
+import { ServiceError, temporaryError } from '../../domain/errors.ts';
 import type { Routes } from '../../http/listeners.ts';
 import { readBody } from '../../http/request.ts';
 import { accept, authenticate, environmentName, findKey, openEnvironment } from './access.ts';
@@ -62,7 +62,7 @@ export function evaluationRoutes(context: EvaluationContext): Routes {
     const environment = openEnvironment(context, key, environmentName(request));
     refuseTooManyStreams(context, key.id);
     if (!context.freshness.canStream()) {
-      throw unavailable(
+      throw temporaryError(
         'This node cannot follow the change log at the moment: try again shortly, or on another node.',
       );
     }
