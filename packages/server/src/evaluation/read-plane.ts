@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LogRow, LogSource } from '../domain/change-log.ts';
+import type { Cursor, LogRow, LogSource } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import { StorageError, StoreOutage } from '../domain/errors.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -15,6 +15,8 @@ import { EvaluationCounters } from './v1/counters.ts';
 export interface ReadPlaneObserver {
   /** The catalog is whole and current up to log row `seq`; streams may be opened. */
   live?(seq: number): void;
+  /** A snapshot has replaced everything in the catalog. No stream is open. */
+  loaded?(cursor: Cursor): void;
   /** The log was lost, and every stream has been closed. */
   lost?(): void;
   /** A row was applied, and its frames are on their way. */
@@ -93,6 +95,7 @@ export class ReadPlane {
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
         room: () => this.hub.room(),
+        loaded: (cursor) => this.#notify((observer) => observer.loaded?.(cursor)),
         applied: (row) => this.#notify((observer) => observer.applied?.(row)),
       },
     });

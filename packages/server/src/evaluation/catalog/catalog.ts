@@ -1,11 +1,25 @@
 import type { ChangePayload, LogRow, Snapshot, StoredKey } from '../../domain/change-log.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
-import { KeyIndex } from './key-index.ts';
+import { KeyIndex, type ServedKey } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
 
 /** The contents of a catalog: a {@link Snapshot} without its cursor. */
 export type CatalogContents = Omit<Snapshot, 'cursor'>;
+
+/** Everything that a catalog serves, for another node. */
+export interface ServedContents {
+  readonly projects: CatalogContents['projects'];
+  readonly environments: readonly {
+    readonly id: string;
+    readonly projectId: string;
+    readonly name: string;
+    readonly revision: number;
+    /** Flag keys with their state texts. */
+    readonly states: readonly (readonly [flagKey: string, state: string])[];
+  }[];
+  readonly keys: readonly ServedKey[];
+}
 
 /** Events of the catalog that concern open streams. Called in the turn in which the change is applied. */
 export interface CatalogCallbacks {
@@ -63,6 +77,18 @@ export class Catalog {
   /** Every environment, for metrics. */
   environments(): IterableIterator<LiveEnvironment> {
     return this.#byId.values();
+  }
+
+  /** Everything that is served now. Costs a reference per flag and key; texts are shared. */
+  contents(): ServedContents {
+    return {
+      projects: [...this.#projectIds].map(([name, id]) => ({ id, name })),
+      environments: [...this.#byId.values()].map((environment) => {
+        const { id, projectId, name, revision } = environment;
+        return { id, projectId, name, revision, states: environment.states() };
+      }),
+      keys: this.keys.records(),
+    };
   }
 
   /** Replaces everything by the contents of one snapshot. */

@@ -29,6 +29,11 @@ export class FlagTable {
     return this.#states.get(key);
   }
 
+  /** Every flag with its state text. */
+  entries(): (readonly [key: string, state: StateText])[] {
+    return [...this.#states];
+  }
+
   /** Puts a flag in its place, or replaces its state. */
   set(key: string, state: StateText): void {
     const known = this.#states.has(key);

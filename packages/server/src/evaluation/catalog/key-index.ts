@@ -17,6 +17,19 @@ export interface KeyEntry {
   isExpired: boolean;
 }
 
+/** The record of a key that is served: never the key itself. */
+export interface ServedKey {
+  readonly id: string;
+  readonly projectId: string;
+  readonly digest: string;
+  readonly environments: readonly string[];
+  /** Epoch milliseconds; `null` where the key does not expire. */
+  readonly expiresAt: number | null;
+}
+
+/** Stands where a key has no environment left; not a name that an environment can have. */
+const NO_ENVIRONMENT = ' (deleted)';
+
 /** Headers longer than any key are refused before they are hashed. */
 const MAX_KEY_LENGTH = 256;
 /** How long an expired key is kept, in ms, in case the clock was ahead and is corrected. */
@@ -68,6 +81,18 @@ export class KeyIndex {
     this.#byDigest.set(entry.digest, entry);
     this.#byId.set(entry.id, entry);
     return true;
+  }
+
+  /** The records of all keys that have not been revoked, as {@link add} takes them. */
+  records(): ServedKey[] {
+    return [...this.#byDigest].map(([digest, { id, projectId, environments, expiresAt }]) => ({
+      id,
+      projectId,
+      digest,
+      // A key whose environments were all deleted is still valid: its readers get 404.
+      environments: environments.size === 0 ? [NO_ENVIRONMENT] : [...environments],
+      expiresAt: expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt,
+    }));
   }
 
   /** Forgets a key, for good. */

@@ -49,6 +49,11 @@ export class LiveEnvironment {
     return this.#table.size;
   }
 
+  /** Every flag with its state text, as it is now. */
+  states(): readonly (readonly [key: string, state: StateText])[] {
+    return this.#table.entries();
+  }
+
   /** Moves to the next revision. The operations have been validated; `null` removes a flag. */
   apply(revision: number, operations: readonly StateOperation[]): void {
     for (const [key, state] of operations) {

@@ -1,7 +1,18 @@
+import type { Server } from 'bun';
 import type { Logger } from 'pino';
-import type { Routes } from '../../http/listeners.ts';
-import type { ReadPlane } from '../read-plane.ts';
-import type { LogScope } from './scope.ts';
+import type { Cursor, LogRow } from '../../domain/change-log.ts';
+import { ServiceError, temporaryError } from '../../domain/errors.ts';
+import { digestOf } from '../../domain/secret.ts';
+import { errorResponse, refuseMethod } from '../../http/errors.ts';
+import type { RouteAnswer, Routes } from '../../http/listeners.ts';
+import { requestIdOf } from '../../http/request.ts';
+import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
+import { LogBacklog } from './backlog.ts';
+import { FollowerStream } from './follower-stream.ts';
+import { encodeMessage } from './framing.ts';
+import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION } from './messages.ts';
+import { contentsIn, type LogScope, rowIn, scopeName } from './scope.ts';
+import { SnapshotParts } from './snapshot-parts.ts';
 
 /** A follower that may have the log. */
 export interface LogFollower {
@@ -15,19 +26,218 @@ export interface LogServerOptions {
   readonly plane: ReadPlane;
   /** The follower behind a request; `undefined` refuses it. */
   readonly authorize: (request: Request) => LogFollower | undefined;
+  /** The name of the scope of this node's own log; absent where that is a database. */
+  readonly scope?: () => string | undefined;
+  readonly docsUrl: string;
   readonly log: Logger;
-  /** Bytes of recent rows to keep. */
+  /** Bytes of recent rows to keep; by default 16 MiB. */
   readonly backlogBytes?: number;
 }
 
-/** Offers the log of a read plane to followers: relays over TCP, workers over a Unix socket. */
-export interface LogOffer {
+const BACKLOG_BYTES = 16 * 1024 * 1024;
+
+/** Most streams of the log at once. */
+const MAX_FOLLOWERS = 2000;
+
+/** How long one snapshot serves all followers that need one, in milliseconds. Rows after it come from the backlog. */
+const SNAPSHOT_MS = 5000;
+
+/**
+ * Offers the log of a read plane to followers: relays over TCP, workers over a Unix socket. Everything comes from
+ * memory, so a node without a database can offer it as well. Observes the plane: add it after the parts that readers
+ * wait for.
+ */
+export class LogServer implements ReadPlaneObserver {
+  readonly #options: LogServerOptions;
+  readonly #backlog: LogBacklog;
+  readonly #streams = new Map<FollowerStream, string>();
+  readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
+  /** Names of environments by id, also of one whose deletion is being applied. */
+  readonly #names = new Map<string, string>();
+  readonly #timer: Timer;
+  /** The message of the newest row by scope: at the end of the log all followers need it at once. */
+  #newest: { readonly seq: number; readonly byScope: Map<string, Uint8Array> } | undefined;
+  #isDraining = false;
+
+  constructor(options: LogServerOptions) {
+    this.#options = options;
+    this.#backlog = new LogBacklog(options.backlogBytes ?? BACKLOG_BYTES);
+    this.#timer = setInterval(() => this.#heartbeat(), HEARTBEAT_MS);
+    this.#timer.unref();
+  }
+
   /** The routes to serve, by path. */
-  readonly routes: Routes;
+  get routes(): Routes {
+    return { [LOG_PATH]: this.#answer };
+  }
+
   /** How many followers are connected. */
-  readonly followers: number;
+  get followers(): number {
+    return this.#streams.size;
+  }
+
+  /** Bytes that recent rows take. */
+  get backlogBytes(): number {
+    return this.#backlog.bytes;
+  }
+
+  /** A snapshot replaced the catalog. */
+  loaded(cursor: Cursor): void {
+    this.#backlog.restart(cursor);
+    this.#snapshots.clear();
+    this.#newest = undefined;
+    this.#learnNames();
+  }
+
+  /** A row was applied: it goes out to every follower. */
+  applied(row: LogRow): void {
+    const { environmentId } = row;
+    if (row.kind === 'environment.created') this.#learnNames();
+    const environmentName = environmentId === undefined ? undefined : this.#names.get(environmentId);
+    this.#backlog.append({ row, environmentName });
+    this.#newest = undefined;
+    if (row.kind === 'environment.deleted' || row.kind === 'project.deleted') this.#learnNames();
+    for (const stream of this.#streams.keys()) stream.wake();
+  }
+
+  /** The log was lost: a follower must not take silence for peace. */
+  lost(): void {
+    this.#endAll('lost');
+  }
+
   /** Ends the streams of one follower, because its token was revoked. */
-  revoke(followerId: string): void;
+  revoke(followerId: string): void {
+    for (const [stream, id] of [...this.#streams]) if (id === followerId) stream.end('revoked');
+  }
+
+  /** Ends the streams spread over a window, so that not all clients of all followers return at once. */
+  async drain(windowMs: number): Promise<void> {
+    this.#isDraining = true;
+    const streams = [...this.#streams.keys()];
+    for (const stream of streams) {
+      stream.end('stopping');
+      await Bun.sleep(windowMs / (streams.length + 1));
+    }
+  }
+
   /** Ends every stream. Safe to call twice. */
-  close(): void;
+  close(): void {
+    this.#isDraining = true;
+    clearInterval(this.#timer);
+    this.#endAll('stopping');
+  }
+
+  readonly #answer: RouteAnswer = (request, server) => {
+    const { docsUrl, log } = this.#options;
+    const context = { docsUrl, log, requestId: requestIdOf(request) };
+    if (request.method !== 'GET') return refuseMethod(request.method, ['GET'], context);
+    try {
+      return this.#open(request, server);
+    } catch (error) {
+      return errorResponse(error, context);
+    }
+  };
+
+  #open(request: Request, server: Server<undefined>): Response {
+    const follower = this.#options.authorize(request);
+    if (follower === undefined) throw tokenInvalid();
+    const from = cursorIn(request);
+    const { plane } = this.#options;
+    const { cursor } = plane.follower;
+    if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining)
+      throw temporaryError('This node cannot follow the change log at the moment: try again shortly.');
+    if (this.#streams.size >= MAX_FOLLOWERS) {
+      const message = `This node already has ${MAX_FOLLOWERS} followers: connect to another, or to a relay.`;
+      throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
+    }
+    server.timeout(request, 0);
+    const scope = this.#nameOf(follower.scope);
+    const continues = from?.scope === scope && this.#backlog.continues(from);
+    const stream = new FollowerStream({
+      hello: encodeMessage({ type: 'hello', version: LOG_VERSION, epoch: cursor.epoch, scope, continues }),
+      snapshot: continues ? undefined : this.#snapshotIn(follower.scope, cursor),
+      seq: from?.seq ?? 0,
+      rowAfter: (seq) => this.#rowAfter(seq, follower.scope),
+      hasLost: (seq) => !this.#backlog.holds(seq),
+      ageMs: () => plane.follower.sinceProofMs(),
+      onGone: (gone) => this.#streams.delete(gone),
+    });
+    this.#streams.set(stream, follower.id);
+    return new Response(stream.open(), {
+      headers: {
+        'Content-Type': LOG_TYPE,
+        'Cache-Control': 'no-store, no-transform',
+        'X-Accel-Buffering': 'no',
+      },
+    });
+  }
+
+  #snapshotIn(scope: LogScope, cursor: Cursor): SnapshotParts {
+    const name = scopeName(scope);
+    const now = performance.now();
+    for (const [other, { parts, madeAt }] of this.#snapshots) {
+      if (now - madeAt > SNAPSHOT_MS || !this.#backlog.holds(parts.cursor.seq)) this.#snapshots.delete(other);
+    }
+    const known = this.#snapshots.get(name);
+    if (known !== undefined) return known.parts;
+    const parts = new SnapshotParts(cursor, contentsIn(scope, this.#options.plane.catalog.contents()));
+    this.#snapshots.set(name, { parts, madeAt: now });
+    return parts;
+  }
+
+  #rowAfter(seq: number, scope: LogScope): Uint8Array | undefined {
+    const next = this.#backlog.after(seq);
+    if (next === undefined) return undefined;
+    const encode = () => encodeMessage({ type: 'row', row: rowIn(scope, next) });
+    if (this.#backlog.after(seq + 1) !== undefined) return encode();
+    const name = scopeName(scope);
+    this.#newest ??= { seq, byScope: new Map() };
+    const known = this.#newest.byScope.get(name) ?? encode();
+    this.#newest.byScope.set(name, known);
+    return known;
+  }
+
+  #heartbeat(): void {
+    // A follower must not take an old proof for a new one.
+    if (!this.#options.plane.follower.isLive) return;
+    for (const stream of this.#streams.keys()) stream.heartbeat();
+    // Nothing that readers no longer need is kept.
+    if (this.#streams.size === 0) this.#snapshots.clear();
+  }
+
+  /** A relay's followers get no more than the relay itself. */
+  #nameOf(scope: LogScope): string {
+    return digestOf(`${this.#options.scope?.() ?? ''}/${scopeName(scope)}`).slice(0, 16);
+  }
+
+  #learnNames(): void {
+    this.#names.clear();
+    for (const { id, name } of this.#options.plane.catalog.environments()) this.#names.set(id, name);
+  }
+
+  #endAll(reason: EndReason): void {
+    for (const stream of [...this.#streams.keys()]) stream.end(reason);
+  }
+}
+
+function tokenInvalid(): ServiceError {
+  return new ServiceError(
+    'invalid_access_token',
+    'The relay token is missing, unknown or revoked: send "Authorization: Bearer <relay token>".',
+  );
+}
+
+/** The cursor from which the follower would continue, in which scope; `undefined` if it has none. */
+function cursorIn(request: Request): (Cursor & { readonly scope: string | null }) | undefined {
+  const query = new URL(request.url).searchParams;
+  const [epoch, changeId, text] = [query.get('epoch'), query.get('changeId'), query.get('seq')];
+  if (epoch === null && changeId === null && text === null) return undefined;
+  const seq = Number(text);
+  if (epoch === null || changeId === null || text === null || !/^\d{1,15}$/.test(text)) {
+    throw new ServiceError(
+      'invalid_argument',
+      'A cursor has epoch, seq and changeId: send all three, or none.',
+    );
+  }
+  return { epoch, seq, changeId, scope: query.get('scope') };
 }

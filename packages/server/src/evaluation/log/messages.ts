@@ -23,6 +23,8 @@ export interface HelloMessage {
   readonly type: 'hello';
   readonly version: number;
   readonly epoch: string;
+  /** Names what the follower gets: a cursor continues only where this is the same. */
+  readonly scope: string;
   /** Whether rows follow from the follower's own cursor on; otherwise a snapshot comes first. */
   readonly continues: boolean;
 }
@@ -78,3 +80,83 @@ export type LogMessage =
   | RowMessage
   | HeartbeatMessage
   | EndMessage;
+
+/** The upstream did not keep to the protocol. The message completes "The upstream cannot be followed: …". */
+export class LogProtocolError extends Error {
+  override readonly name = 'LogProtocolError';
+}
+
+type Members = Readonly<Record<string, unknown>> & { readonly type?: unknown };
+
+/** Whether a value is of some shape. */
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isMilliseconds: Check = (value) => typeof value === 'number' && value >= 0;
+const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
+const isPair: Check = (value) => isTexts(value) && (value as unknown[]).length === 2;
+
+function optional(check: Check): Check {
+  return (value) => value === undefined || check(value);
+}
+
+function listOf(check: Check): Check {
+  return optional((value) => Array.isArray(value) && value.every(check));
+}
+
+function record(checks: Readonly<Record<string, Check>>): Check {
+  const entries = Object.entries(checks);
+  return (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    entries.every(([name, check]) => check((value as Members)[name]));
+}
+
+const isCursor = record({ epoch: isText, seq: isCount, changeId: isText });
+
+const isRow = record({
+  seq: isCount,
+  changeId: isText,
+  // A newer upstream may have kinds that this version does not serve; they move the cursor.
+  kind: isText,
+  projectId: isText,
+  environmentId: optional(isText),
+  revision: optional(isCount),
+  payload: isText,
+  actor: isText,
+  at: isCount,
+});
+
+const CHECKS: Readonly<Record<LogMessage['type'], Check>> = {
+  hello: record({
+    version: isCount,
+    epoch: isText,
+    scope: isText,
+    continues: (value) => typeof value === 'boolean',
+  }),
+  snapshot: record({
+    projects: listOf(record({ id: isText, name: isText })),
+    environments: listOf(record({ id: isText, projectId: isText, name: isText, revision: isCount })),
+    states: optional(
+      (value) =>
+        Array.isArray(value) && value.length === 2 && isText(value[0]) && listOf(isPair)(value[1] ?? 0),
+    ),
+    keys: listOf(record({ id: isText, projectId: isText, digest: isText, environments: isTexts })),
+  }),
+  'snapshot-end': record({ cursor: isCursor, records: isCount }),
+  row: record({ row: isRow }),
+  heartbeat: record({ seq: isCount, sentMs: isMilliseconds, ageMs: isMilliseconds }),
+  end: record({ reason: isText }),
+};
+
+/** Accepts a message. Members that it does not know are ignored; anything else throws a {@link LogProtocolError}. */
+export function parseMessage(raw: unknown): LogMessage {
+  const type = typeof raw === 'object' && raw !== null ? (raw as Members).type : undefined;
+  if (typeof type !== 'string' || !Object.hasOwn(CHECKS, type) || !CHECKS[type as LogMessage['type']](raw)) {
+    const name = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'without a type';
+    throw new LogProtocolError(`it sent a message ${name} that this version cannot read`);
+  }
+  // Every member has been checked.
+  return raw as LogMessage;
+}

@@ -1,4 +1,10 @@
-/** Where a {@link remoteLog} is. */
+import type { Cursor, LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
+import { StorageError, StoreOutage } from '../../domain/errors.ts';
+import { MessageReader } from './framing.ts';
+import { LOG_PATH, LOG_TYPE, LOG_VERSION, LogProtocolError, SILENCE_MS } from './messages.ts';
+import { RemoteSession } from './remote-session.ts';
+
+/** Where a {@link RemoteLog} is. */
 export interface RemoteLogOptions {
   /** The base address of the upstream, without a trailing slash; for a Unix socket `http://localhost`. */
   readonly url: string;
@@ -6,4 +12,142 @@ export interface RemoteLogOptions {
   readonly unix?: string;
   /** Sent as a bearer token. */
   readonly token?: string;
+  /** The scope in which the first cursor was reached, for a node that starts from its last known flags. */
+  readonly scope?: string;
+}
+
+/** Longest an error answer is read, in bytes. */
+const MAX_ERROR_BYTES = 16 * 1024;
+
+/** The log of another node, as a source of this one. Nothing here knows flags: rows and snapshots pass through. */
+export class RemoteLog implements LogSource {
+  readonly #options: RemoteLogOptions;
+  #scope: string | undefined;
+  #session: RemoteSession | undefined;
+
+  constructor(options: RemoteLogOptions) {
+    this.#options = options;
+    this.#scope = options.scope;
+  }
+
+  /** Names what the upstream gives; `undefined` before the first session. */
+  get scope(): string | undefined {
+    return this.#scope;
+  }
+
+  /** Connects, and continues at the cursor if the upstream can. */
+  async open(from?: Cursor): Promise<LogSession> {
+    const canceled = new AbortController();
+    const begunAt = performance.now();
+    // The silence counts from the first moment: an address that swallows connections is as lost as a silent one.
+    const timer = setTimeout(
+      () => canceled.abort(new StoreOutage('the upstream did not answer')),
+      SILENCE_MS,
+    );
+    try {
+      const response = await this.#request(from, canceled.signal);
+      await checkAnswer(response, this.#options.url);
+      const reader = response.body?.getReader();
+      if (reader === undefined) throw new LogProtocolError('it sent an empty answer');
+      const session = new RemoteSession({ reader, messages: new MessageReader(), begunAt, canceled, from });
+      const hello = await session.begin();
+      if (hello.version !== LOG_VERSION) {
+        throw new LogProtocolError(
+          `it speaks version ${hello.version} of the log protocol, and this program version ${LOG_VERSION}`,
+        );
+      }
+      this.#scope = hello.scope;
+      this.#session = session;
+      return session;
+    } catch (cause) {
+      canceled.abort();
+      throw explain(cause, this.#options.url);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The snapshot at the beginning of the newest session. */
+  async loadSnapshot(): Promise<Snapshot> {
+    if (this.#session === undefined) throw new Error('a snapshot was asked for before any session');
+    return await this.#session.takeSnapshot();
+  }
+
+  #request(from: Cursor | undefined, signal: AbortSignal): Promise<Response> {
+    const { url, unix, token } = this.#options;
+    const query = new URLSearchParams();
+    if (from !== undefined) {
+      query.set('epoch', from.epoch);
+      query.set('seq', String(from.seq));
+      query.set('changeId', from.changeId);
+      if (this.#scope !== undefined) query.set('scope', this.#scope);
+    }
+    const suffix = query.size === 0 ? '' : `?${query}`;
+    return fetch(`${url}${LOG_PATH}${suffix}`, {
+      headers: { Accept: LOG_TYPE, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
+      redirect: 'manual',
+      signal,
+      // The stream lives as long as it is followed; the session notices silence.
+      timeout: false,
+      ...(unix === undefined ? {} : { unix }),
+    } as RequestInit);
+  }
+}
+
+async function checkAnswer(response: Response, url: string): Promise<void> {
+  const { status } = response;
+  if (status === 200 && response.headers.get('Content-Type') === LOG_TYPE) return;
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  void reader?.cancel().catch(() => {});
+  const text = new TextDecoder().decode(value?.subarray(0, MAX_ERROR_BYTES));
+  throw refusal(status, codeIn(text), url);
+}
+
+/** The error code of an answer's body, if it has one. */
+function codeIn(text: string): unknown {
+  try {
+    return JSON.parse(text)?.error;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why the upstream does not give its log, in one line for the operator. Text of its own is never repeated. */
+function refusal(status: number, code: unknown, url: string): Error {
+  if (status === 401 && code === 'invalid_access_token')
+    return new StorageError(`${url} refused the relay token: it is wrong or was revoked. Create another.`);
+  if (status === 404)
+    return new StorageError(`${url} does not offer a log: it is not Halyard, or an older version.`);
+  if (status >= 300 && status < 400)
+    return new StorageError(`${url} redirects. Use the address that it redirects to.`);
+  if (status === 429) return new StoreOutage(`${url} has too many followers.`);
+  if (status >= 500) return new StoreOutage(`${url} answered with status ${status}.`);
+  return new StorageError(`${url} is not an upstream for a relay: it answered with status ${status}.`);
+}
+
+/** What an operator can do about a failed connection. */
+function explain(cause: unknown, url: string): Error {
+  if (cause instanceof StorageError || cause instanceof StoreOutage) return cause;
+  if (cause instanceof LogProtocolError)
+    return new StorageError(`The upstream ${url} cannot be followed: ${cause.message}.`, { cause });
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const certificate = certificateProblem(code, url);
+  if (certificate !== undefined) return new StorageError(certificate, { cause });
+  return new StoreOutage(`${url} cannot be reached${code === '' ? '' : ` (${code})`}.`, { cause });
+}
+
+function certificateProblem(code: string, url: string): string | undefined {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `The certificate of ${url} is for another host name. Use the name it was issued for.`;
+  if (code === 'CERT_HAS_EXPIRED') return `The certificate of ${url} has expired. Renew it.`;
+  if (code === 'CERT_NOT_YET_VALID')
+    return `The certificate of ${url} is not valid yet. Check the clocks of both machines.`;
+  if (/SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNTRUSTED|UNABLE_TO_VERIFY/.test(code)) {
+    return (
+      `The certificate of ${url} was issued by an authority that this machine does not trust (${code}). Set ` +
+      "NODE_EXTRA_CA_CERTS to the file with the authority's certificate (PEM)."
+    );
+  }
+  return /CERT|CRL|_CA$|ISSUER/.test(code) ? `The certificate of ${url} was rejected (${code}).` : undefined;
 }

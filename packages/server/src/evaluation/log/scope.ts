@@ -1,3 +1,7 @@
+import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
+import type { ServedContents } from '../catalog/catalog.ts';
+import type { BacklogRow } from './backlog.ts';
+
 /** The part of the log that a follower gets. */
 export interface LogScope {
   /** Ids of projects; absent for all, also later ones. */
@@ -5,3 +9,78 @@ export interface LogScope {
   /** Names of environments; absent for all. */
   readonly environments?: ReadonlySet<string>;
 }
+
+/** The whole log. */
+export const WHOLE_LOG: LogScope = {};
+
+/** A name that is the same for equal scopes. */
+export function scopeName({ projects, environments }: LogScope): string {
+  return JSON.stringify([projects && [...projects].sort(), environments && [...environments].sort()]);
+}
+
+/** What both scopes contain. */
+export function narrow(a: LogScope, b: LogScope): LogScope {
+  const projects = common(a.projects, b.projects);
+  const environments = common(a.environments, b.environments);
+  return { ...(projects && { projects }), ...(environments && { environments }) };
+}
+
+function common(a?: ReadonlySet<string>, b?: ReadonlySet<string>): ReadonlySet<string> | undefined {
+  return a && b ? a.intersection(b) : (a ?? b);
+}
+
+/** The part of a node's contents that a scope contains. */
+export function contentsIn(scope: LogScope, contents: ServedContents): ServedContents {
+  const { projects: ids, environments: names } = scope;
+  if (ids === undefined && names === undefined) return contents;
+  const hasProject = (id: string) => ids?.has(id) ?? true;
+  return {
+    projects: contents.projects.filter(({ id }) => hasProject(id)),
+    environments: contents.environments.filter(
+      ({ projectId, name }) => hasProject(projectId) && (names?.has(name) ?? true),
+    ),
+    keys: contents.keys
+      .filter(({ projectId }) => hasProject(projectId))
+      .map((key) => ({ ...key, environments: namesIn(scope, key.environments) }))
+      .filter(({ environments }) => environments.length > 0),
+  };
+}
+
+/** The names of environments that a scope contains. */
+function namesIn({ environments }: LogScope, names: readonly string[]): readonly string[] {
+  return environments === undefined ? names : names.filter((name) => environments.has(name));
+}
+
+/**
+ * A row as a scope sees it: without its author, and outside the scope without contents, so that it only moves the
+ * cursor.
+ */
+export function rowIn(scope: LogScope, { row, environmentName }: BacklogRow): LogRow {
+  const { projects, environments } = scope;
+  const { seq, changeId, at } = row;
+  const empty: LogRow = {
+    seq,
+    changeId,
+    kind: 'records.changed',
+    projectId: '',
+    payload: EMPTY,
+    actor: '',
+    at,
+  };
+  if (row.kind === 'records.changed' || projects?.has(row.projectId) === false) return empty;
+  const open = { ...row, actor: '' };
+  if (environments === undefined) return open;
+  if (row.environmentId !== undefined) {
+    return environmentName !== undefined && environments.has(environmentName) ? open : empty;
+  }
+  if (row.kind !== 'key.created') return open;
+  // The catalog has applied the row, so its payload is what its kind promises.
+  const payload = JSON.parse(row.payload) as ChangePayload['key.created'];
+  const names = namesIn(scope, payload.environments);
+  return names.length === 0
+    ? empty
+    : { ...open, payload: JSON.stringify({ ...payload, environments: names }) };
+}
+
+/** The payload of a row that says nothing. */
+const EMPTY = '{"actions":[]}';

@@ -13,6 +13,8 @@ export interface FollowerCallbacks {
    * next row may be applied.
    */
   room?(): Promise<void> | undefined;
+  /** A snapshot has replaced everything; rows after it follow. Must not throw. */
+  loaded?(cursor: Cursor): void;
   /** A row has been applied, and its frames are out. Must not throw. */
   applied?(row: LogRow): void;
   /** Another attempt to reach the log has failed, this many in a row. */
@@ -82,6 +84,11 @@ export class Follower {
   /** Whether a snapshot has been loaded, however old it is. */
   get hasSnapshot(): boolean {
     return this.#cursor !== undefined;
+  }
+
+  /** The position in the log that the catalog stands for; `undefined` before any snapshot. */
+  get cursor(): Cursor | undefined {
+    return this.#cursor;
   }
 
   /** The last change-log row applied. */
@@ -167,6 +174,7 @@ export class Follower {
     this.#mustReload = false;
     this.#failedReads = { afterSeq: -1, count: 0 };
     this.#advance(loaded);
+    this.#options.callbacks.loaded?.(loaded);
   }
 
   /** Asks where the log ends, applies what is missing, and notes that all was well when the question was asked. */

@@ -1,0 +1,133 @@
+import { encodeMessage } from './framing.ts';
+import type { EndReason } from './messages.ts';
+import type { SnapshotParts } from './snapshot-parts.ts';
+
+/** Longest a follower may take no byte while something waits for it, in milliseconds. */
+const STUCK_MS = 10_000;
+
+/** Parts of a {@link FollowerStream}. */
+export interface FollowerStreamOptions {
+  readonly hello: Uint8Array;
+  /** Sent after `hello`; without it the stream continues after row `seq`. */
+  readonly snapshot: SnapshotParts | undefined;
+  readonly seq: number;
+  /** The message with the row after `seq`; `undefined` at the end of the log. */
+  readonly rowAfter: (seq: number) => Uint8Array | undefined;
+  /** Whether the row after `seq` has been dropped from the backlog. */
+  readonly hasLost: (seq: number) => boolean;
+  /** Milliseconds since this node was last proven current. */
+  readonly ageMs: () => number;
+  /** Called once when the stream has ended for any reason. */
+  readonly onGone: (stream: FollowerStream) => void;
+}
+
+/**
+ * The log as one follower gets it. Messages are made when its socket takes them, so a slow one holds nothing but its
+ * position, until the backlog has moved past that.
+ */
+export class FollowerStream {
+  readonly #options: FollowerStreamOptions;
+  readonly #begunAt = performance.now();
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #sentHello = false;
+  #part = 0;
+  #seq: number;
+  #isHeartbeatDue = true;
+  /** Resolves when there may be something to send. Present while the socket would take it. */
+  #waiting: PromiseWithResolvers<void> | undefined;
+  #pulledAt = performance.now();
+
+  constructor(options: FollowerStreamOptions) {
+    this.#options = options;
+    this.#seq = options.snapshot?.cursor.seq ?? options.seq;
+  }
+
+  /** The body of the response; called once. */
+  open(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#pull(),
+        cancel: () => this.#gone(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** The log has grown. */
+  wake(): void {
+    this.#waiting?.resolve();
+  }
+
+  /** Sends a heartbeat once every row has been sent; ends a follower that takes nothing. */
+  heartbeat(): void {
+    this.#isHeartbeatDue = true;
+    if (this.#waiting === undefined && performance.now() - this.#pulledAt > STUCK_MS) this.end('slow');
+    else this.wake();
+  }
+
+  /** Ends the stream at once. The reason is only sent where nothing else waits to be sent. Safe to call twice. */
+  end(reason: EndReason): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    const isIdle = this.#waiting !== undefined;
+    this.#gone();
+    if (!isIdle) {
+      controller.error(new Error(`log stream ended: ${reason}`));
+      return;
+    }
+    controller.enqueue(encodeMessage({ type: 'end', reason }));
+    controller.close();
+  }
+
+  #gone(): void {
+    if (this.#controller === undefined) return;
+    this.#controller = undefined;
+    this.wake();
+    this.#options.onGone(this);
+  }
+
+  /** Called when the socket takes more: waits until there is something. */
+  async #pull(): Promise<void> {
+    this.#pulledAt = performance.now();
+    while (this.#controller !== undefined) {
+      if (this.#options.hasLost(this.#seq)) {
+        this.end('slow');
+        return;
+      }
+      const next = this.#next();
+      if (next !== undefined) {
+        this.#controller.enqueue(next);
+        return;
+      }
+      this.#waiting = Promise.withResolvers();
+      await this.#waiting.promise;
+      this.#waiting = undefined;
+      this.#pulledAt = performance.now();
+    }
+  }
+
+  #next(): Uint8Array | undefined {
+    const { hello, snapshot, rowAfter, ageMs } = this.#options;
+    if (!this.#sentHello) {
+      this.#sentHello = true;
+      return hello;
+    }
+    const part = snapshot?.at(this.#part);
+    if (part !== undefined) {
+      this.#part++;
+      return part;
+    }
+    const row = rowAfter(this.#seq);
+    if (row !== undefined) {
+      this.#seq++;
+      return row;
+    }
+    if (!this.#isHeartbeatDue) return undefined;
+    this.#isHeartbeatDue = false;
+    const sentMs = performance.now() - this.#begunAt;
+    return encodeMessage({ type: 'heartbeat', seq: this.#seq, sentMs, ageMs: ageMs() });
+  }
+}

@@ -1,0 +1,318 @@
+import type { Cursor, LogHead, LogPage, LogRow, LogSession, Snapshot } from '../../domain/change-log.ts';
+import { StorageError, StoreOutage } from '../../domain/errors.ts';
+import type { MessageReader } from './framing.ts';
+import {
+  type EndMessage,
+  type HeartbeatMessage,
+  type HelloMessage,
+  type LogMessage,
+  LogProtocolError,
+  SILENCE_MS,
+  type SnapshotEndMessage,
+  type SnapshotMessage,
+} from './messages.ts';
+
+/** How often the silence is measured, in milliseconds. */
+const CHECK_MS = 500;
+
+/** Bytes of rows that wait for the follower before no more are read from the socket. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+/** Rows that may come before the first heartbeat, in bytes: more than any backlog has. */
+const MAX_EARLY_BYTES = 256 * 1024 * 1024;
+
+/** How fast two monotonic clocks may drift apart: 0.2 milliseconds a second. */
+const DRIFT = 0.0002;
+
+/** The steps of a session. */
+type Stage = 'hello' | 'snapshot' | 'rows';
+
+/** The step to which a message belongs; absent for one that may come at any time. */
+const STAGES: Readonly<Record<LogMessage['type'], Stage | undefined>> = {
+  hello: 'hello',
+  snapshot: 'snapshot',
+  'snapshot-end': 'snapshot',
+  row: 'rows',
+  heartbeat: 'rows',
+  end: undefined,
+};
+
+/** Parts of a {@link RemoteSession}. */
+export interface RemoteSessionOptions {
+  readonly reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
+  readonly messages: MessageReader;
+  /** When the request was sent, on this process's monotonic clock. */
+  readonly begunAt: number;
+  /** Ends the connection. */
+  readonly canceled: AbortController;
+  /** The cursor that the upstream was asked to continue at. */
+  readonly from: Cursor | undefined;
+}
+
+/** One connection to an upstream: receives its messages in order and hands them to the follower. */
+export class RemoteSession implements LogSession {
+  readonly #options: RemoteSessionOptions;
+  readonly #hello = Promise.withResolvers<HelloMessage>();
+  readonly #snapshot = Promise.withResolvers<Snapshot>();
+  readonly #current = Promise.withResolvers<void>();
+  readonly #timer: Timer;
+  #stage: Stage = 'hello';
+  #parts = emptyParts();
+  #epoch = '';
+  /** Where this session began, and where its rows end. */
+  #base: Cursor | undefined;
+  #seq = 0;
+  #rows: LogRow[] = [];
+  #waitingBytes = 0;
+  #isCurrent = false;
+  #room: PromiseWithResolvers<void> | undefined;
+  readonly #clock: ClockOffset;
+  #provenAt = Number.NEGATIVE_INFINITY;
+  #heardAt = performance.now();
+  #wake: () => void = () => {};
+  #onLost: ((cause: Error) => void) | undefined;
+  #lost: Error | undefined;
+  #isClosed = false;
+
+  constructor(options: RemoteSessionOptions) {
+    this.#options = options;
+    this.#clock = new ClockOffset(options.begunAt);
+    for (const { promise } of [this.#hello, this.#snapshot, this.#current])
+      promise.catch(() => {
+        // Callers get the error; here it must not count as unhandled.
+      });
+    this.#timer = setInterval(() => this.#checkSilence(), CHECK_MS);
+    this.#timer.unref();
+  }
+
+  /** Begins to receive; resolves with the first message. */
+  begin(): Promise<HelloMessage> {
+    void this.#receive();
+    return this.#hello.promise;
+  }
+
+  async head(): Promise<LogHead> {
+    await this.#current.promise;
+    if (this.#lost !== undefined) throw this.#lost;
+    return { epoch: this.#epoch, seq: this.#seq, pushed: true, provenAt: this.#provenAt };
+  }
+
+  async read(afterSeq: number): Promise<LogPage> {
+    if (this.#lost !== undefined) throw this.#lost;
+    const rows = this.#rows.filter(({ seq }) => seq > afterSeq);
+    this.#rows = [];
+    this.#waitingBytes = 0;
+    this.#room?.resolve();
+    return { rows, isLast: true };
+  }
+
+  async changeIdAt(seq: number): Promise<string | undefined> {
+    return this.#base?.seq === seq ? this.#base.changeId : undefined;
+  }
+
+  /** The snapshot that this session began with, once it is complete. */
+  async takeSnapshot(): Promise<Snapshot> {
+    if (this.#base !== undefined && this.#base === this.#options.from)
+      throw new StoreOutage('the upstream continued instead of sending a snapshot');
+    return await this.#snapshot.promise;
+  }
+
+  onWake(listener: () => void): void {
+    this.#wake = listener;
+  }
+
+  onLost(listener: (cause: Error) => void): void {
+    this.#onLost = listener;
+    if (this.#lost !== undefined) listener(this.#lost);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#room?.resolve();
+    this.#options.canceled.abort();
+    this.#failWaiting(new StoreOutage('the session to the upstream has ended'));
+  }
+
+  async #receive(): Promise<void> {
+    const { reader, messages } = this.#options;
+    try {
+      while (!this.#isClosed) {
+        const { done, value } = await reader.read();
+        if (this.#isClosed) return;
+        if (done) throw new StoreOutage('the upstream ended the connection');
+        this.#heardAt = performance.now();
+        let hasRows = false;
+        for (const message of messages.read(value)) {
+          this.#take(message);
+          hasRows ||= message.type === 'row';
+        }
+        if (hasRows) this.#wake();
+        await this.#waitForRoom();
+      }
+    } catch (cause) {
+      this.#lose(describe(cause));
+    }
+  }
+
+  #take(message: LogMessage): void {
+    const stage = STAGES[message.type];
+    if (stage !== undefined && stage !== this.#stage)
+      throw new LogProtocolError(`its message ${message.type} is out of order`);
+    switch (message.type) {
+      case 'hello':
+        this.#begin(message);
+        break;
+      case 'snapshot':
+        addPart(this.#parts, message);
+        break;
+      case 'snapshot-end':
+        this.#endSnapshot(message);
+        break;
+      case 'row':
+        this.#takeRow(message.row);
+        break;
+      case 'heartbeat':
+        this.#takeHeartbeat(message);
+        break;
+      case 'end':
+        throw ended(message);
+    }
+  }
+
+  #endSnapshot({ cursor, records: expected }: SnapshotEndMessage): void {
+    const { records, ...contents } = this.#parts;
+    if (records !== expected)
+      throw new LogProtocolError(`its snapshot has ${records} of ${expected} records`);
+    this.#parts = emptyParts();
+    this.#joined(cursor);
+    this.#snapshot.resolve({ cursor, ...contents });
+  }
+
+  #begin(hello: HelloMessage): void {
+    this.#epoch = hello.epoch;
+    this.#stage = 'snapshot';
+    const { from } = this.#options;
+    if (hello.continues && from === undefined)
+      throw new LogProtocolError('it continues although nothing was asked to be continued');
+    if (hello.continues && from !== undefined) this.#joined(from);
+    this.#hello.resolve(hello);
+  }
+
+  #joined(base: Cursor): void {
+    if (base.epoch !== this.#epoch) throw new LogProtocolError('its snapshot is of another history');
+    this.#base = base;
+    this.#seq = base.seq;
+    this.#stage = 'rows';
+  }
+
+  #takeRow(row: LogRow): void {
+    if (row.seq !== this.#seq + 1) throw new LogProtocolError(`its row ${row.seq} follows row ${this.#seq}`);
+    this.#seq = row.seq;
+    this.#rows.push(row);
+    this.#waitingBytes += row.payload.length;
+  }
+
+  #takeHeartbeat({ seq, sentMs, ageMs }: HeartbeatMessage): void {
+    if (seq !== this.#seq) throw new LogProtocolError(`its log ends at ${seq}, and its rows at ${this.#seq}`);
+    this.#provenAt = this.#clock.sentAt(performance.now(), sentMs) - ageMs;
+    this.#isCurrent = true;
+    this.#current.resolve();
+  }
+
+  /** While many rows wait for the follower, no more are read: the upstream's own bound then applies. */
+  async #waitForRoom(): Promise<void> {
+    if (!this.#isCurrent && this.#waitingBytes > MAX_EARLY_BYTES)
+      throw new LogProtocolError('it sends rows without an end');
+    while (this.#isCurrent && this.#waitingBytes > MAX_WAITING_BYTES && !this.#isClosed) {
+      this.#room = Promise.withResolvers();
+      await this.#room.promise;
+      this.#room = undefined;
+      this.#heardAt = performance.now();
+    }
+  }
+
+  #checkSilence(): void {
+    if (this.#room !== undefined || performance.now() - this.#heardAt < SILENCE_MS) return;
+    // After a pause of this process, what has arrived is read first.
+    setTimeout(() => {
+      if (this.#room === undefined && performance.now() - this.#heardAt >= SILENCE_MS)
+        this.#lose(new StoreOutage('the upstream has been silent'));
+    }, 10).unref();
+  }
+
+  #lose(cause: Error): void {
+    if (this.#isClosed) return;
+    this.#lost = cause;
+    this.#failWaiting(cause);
+    this.close();
+    this.#onLost?.(cause);
+  }
+
+  #failWaiting(cause: Error): void {
+    this.#lost ??= cause;
+    for (const { reject } of [this.#hello, this.#snapshot, this.#current]) reject(cause);
+  }
+}
+
+/**
+ * When a message was sent, by the receiver's clock. It knows one moment of both clocks, the request, which is at or
+ * before the stream's beginning; from then on the fastest message shows the difference best. So a delay on the way counts
+ * as age, and a slow drift between two clocks does not.
+ */
+class ClockOffset {
+  /** The receiver's clock minus the sender's, at most. */
+  #offset: number;
+  #at: number;
+
+  constructor(begunAt: number) {
+    this.#offset = begunAt;
+    this.#at = begunAt;
+  }
+
+  /** When a message was sent that arrives at `now`. */
+  sentAt(now: number, sentMs: number): number {
+    this.#offset = Math.min(this.#offset + (now - this.#at) * DRIFT, now - sentMs);
+    this.#at = now;
+    return this.#offset + sentMs;
+  }
+}
+
+interface Parts {
+  readonly projects: Snapshot['projects'][number][];
+  readonly environments: Snapshot['environments'][number][];
+  readonly states: Snapshot['states'][number][];
+  readonly keys: Snapshot['keys'][number][];
+  records: number;
+}
+
+function emptyParts(): Parts {
+  return { projects: [], environments: [], states: [], keys: [], records: 0 };
+}
+
+function addPart(
+  parts: Parts,
+  { projects = [], environments = [], states, keys = [] }: SnapshotMessage,
+): void {
+  for (const project of projects) parts.projects.push(project);
+  for (const environment of environments) parts.environments.push(environment);
+  for (const key of keys) parts.keys.push(key);
+  const [environmentId = '', pairs = []] = states ?? [];
+  for (const [flagKey, state] of pairs) parts.states.push({ environmentId, flagKey, state });
+  parts.records += projects.length + environments.length + keys.length + pairs.length;
+}
+
+function ended({ reason }: EndMessage): Error {
+  if (reason === 'revoked') return new StorageError('the relay token was revoked');
+  return new StoreOutage(
+    `the upstream ended the stream: ${reason === 'stopping' ? 'it stops' : 'it lost its own log'}`,
+  );
+}
+
+function describe(cause: unknown): Error {
+  if (cause instanceof StoreOutage || cause instanceof StorageError) return cause;
+  if (cause instanceof LogProtocolError)
+    return new StorageError(`The upstream cannot be followed: ${cause.message}.`, { cause });
+  return new StoreOutage('the connection to the upstream broke', { cause });
+}

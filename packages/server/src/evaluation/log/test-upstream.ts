@@ -1,0 +1,62 @@
+import { temporaryFolder } from '@halyard/testing';
+import type { BunRequest, Server } from 'bun';
+import type { LogSource } from '../../domain/change-log.ts';
+import type { RouteAnswer } from '../../http/listeners.ts';
+import { createLogger } from '../../observability/log.ts';
+import { ReadPlane } from '../read-plane.ts';
+import { LogServer, type LogServerOptions } from './log-server.ts';
+import { RemoteLog, type RemoteLogOptions } from './remote-log.ts';
+import { WHOLE_LOG } from './scope.ts';
+
+const LOG = createLogger({ level: 'silent', format: 'json' });
+
+/** A read plane that offers its log, as a node does. */
+export interface TestUpstream extends Disposable {
+  readonly plane: ReadPlane;
+  readonly logServer: LogServer;
+  readonly url: string;
+  /** The log as a follower gets it. */
+  remote(options?: Partial<RemoteLogOptions>): RemoteLog;
+}
+
+/** Follows a source and offers its log over TCP, or over a Unix socket. Resolves once it is live. */
+export async function startUpstream(
+  source: LogSource,
+  options: Partial<LogServerOptions> & { readonly isLocal?: boolean } = {},
+): Promise<TestUpstream> {
+  const { isLocal = false, ...serverOptions } = options;
+  const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1024 * 1024 });
+  const logServer = new LogServer({
+    plane,
+    authorize: () => ({ id: 'follower', scope: WHOLE_LOG }),
+    docsUrl: 'https://docs.example',
+    log: LOG,
+    ...serverOptions,
+  });
+  plane.observe(logServer);
+  const folder = isLocal ? temporaryFolder() : undefined;
+  const unix = folder?.file('log.sock');
+  const fetch = (request: Request, own: Server<undefined>) => {
+    const answer: RouteAnswer | undefined = logServer.routes[new URL(request.url).pathname];
+    return answer?.(request as BunRequest, own) ?? new Response(null, { status: 404 });
+  };
+  const server =
+    unix === undefined
+      ? Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 10, fetch })
+      : Bun.serve({ unix, fetch });
+  plane.start();
+  await plane.firstLive;
+  const url = unix === undefined ? `http://127.0.0.1:${server.port}` : 'http://localhost';
+  return {
+    plane,
+    logServer,
+    url,
+    remote: (more) => new RemoteLog({ url, ...(unix === undefined ? {} : { unix }), ...more }),
+    [Symbol.dispose]: () => {
+      logServer.close();
+      plane.close();
+      void server.stop(true);
+      folder?.remove();
+    },
+  };
+}
