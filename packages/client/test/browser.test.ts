@@ -189,3 +189,84 @@ test('the core works in a page on an address of another origin that allows it', 
   await page.close();
   await other.stop(true);
 }, 60_000);
+
+test('the provider that OpenFeature publishes follows flags through the handler, without a key in the page', async () => {
+  for (const [name, state] of Object.entries({
+    banner: { enabled: true, value: 'hello' },
+    rollout: { enabled: true, rolloutPct: 50 },
+    'internal-x': { enabled: true, value: 'not for pages' },
+    'new-checkout': { enabled: true },
+  }))
+    await management.putState('shop', 'production', name, state);
+  const entry = join(built.application, 'openfeature-page.js');
+  await Bun.write(entry, Bun.file(join(import.meta.dir, 'fixtures/openfeature-page.js')));
+  const script = await Bun.build({ entrypoints: [entry], target: 'browser', format: 'esm' });
+  const code = await script.outputs[0]?.text();
+  const ofrep = createFlagsHandler({
+    client: upstream,
+    expose: (name) => !name.startsWith('internal-'),
+    authorize: (request) => request.headers.get('Cookie') === 'session=1',
+  });
+  const shop = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    routes: {
+      '/flags/*': ofrep,
+      '/page.js': () => new Response(code, { headers: { 'Content-Type': 'text/javascript' } }),
+      '/': () =>
+        new Response(
+          '<!doctype html><link rel=icon href=data:,><body></body><script type=module src=/page.js></script>',
+          {
+            headers: { 'Content-Type': 'text/html', 'Set-Cookie': 'session=1; HttpOnly; SameSite=Strict' },
+          },
+        ),
+    },
+  });
+  const page = await browser.newPage();
+  try {
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    const requested: string[] = [];
+    page.on('request', async (request) =>
+      requested.push(
+        `${request.method()} ${request.url()} ${JSON.stringify(request.headers())} ${request.postData()}`,
+      ),
+    );
+    /** Waits until the page shows these flags. */
+    const shows = (expected: object) =>
+      page.waitForFunction(
+        `Object.entries(${JSON.stringify(expected)}).every(
+          ([name, value]) => JSON.parse(document.body.textContent || '{}')[name] === value)`,
+        undefined,
+        { polling: 'raf' },
+      );
+    const opened = page.waitForRequest((request) => request.url().endsWith('/ofrep/v1/stream'));
+    await page.goto(shop.url.href);
+    await shows({ checkout: true, banner: 'hello', rollout: 'SPLIT', internal: 'FLAG_NOT_FOUND' });
+    await opened;
+
+    await management.putState('shop', 'production', 'banner', { enabled: true, value: 'changed' });
+    await shows({ banner: 'changed' });
+    await management.putState('shop', 'production', 'new-checkout', { enabled: false });
+    await shows({ checkout: false });
+    const again = page.waitForRequest((request) => request.url().endsWith('/ofrep/v1/stream'));
+    ofrep.close();
+    await management.putState('shop', 'production', 'banner', { enabled: true, value: 'changed meanwhile' });
+    await again;
+    await shows({ banner: 'changed meanwhile' });
+    await page.evaluate('OpenFeature.setContext({})');
+    await shows({ rollout: 'ERROR' });
+
+    expect(complaints).toEqual([]);
+    const stored = await page.evaluate('JSON.stringify(localStorage)');
+    const seen = [...requested, await page.content(), String(stored), code].join();
+    expect(seen).not.toContain(key.key);
+    expect(seen).not.toContain('not for pages');
+    expect(requested.filter((each) => each.includes('/ofrep/v1/evaluate/flags')).length).toBeGreaterThan(3);
+    expect(requested.join()).not.toMatch(/x-service-key|authorization|x-api-key/i);
+  } finally {
+    await page.close();
+    ofrep.close();
+    await shop.stop(true);
+  }
+}, 60_000);

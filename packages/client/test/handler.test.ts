@@ -127,11 +127,11 @@ describe('the handler', () => {
     });
   });
 
-  test('takes GET only', async () => {
+  test('takes GET and HEAD only', async () => {
     const { handler } = make();
     const response = await handler(at('/v1/flags?env=production', { method: 'POST' }));
     expect(response.status).toBe(405);
-    expect(response.headers.get('Allow')).toBe('GET');
+    expect(response.headers.get('Allow')).toBe('GET, HEAD');
   });
 
   test('lets in whom the application lets in; a check that throws lets nobody in', async () => {

@@ -1,20 +1,48 @@
-import { type FlagMap, frame, KEEP_ALIVE, KEEP_ALIVE_SECONDS } from '@halyard/protocol';
+import {
+  type FlagMap,
+  frame,
+  KEEP_ALIVE,
+  KEEP_ALIVE_SECONDS,
+  ofrepEvent,
+  ofrepOpening,
+} from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
 import type { FlagsChange } from '../options.ts';
 
 /** A reader with more than this many bytes waiting is cut: it comes back and gets the newest map. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
+/** So many keep-alives pass between two checks whether a reader may still read: a minute. */
+const KEEP_ALIVES_PER_CHECK = 4;
+
 /**
- * Hands the changes of one client on to many streams. Frame k of a stream has the revision of its first frame plus k,
- * as on the service; where that would not hold, because the client skipped revisions while it was offline, the streams
- * are ended and their readers come back for the newest map.
+ * What readers get. `map`: the flags that are exposed, as on the service's stream. `refetch`: only that something has
+ * changed, as OFREP's providers want it.
+ */
+export type Channel = 'map' | 'refetch';
+
+/** Says that something has changed, where the service does not number its maps. */
+const UNNUMBERED_EVENT = frame('{"type":"refetchEvaluation"}');
+
+/** A stream that is open. */
+interface Stream {
+  readonly channel: Channel;
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  /** Whether its reader may still read. Never rejects. */
+  readonly isAuthorized: () => Promise<boolean>;
+}
+
+/**
+ * Hands the changes of one client on to many streams. Frame k of a stream of maps has the revision of its first frame
+ * plus k, as on the service; where that would not hold, because the client skipped revisions while it was offline, the
+ * streams are ended and their readers come back for the newest map.
  */
 export class Broadcast {
   readonly #client: FlagsClient;
   readonly #serialise: (flags: FlagMap) => string;
-  readonly #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
-  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  readonly #streams = new Set<Stream>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #keepAlives = 0;
   #revision: number | undefined;
   #listening = new AbortController();
 
@@ -28,15 +56,24 @@ export class Broadcast {
     return this.#streams.size;
   }
 
-  /** Opens a stream that begins with the current map. */
-  open(headers: Record<string, string>): Response {
-    let own: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /**
+   * Opens a stream, which begins with the current map, or tells its reader to ask for it. A reader that comes back and
+   * has already been told of the current revision (`lastEventId`) is not told again.
+   */
+  open(
+    channel: Channel,
+    headers: Record<string, string>,
+    { isAuthorized, lastEventId }: Pick<Stream, 'isAuthorized'> & { readonly lastEventId?: string | null },
+  ): Response {
+    let own: Stream | undefined;
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          own = controller;
-          controller.enqueue(this.#frame(this.#client.all()));
-          this.#add(controller);
+          const first =
+            channel === 'map' ? this.#map(this.#client.all()) : this.#opening(lastEventId ?? null);
+          controller.enqueue(new TextEncoder().encode(first));
+          own = { channel, controller, isAuthorized };
+          this.#add(own);
         },
         cancel: () => {
           if (own) this.#drop(own);
@@ -44,14 +81,7 @@ export class Broadcast {
       },
       { highWaterMark: MAX_QUEUED_BYTES, size: (bytes) => bytes?.byteLength ?? 0 },
     );
-    return new Response(body, {
-      headers: {
-        ...headers,
-        'Content-Type': 'text/event-stream',
-        'Cache-Control': 'no-cache, no-transform',
-        'X-Accel-Buffering': 'no',
-      },
-    });
+    return new Response(body, { headers: { ...headers, ...STREAM_HEADERS } });
   }
 
   /** Ends all streams. */
@@ -59,7 +89,7 @@ export class Broadcast {
     for (const stream of [...this.#streams]) this.#end(stream);
   }
 
-  #add(stream: ReadableStreamDefaultController<Uint8Array>): void {
+  #add(stream: Stream): void {
     if (this.#streams.size === 0) this.#begin();
     this.#streams.add(stream);
   }
@@ -71,21 +101,24 @@ export class Broadcast {
     this.#client.onChange((change) => this.#pass(change), { signal });
     // A client that is stale or closed misses changes; readers who stayed would take old flags for current ones.
     this.#client.onStatus((status) => status !== 'ready' && this.close(), { signal });
-    this.#heartbeat = setInterval(
-      () => this.#send(new TextEncoder().encode(KEEP_ALIVE)),
-      KEEP_ALIVE_SECONDS * 1_000,
-    );
+    this.#timer = setInterval(() => this.#keepAlive(), KEEP_ALIVE_SECONDS * 1_000);
+  }
+
+  #keepAlive(): void {
+    const bytes = new TextEncoder().encode(KEEP_ALIVE);
+    for (const stream of [...this.#streams]) this.#send(stream, bytes);
+    if (++this.#keepAlives % KEEP_ALIVES_PER_CHECK > 0) return;
+    for (const stream of [...this.#streams])
+      void stream.isAuthorized().then((isAuthorized) => isAuthorized || this.#end(stream));
   }
 
   #pass({ flags, revision }: FlagsChange): void {
     const isNext = revision === undefined || this.#revision === undefined || revision === this.#revision + 1;
     this.#revision = revision;
-    if (!isNext) {
-      this.close();
-      return;
-    }
     try {
-      this.#send(this.#frame(flags));
+      this.#sendAll('refetch', () => (revision === undefined ? UNNUMBERED_EVENT : ofrepEvent(revision)));
+      if (isNext) this.#sendAll('map', () => this.#map(flags));
+      else this.#endAll('map');
     } catch (thrown) {
       // The application's choice of flags threw, and the client reports it. No reader may miss a frame.
       this.close();
@@ -93,30 +126,56 @@ export class Broadcast {
     }
   }
 
-  #frame(flags: FlagMap): Uint8Array {
-    return new TextEncoder().encode(frame(this.#serialise(flags)));
+  #map(flags: FlagMap): string {
+    return frame(this.#serialise(flags));
   }
 
-  #send(bytes: Uint8Array): void {
+  #opening(lastEventId: string | null): string {
+    const { revision } = this.#client;
+    // A second or two: the readers of a process that ends do not all come back at once.
+    const retryMs = 1_000 + Math.floor(Math.random() * 2_000);
+    return revision === undefined ? UNNUMBERED_EVENT : ofrepOpening(revision, lastEventId, retryMs);
+  }
+
+  /** Sends the same text to every stream of a channel; makes it only if there is one. */
+  #sendAll(channel: Channel, text: () => string): void {
+    let bytes: Uint8Array | undefined;
     for (const stream of [...this.#streams]) {
-      if ((stream.desiredSize ?? 0) > 0) stream.enqueue(bytes);
-      else this.#end(stream);
+      if (stream.channel !== channel) continue;
+      bytes ??= new TextEncoder().encode(text());
+      this.#send(stream, bytes);
     }
   }
 
-  #end(stream: ReadableStreamDefaultController<Uint8Array>): void {
+  #send(stream: Stream, bytes: Uint8Array): void {
+    if ((stream.controller.desiredSize ?? 0) > 0) stream.controller.enqueue(bytes);
+    else this.#end(stream);
+  }
+
+  #endAll(channel: Channel): void {
+    for (const stream of [...this.#streams]) if (stream.channel === channel) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
     this.#drop(stream);
     try {
-      stream.close();
+      stream.controller.close();
     } catch {
       // The reader had gone already.
     }
   }
 
-  #drop(stream: ReadableStreamDefaultController<Uint8Array>): void {
+  #drop(stream: Stream): void {
     this.#streams.delete(stream);
     if (this.#streams.size > 0) return;
-    clearInterval(this.#heartbeat);
+    clearInterval(this.#timer);
     this.#listening.abort();
   }
 }
+
+/** Keep proxies from collecting a stream, and tell readers what it is. */
+export const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+} as const;

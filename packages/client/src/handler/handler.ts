@@ -4,11 +4,14 @@ import {
   type ErrorCode,
   type FlagMap,
   type FlagState,
+  flagConfigRevision,
   REVISION_HEADER,
   STALE_HEADER,
 } from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
-import { Broadcast } from './broadcast.ts';
+import { Broadcast, type Channel, STREAM_HEADERS } from './broadcast.ts';
+import { evaluateAll, evaluateOne, type OfrepSource, readOfrepRequest } from './ofrep.ts';
+import { findRoute, type Route } from './routes.ts';
 
 /** What {@link createFlagsHandler} takes. */
 export interface HandlerOptions {
@@ -19,12 +22,20 @@ export interface HandlerOptions {
    * values included, become public.
    */
   readonly expose?: (key: string, state: FlagState) => boolean;
-  /** Who may read. Default: everyone who can reach the handler. */
+  /**
+   * Who may read. Default: everyone who can reach the handler. It is asked for every request, and again each minute for
+   * every stream that is open. It must not read the request's body.
+   */
   readonly authorize?: (request: Request) => boolean | Promise<boolean>;
   /** Streams open at a time; more are refused with 500 and `Retry-After`. Default 1,000. */
   readonly maxStreams?: number;
   /** Where the pages of the error codes are, as `https://flags.example/docs`: becomes `docs` of error answers. */
   readonly docsUrl?: string;
+  /**
+   * The path at which browsers reach the handler, as `/flags`, when something in front of it changes paths: pages that
+   * use OFREP are sent there for their event stream. Default: the path of their request.
+   */
+  readonly publicPath?: string;
 }
 
 /** A request handler as Bun, Deno, Hono, Next.js and workers take it. */
@@ -37,10 +48,12 @@ export interface FlagsHandler {
 /**
  * Makes a handler that gives the pages of your own application the flags of one environment, and their live stream,
  * without the project key. Mount it anywhere, as at `/flags/*`, and point a client in the page at that address with
- * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does. The handler never throws.
+ * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does; and for OpenFeature's web and mobile
+ * providers `…/ofrep/v1/evaluate/flags`, `…/ofrep/v1/evaluate/flags/{key}` and the event stream they lead to. The
+ * handler never throws.
  */
 export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
-  const { client, expose, authorize, maxStreams = 1_000, docsUrl } = options;
+  const { client, expose, authorize, maxStreams = 1_000, docsUrl, publicPath } = options;
   const select = (flags: FlagMap): FlagMap => {
     if (!expose) return flags;
     const chosen: Record<string, FlagState> = Object.create(null);
@@ -52,56 +65,111 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     }
     return chosen;
   };
+  let caughtUpAt = Number.NEGATIVE_INFINITY;
   const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
 
-  /** An error in the specified shape. (Spec: Errors) */
-  const refuse = (code: ErrorCode, message: string, headers: Record<string, string> = {}): Response => {
+  /** An error in the specified shape (Spec: Errors), with OFREP's own member on OFREP's routes. */
+  const refuse = (
+    code: ErrorCode,
+    message: string,
+    route: Route | undefined,
+    headers: Record<string, string> = {},
+  ): Response => {
     const body = {
       error: code,
       message,
       ...(typeof docsUrl === 'string' && { docs: docsPage(docsUrl, code) }),
+      ...(route?.isOfrep && { errorDetails: message }),
     };
     return Response.json(body, {
       status: ERROR_STATUS[code],
       headers: { 'Cache-Control': 'no-store', ...headers },
     });
   };
-  const answer = async (request: Request): Promise<Response> => {
-    const url = new URL(request.url);
-    const path = /\/v1\/(flags|stream)$/.exec(url.pathname)?.[1];
-    if (!path) return refuse('not_found', 'there are /v1/flags and /v1/stream here');
-    if (request.method !== 'GET')
-      return refuse('method_not_allowed', 'only GET is allowed here', { Allow: 'GET' });
-    if (authorize && !(await authorize(request)))
-      return refuse('invalid_api_key', 'you may not read these flags');
-    const environments = url.searchParams.getAll('env');
-    if (environments.length !== 1 || !environments[0])
-      return refuse('invalid_argument', 'the query must name one environment: ?env=<name>');
-    if (environments[0] !== client.environment)
-      return refuse('environment_not_found', 'this address serves another environment');
-    // Who waits for a client that has failed waits for its next attempt, which may take minutes.
-    const { status } = client.status === 'failed' ? client : await client.ready();
-    if (status !== 'ready' && status !== 'bootstrapped')
-      return refuse('internal_error', 'the flags have not been loaded yet', { 'Retry-After': '1' });
-    if (path === 'flags') return Response.json(...restOf(select(client.all())));
+  /** Refuses a query or an address that does not name this handler's environment. */
+  const checkEnvironment = (route: Route, request: Request): Response | undefined => {
+    let named = route.environment ?? request.headers.get('X-Flags-Environment') ?? client.environment;
+    if (!route.isOfrep) {
+      const given = new URL(request.url).searchParams.getAll('env');
+      if (given.length !== 1 || !given[0])
+        return refuse('invalid_argument', 'the query must name one environment: ?env=<name>', route);
+      named = given[0];
+    }
+    return named === client.environment
+      ? undefined
+      : refuse('environment_not_found', 'this address serves another environment', route);
+  };
+  /**
+   * Another process of the application may have sent the caller here with a newer revision than ours. Once a second at
+   * most, as anyone can name a revision.
+   */
+  const catchUp = async (request: Request): Promise<void> => {
+    const named = flagConfigRevision(new URL(request.url).searchParams.get('flagConfigEtag'));
+    if (named === undefined || client.revision === undefined || named <= client.revision) return;
+    if (performance.now() - caughtUpAt < 1_000) return;
+    caughtUpAt = performance.now();
+    await client.refresh();
+  };
+  const openStream = (channel: Channel, request: Request, route: Route): Response => {
     if (client.status !== 'ready')
-      return refuse('internal_error', 'the flags may have changed since they were loaded', {
+      return refuse('internal_error', 'the flags may have changed since they were loaded', route, {
         'Retry-After': '10',
       });
     if (broadcast.size >= maxStreams)
-      return refuse('internal_error', 'too many streams are open', { 'Retry-After': '10' });
-    return broadcast.open(headersOf(client));
+      return refuse('internal_error', 'too many streams are open', route, { 'Retry-After': '10' });
+    if (request.method === 'HEAD')
+      return new Response(null, { headers: { ...headersOf(client), ...STREAM_HEADERS } });
+    return broadcast.open(channel, headersOf(client), {
+      lastEventId: request.headers.get('Last-Event-ID'),
+      isAuthorized: () => isAuthorized(request).catch(() => false), // a check that fails lets no one read on
+    });
+  };
+  const isAuthorized = async (request: Request) => !authorize || !!(await authorize(request));
+  const answer = async (request: Request, route: Route | undefined): Promise<Response> => {
+    if (!route)
+      return refuse('not_found', 'there are /v1/flags, /v1/stream and /ofrep/v1/evaluate/flags here', route);
+    if (!route.methods.includes(request.method))
+      return refuse('method_not_allowed', `only ${route.methods.join(' and ')} is allowed here`, route, {
+        Allow: route.methods.join(', '),
+      });
+    if (!(await isAuthorized(request)))
+      return refuse('invalid_api_key', 'you may not read these flags', route);
+    const asked = route.name === 'evaluate' ? await readOfrepRequest(request, route.key) : undefined;
+    if (asked instanceof Response) return asked;
+    const refusal = checkEnvironment(route, request);
+    if (refusal) return refusal;
+    // Who waits for a client that has failed waits for its next attempt, which may take minutes.
+    const { status } = client.status === 'failed' ? client : await client.ready();
+    if (status !== 'ready' && status !== 'bootstrapped')
+      return refuse('internal_error', 'the flags have not been loaded yet', route, { 'Retry-After': '1' });
+    if (route.name === 'stream') return openStream('map', request, route);
+    if (route.name === 'events') return openStream('refetch', request, route);
+    if (asked) await catchUp(request);
+    const flags = select(client.all());
+    if (!asked) return Response.json(...restOf(flags));
+    const source: OfrepSource = {
+      environment: client.environment,
+      flags,
+      revision: client.revision,
+      headers: headersOf(client),
+      streamPath: `${publicPath?.replace(/\/+$/, '') ?? route.base}/ofrep/v1/stream`,
+    };
+    return route.key === undefined
+      ? await evaluateAll(source, request, asked.targetingKey)
+      : evaluateOne(source, route.key, asked.targetingKey);
   };
   const restOf = (flags: FlagMap): [unknown, ResponseInit] => [
     { environment: client.environment, flags },
     { headers: { ...headersOf(client), 'Cache-Control': 'private, no-cache' } },
   ];
   const handler = async (request: Request): Promise<Response> => {
+    const route = findRoute(new URL(request.url).pathname);
     try {
-      return await answer(request);
+      const response = await answer(request, route);
+      return request.method === 'HEAD' ? new Response(null, response) : response;
     } catch {
       // A callback of the application threw; what it said is not for browsers.
-      return refuse('internal_error', 'the request could not be answered');
+      return refuse('internal_error', 'the request could not be answered', route);
     }
   };
   return Object.assign(handler, { close: () => broadcast.close() });

@@ -1,3 +1,4 @@
+import { MAX_OFREP_BYTES } from '@halyard/protocol';
 import type { FlagsHandler } from './handler.ts';
 
 /** The part of a request of Node, Express or Connect that is used. */
@@ -7,6 +8,12 @@ export interface NodeRequest {
   /** Express keeps the whole path here when the handler is mounted below one. */
   readonly originalUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** What a body parser, as `express.json()`, has made of the body, which it has read then. */
+  readonly body?: unknown;
+  on?(event: 'data', listener: (chunk: Uint8Array) => void): unknown;
+  on?(event: 'end' | 'error' | 'close', listener: () => void): unknown;
+  /** Stops reading the body. */
+  pause?(): unknown;
   /** The connection, which all requests that came on it share. */
   readonly socket?: NodeSocket | undefined;
 }
@@ -43,7 +50,7 @@ async function serve(handler: FlagsHandler, incoming: NodeRequest, outgoing: Nod
   // Before the answer is there: it may take its time, and a stream without a reader would be kept forever.
   outgoing.once('close', () => leaving.abort());
   const stopWaiting = onClose(incoming.socket, () => leaving.abort());
-  const request = toRequest(incoming);
+  const request = toRequest(incoming, incoming.method === 'POST' ? await bodyOf(incoming) : undefined);
   const response = request ? await handler(request) : malformed();
   const reader = response.body?.getReader();
   const drop = () => {
@@ -86,7 +93,10 @@ function onClose(socket: NodeSocket | undefined, callback: () => void): () => vo
 }
 
 /** The request as the handler takes it; `undefined` when its target is no address, or its method is one of proxies. */
-function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequest): Request | undefined {
+function toRequest(
+  { method = 'GET', url = '/', originalUrl, headers }: NodeRequest,
+  body: Uint8Array<ArrayBuffer> | string | undefined,
+): Request | undefined {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith(':')
       ? []
@@ -95,11 +105,42 @@ function toRequest({ method = 'GET', url = '/', originalUrl, headers }: NodeRequ
   try {
     // The host plays no part in the answer, and a forged one could be no URL. Two slashes do not begin a host.
     const target = (originalUrl ?? url).replace(/^\/+/, 'http://localhost/');
-    return new Request(new URL(target).href, { method, headers: entries });
+    return new Request(new URL(target).href, {
+      method,
+      headers: entries,
+      ...(body !== undefined && { body }),
+    });
   } catch {
     // Refused by the caller; what was wrong is not for strangers.
     return undefined;
   }
+}
+
+/** The body, up to just more than the handler takes: what parsers made of it, or the bytes themselves. */
+async function bodyOf(incoming: NodeRequest): Promise<Uint8Array<ArrayBuffer> | string> {
+  const { body } = incoming;
+  if (typeof body === 'string') return body;
+  if (body !== undefined) return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  await new Promise<void>((resolve) => {
+    incoming.on?.('data', (chunk) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= MAX_OFREP_BYTES) return;
+      incoming.pause?.(); // the rest is dropped when the answer has been sent
+      resolve();
+    });
+    for (const event of ['end', 'error', 'close'] as const) incoming.on?.(event, resolve);
+    if (!incoming.on) resolve();
+  });
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
 }
 
 function malformed(): Response {
