@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 describe('clients', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    await world.management.createProject('shop');
-    await world.management.putState('shop', 'production', 'checkout', { enabled: false });
-  }, 120_000);
-  afterAll(() => world.close());
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'production', 'checkout', { enabled: false });
+  });
 
   test('the first client that connects is celebrated, and a change that reaches it is timed', async () => {
     const { page, check } = await world.open('/projects/shop/clients');

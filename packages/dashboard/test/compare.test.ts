@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { sharedPostgres } from '@halyard/testing';
-import { startWorld, type World } from './support/world.ts';
+import { describe, expect, test } from 'bun:test';
+
+import { sharedWorld } from './support/world.ts';
 
 for (const engine of ['SQLite', 'PostgreSQL'] as const) {
   describe(`compare and copy on ${engine}`, () => {
-    let world: World;
-    beforeAll(async () => {
-      const databaseUrl = engine === 'SQLite' ? undefined : await (await sharedPostgres()).createDatabase();
-      world = await startWorld(databaseUrl === undefined ? {} : { databaseUrl });
-      const { management } = world;
-      await management.createProject('shop');
-      await management.putState('shop', 'staging', 'checkout', { enabled: true, rolloutPct: 50 });
-      await management.putState('shop', 'production', 'checkout', { enabled: false });
-      await management.putState('shop', 'staging', 'banner', {
-        enabled: true,
-        value: '<img src=x onerror=alert(1)>',
-      });
-      await management.putState('shop', 'production', 'legacy', { enabled: true });
-    }, 120_000);
-    afterAll(() => world.close());
+    const world = sharedWorld(
+      async ({ management }) => {
+        await management.createProject('shop');
+        await management.putState('shop', 'staging', 'checkout', { enabled: true, rolloutPct: 50 });
+        await management.putState('shop', 'production', 'checkout', { enabled: false });
+        await management.putState('shop', 'staging', 'banner', {
+          enabled: true,
+          value: '<img src=x onerror=alert(1)>',
+        });
+        await management.putState('shop', 'production', 'legacy', { enabled: true });
+      },
+      { engine },
+    );
 
     test('selected flags are copied as one change, after one preview that names protected environments, and undone', async () => {
       const { page, check } = await world.open('/projects/shop/compare');
@@ -104,14 +102,11 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 describe('copying from the table of flags', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    await world.management.createProject('shop');
-    await world.management.putState('shop', 'development', 'checkout', { enabled: true });
-    await world.management.putState('shop', 'development', 'banner', { enabled: true });
-  }, 120_000);
-  afterAll(() => world.close());
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'development', 'checkout', { enabled: true });
+    await management.putState('shop', 'development', 'banner', { enabled: true });
+  });
 
   test('the selected flags are copied to the selected environment', async () => {
     const { page, check } = await world.open('/projects/shop/flags');
@@ -132,16 +127,13 @@ describe('copying from the table of flags', () => {
 });
 
 describe('the layout of compare', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    await world.management.createProject('shop');
-    await world.management.putState('shop', 'staging', 'a'.repeat(128), {
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
+    await management.putState('shop', 'staging', 'a'.repeat(128), {
       enabled: true,
       value: { text: 'long '.repeat(200) },
     });
-  }, 120_000);
-  afterAll(() => world.close());
+  });
 
   test('a long key and a long value fit into a narrow screen, dark and light', async () => {
     for (const theme of ['light', 'dark'] as const) {

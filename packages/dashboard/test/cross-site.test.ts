@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+});
 
 const FORM =
   '<form method="post" enctype="text/plain"><input name=\'{"name":"stolen","x":"\' value=\'"}\'></form>';

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startWorld, type World } from './support/world.ts';
+import { expect, test } from 'bun:test';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 const FLAGS = '/projects/shop/flags';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-  await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  await management.putState('shop', 'development', 'new-checkout', { enabled: true, value: 7 });
+});
 
 test.each([1280, 390])(
   'a dialog in which something was typed asks before Escape, × or a click beside it drops that, %d px wide',

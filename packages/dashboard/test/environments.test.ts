@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld();
 
 test('environments are created, colored, moved, unprotected and deleted by name', async () => {
   const { management, node } = world;

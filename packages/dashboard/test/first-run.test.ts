@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { openSse, sharedPostgres } from '@halyard/testing';
+import { openSse } from '@halyard/testing';
 import { startWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 120_000;
@@ -19,9 +19,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a new server on %s', (engine) 
   test(
     'is set up through its link, gets a project and a flag, and a switch in the browser reaches a program',
     async () => {
-      const database =
-        engine === 'SQLite' ? {} : { databaseUrl: await (await sharedPostgres()).createDatabase() };
-      const world = await startWorld({ admin: 'none', ...database });
+      const world = await startWorld({ admin: 'none', engine });
       worlds.push(world);
       const visitor = await world.open('/', { as: 'nobody' });
       await visitor.page.getByRole('heading', { name: 'Welcome to Halyard' }).waitFor();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import {
   AWKWARD,
   card,
@@ -10,16 +10,13 @@ import {
   write,
   writeRaw,
 } from './support/flag-screen.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+});
 beforeEach(() => resetFlag(world));
 
 test(

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { openSse, sharedPostgres } from '@halyard/testing';
+import { describe, expect, test } from 'bun:test';
+import { openSse } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld, startWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+});
 
 function addressOf(key: string): string {
   return `/projects/shop/flags/${key}`;
@@ -252,8 +249,7 @@ test(
 test(
   'on PostgreSQL a value is saved, seen in the history, and reverted',
   async () => {
-    const databaseUrl = await (await sharedPostgres()).createDatabase();
-    const other = await startWorld({ databaseUrl });
+    const other = await startWorld({ engine: 'PostgreSQL' });
     try {
       await other.management.createProject('shop');
       await other.management.putState('shop', 'development', 'page-size', { enabled: true, value: 10 });

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 const FLAGS = '/projects/shop/flags';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
   for (const key of ['apple', 'banana', 'cherry'])
-    await world.management.putState('shop', 'development', key, { enabled: true });
-}, 120_000);
-afterAll(() => world.close());
+    await management.putState('shop', 'development', key, { enabled: true });
+});
 
 test(
   'a selection shows how many of its flags are hidden, and can drop them',

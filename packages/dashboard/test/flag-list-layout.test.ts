@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { until, within } from '@halyard/testing';
 import type { Page } from 'playwright-core';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 const FLAGS = 100;
 const LONG_VALUE = { title: 'a value that fits into no cell', limit: 100 };
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  const { management } = world;
+const world = sharedWorld(async ({ management }) => {
   await management.createProject('shop');
   for (const environment of ['qa', 'preview', 'europe'])
     await management.createEnvironment('shop', environment);
@@ -26,8 +23,7 @@ beforeAll(async () => {
       },
     });
   }
-}, 120_000);
-afterAll(() => world.close());
+});
 
 async function openList(options?: Parameters<World['open']>[1]) {
   const opened = await world.open('/projects/shop/flags', options);

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import { messages as changes } from '../src/changes/messages.ts';
 import { messages as flagPage } from '../src/pages/flag/messages.ts';
 import { card, editor, FLAG, resetFlag, STATE, stateText, write } from './support/flag-screen.ts';
 import { signUp } from './support/people.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+});
 beforeEach(() => resetFlag(world));
 
 test(

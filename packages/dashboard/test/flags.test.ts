@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 const FLAGS = '/projects/shop/flags';
 
-let world: World;
 let key: string;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-  key = (await world.management.createKey('shop', ['development', 'production'])).key;
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  key = (await management.createKey('shop', ['development', 'production'])).key;
+});
 
 beforeEach(async () => {
   for (const environment of ['development', 'production']) {

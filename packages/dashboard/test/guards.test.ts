@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 const FLAGS = '/projects/shop/flags';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+});
 
 beforeEach(async () => {
   await world.management.putState('shop', 'production', 'dark-mode', { enabled: false });

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { signUp } from './support/people.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 describe('the history', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    const { management } = world;
+  const world = sharedWorld(async ({ management }) => {
     await management.createProject('shop');
     await management.putState('shop', 'production', 'checkout', { enabled: false });
     await management.putState('shop', 'production', 'checkout', { enabled: true, rolloutPct: 25 });
@@ -14,8 +11,7 @@ describe('the history', () => {
       { key: 'checkout', state: { enabled: true } },
       { key: 'banner', state: { enabled: true, value: '<img src=x onerror=alert(1)>' } },
     ]);
-  }, 120_000);
-  afterAll(() => world.close());
+  });
 
   test('a filter is kept in the URL and survives a reload', async () => {
     const { page, check } = await world.open('/projects/shop/history');

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { openSse, sharedPostgres } from '@halyard/testing';
+import { describe, expect, test } from 'bun:test';
+import { openSse } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { signUp } from './support/people.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld, startWorld, type World } from './support/world.ts';
 
 for (const engine of ['SQLite', 'PostgreSQL'] as const) {
   describe(`keys on ${engine}`, () => {
-    let world: World;
-    beforeAll(async () => {
-      const databaseUrl = engine === 'SQLite' ? undefined : await (await sharedPostgres()).createDatabase();
-      world = await startWorld(databaseUrl === undefined ? {} : { databaseUrl });
-      await world.management.createProject('shop');
-      await world.management.putState('shop', 'production', 'new-checkout', { enabled: true });
-    }, 120_000);
-    afterAll(() => world.close());
+    const world = sharedWorld(
+      async ({ management }) => {
+        await management.createProject('shop');
+        await management.putState('shop', 'production', 'new-checkout', { enabled: true });
+      },
+      { engine },
+    );
 
     test('a new key is shown once, works, closes its streams when revoked, and stays in the list', async () => {
       const { page, check, complaints } = await world.open('/projects/shop/keys');
@@ -77,17 +76,14 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 describe('viewers, and the list', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    await world.management.createProject('shop');
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('shop');
     for (const name of ['one', 'two', 'three', 'four', 'five', 'website']) {
-      await world.management.createKey('shop', ['staging'], { name });
+      await management.createKey('shop', ['staging'], { name });
     }
-    const { id } = await world.management.createKey('shop', ['production'], { name: 'laptop' });
-    await world.management.revokeKey(id);
-  }, 120_000);
-  afterAll(() => world.close());
+    const { id } = await management.createKey('shop', ['production'], { name: 'laptop' });
+    await management.revokeKey(id);
+  });
 
   test('a viewer sees the keys, why there are no buttons, and filters in the address', async () => {
     const as = await signUp(world, { email: 'vera@example.com', role: 'viewer' });

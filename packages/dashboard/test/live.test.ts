@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { messages as flagPage } from '../src/pages/flag/messages.ts';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-  await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
-  await world.management.createProject('blog');
-  await world.management.putState('blog', 'development', 'drafts', { enabled: false });
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  await management.putState('shop', 'development', 'new-checkout', { enabled: false });
+  await management.createProject('blog');
+  await management.putState('blog', 'development', 'drafts', { enabled: false });
+});
 
 test(
   'a screen shows a lost connection, reconnects, and shows the changes it missed',

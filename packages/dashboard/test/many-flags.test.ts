@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const FLAGS = 10_000;
 /** Ten times what is aimed at: these tests also run on machines that do other things. */
 const BOUND_MS = 1_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
   const changes = Array.from({ length: FLAGS }, (_, index) => ({
     key: `flag-${String(index).padStart(5, '0')}`,
     state: { enabled: index % 2 === 0, value: { limit: index } },
   }));
   for (const environment of ['development', 'staging', 'production'])
-    await world.management.change('shop', environment, changes);
-}, 120_000);
-afterAll(() => world.close());
+    await management.change('shop', environment, changes);
+});
 
 /** Notes how long the browser took from each key or click to the next painted frame, as it measures that itself. */
 async function watchInteractions(page: Page): Promise<() => Promise<number>> {

@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
   for (const environment of ['development', 'staging']) {
     const changes = Array.from({ length: 100 }, (_, index) => ({
       key: `flag-${String(index).padStart(3, '0')}`,
       state: { enabled: index % 2 === 0 },
     }));
-    await world.management.change('shop', environment, changes);
+    await management.change('shop', environment, changes);
   }
   // More changes than the history shows at first.
   for (let index = 0; index < 70; index++)
-    await world.management.putState('shop', 'staging', `flag-0${10 + index}`, {
+    await management.putState('shop', 'staging', `flag-0${10 + index}`, {
       enabled: index % 2 === 1,
       value: 1,
     });
-}, 120_000);
-afterAll(() => world.close());
+});
 
 /** The focused element: its name, link or text. */
 function focused(page: Page): Promise<unknown> {

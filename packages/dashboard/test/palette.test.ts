@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ADMIN, startWorld, type World } from './support/world.ts';
+import { ADMIN, sharedWorld, type World } from './support/world.ts';
 
 describe('the command palette and the keyboard', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    const { management } = world;
+  const world = sharedWorld(async ({ management }) => {
     await management.createProject('shop');
     await management.createProject('museum');
     await management.putState('shop', 'production', 'new-checkout', { enabled: false });
     await management.putState('shop', 'development', 'banner', { enabled: true });
     await management.putState('museum', 'development', 'audio-guide', { enabled: true });
-  }, 120_000);
-  afterAll(() => world.close());
+  });
 
   test('a flag is flipped by typing, and the guard asks first', async () => {
     const { page, check } = await world.open('/projects/shop/history');
@@ -131,19 +127,16 @@ describe('the command palette and the keyboard', () => {
 });
 
 describe('the palette over ten thousand flags', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld();
-    await world.management.createProject('large');
+  const world = sharedWorld(async ({ management }) => {
+    await management.createProject('large');
     for (let from = 0; from < 10_000; from += 2_500) {
       const changes = Array.from({ length: 2_500 }, (_, index) => ({
         key: `flag-${String(from + index).padStart(5, '0')}`,
         state: { enabled: true },
       }));
-      await world.management.change('large', 'development', changes);
+      await management.change('large', 'development', changes);
     }
-  }, 120_000);
-  afterAll(() => world.close());
+  });
 
   test('the right one is among the few results', async () => {
     const { page } = await world.open('/projects/large/flags');

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { signUp } from './support/people.ts';
-import { ADMIN, startWorld, type World } from './support/world.ts';
+import { ADMIN, sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+});
 
 test('an invitation is accepted in another browser, with its role', async () => {
   const admin = await world.open('/operators');

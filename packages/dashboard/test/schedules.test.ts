@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { sharedPostgres } from '@halyard/testing';
-import { startWorld, type World } from './support/world.ts';
+import { describe, expect, test } from 'bun:test';
+
+import { sharedWorld } from './support/world.ts';
 
 for (const engine of ['SQLite', 'PostgreSQL'] as const) {
   describe(`schedules on ${engine}`, () => {
-    let world: World;
-    beforeAll(async () => {
-      const databaseUrl = engine === 'SQLite' ? undefined : await (await sharedPostgres()).createDatabase();
-      world = await startWorld(databaseUrl === undefined ? {} : { databaseUrl });
-      await world.management.createProject('shop');
-      await world.management.putState('shop', 'production', 'checkout', { enabled: false });
-    }, 120_000);
-    afterAll(() => world.close());
+    const world = sharedWorld(
+      async ({ management }) => {
+        await management.createProject('shop');
+        await management.putState('shop', 'production', 'checkout', { enabled: false });
+      },
+      { engine },
+    );
 
     test('a schedule is created with the guard, listed and canceled', async () => {
       const { page, check } = await world.open('/projects/shop/schedules');

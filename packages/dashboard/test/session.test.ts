@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ADMIN, startWorld, type World } from './support/world.ts';
+import { ADMIN, sharedWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-  await world.management.createProject('deck');
-  await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
-  await world.management.putState('shop', 'production', 'new-checkout', { enabled: false });
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  await management.createProject('deck');
+  await management.putState('shop', 'development', 'new-checkout', { enabled: false });
+  await management.putState('shop', 'production', 'new-checkout', { enabled: false });
+});
 
 test(
   'a visitor signs in and gets to the page of the link',

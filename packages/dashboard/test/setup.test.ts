@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startWorld, type World } from './support/world.ts';
+import { expect, test } from 'bun:test';
+import { sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ admin: 'none' });
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(undefined, { admin: 'none' });
 
 test('an old setup link explains where to find the newest', async () => {
   const { page, check } = await world.open('/setup#hin_from-an-earlier-start', {

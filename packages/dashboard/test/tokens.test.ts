@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startWorld, type World } from './support/world.ts';
+import { expect, test } from 'bun:test';
+import { sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld();
 
 test('an access token is shown once, has its role, and stops working when it is revoked', async () => {
   const { page, check } = await world.open('/tokens');

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.management.createProject('shop');
-  await world.management.putState('shop', 'development', 'new-checkout', { enabled: false });
-}, 120_000);
-afterAll(() => world.close());
+const world = sharedWorld(async ({ management }) => {
+  await management.createProject('shop');
+  await management.putState('shop', 'development', 'new-checkout', { enabled: false });
+});
 
 /** The browser's messages about missing files, and React's about a failed render. */
 const GONE = /404|ERR_|dynamically imported module/;

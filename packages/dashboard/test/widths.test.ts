@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { signUp } from './support/people.ts';
-import { startWorld, type World } from './support/world.ts';
+import { sharedWorld } from './support/world.ts';
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
+const world = sharedWorld(async (world) => {
   await signUp(world, { email: `${'q'.repeat(100)}@example.com`, role: 'viewer' });
-}, 120_000);
-afterAll(() => world.close());
+});
 
 test.each([
   [1023, 'grid'],

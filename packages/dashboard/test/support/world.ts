@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'bun:test';
 import { Management, type NodeProcess, sharedPostgres, startNode, until } from '@halyard/testing';
 import type { Browser } from 'playwright-core';
 import { buildDashboard } from '../../../../scripts/dashboard/build.ts';
@@ -23,33 +24,29 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** With `postgres`, every world has a PostgreSQL database of its own: the test command runs the screens on both. */
-const ENGINE = process.env.HALYARD_TEST_ENGINE;
+/** The test command runs the screens on both engines. */
+const ENGINE = process.env.HALYARD_TEST_ENGINE === 'postgres' ? 'PostgreSQL' : 'SQLite';
 
 /** The options of a world. */
 export interface WorldOptions {
-  /** PostgreSQL to run on; without it SQLite, or what {@link ENGINE} says. */
-  readonly databaseUrl?: string;
+  /** Default: what the environment says, else SQLite. On PostgreSQL a world has a database of its own. */
+  readonly engine?: 'SQLite' | 'PostgreSQL';
   /** Without an administrator the first visitor has to set the server up. */
   readonly admin?: 'ready' | 'none';
 }
 
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const { admin = 'ready' } = options;
-  const databaseUrl =
-    options.databaseUrl ??
-    (ENGINE === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined);
+  const { admin = 'ready', engine = ENGINE } = options;
   const env =
     // The link is printed for people only.
     admin === 'none'
       ? { HALYARD_LOG_FORMAT: 'pretty' }
       : { HALYARD_ADMIN_EMAIL: ADMIN.email, HALYARD_ADMIN_PASSWORD: ADMIN.password };
+  const database =
+    engine === 'PostgreSQL' ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
   await buildDashboard();
-  const [node, browser] = await Promise.all([
-    startNode({ env, ...(databaseUrl === undefined ? {} : { databaseUrl }) }),
-    launchBrowser(),
-  ]);
+  const [node, browser] = await Promise.all([startNode({ env, ...database }), launchBrowser()]);
   if (admin === 'ready') await adminReady(node);
   const opened: OpenedPage[] = [];
   return {
@@ -69,6 +66,33 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       const complaints = opened.flatMap((page) => page.complaints);
       if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
     },
+  };
+}
+
+/** A world for the tests of a file or a `describe`: it starts and is prepared before them, and closes after them. */
+export function sharedWorld(prepare?: (world: World) => unknown, options?: WorldOptions): World {
+  let started: World | undefined;
+  const world = (): World => {
+    if (started === undefined) throw new Error('the world starts before the first test');
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startWorld(options);
+    await prepare?.(started);
+  }, 120_000);
+  afterAll(() => started?.close());
+  return {
+    get node() {
+      return world().node;
+    },
+    get browser() {
+      return world().browser;
+    },
+    get management() {
+      return world().management;
+    },
+    open: (path, options) => world().open(path, options),
+    close: () => world().close(),
   };
 }
 
