@@ -1,4 +1,4 @@
-import { Field } from '../components/field.tsx';
+import { TextField } from '../components/field.tsx';
 import { messages } from './messages.ts';
 
 /** The longest note that the server accepts, in characters. */
@@ -7,16 +7,13 @@ export const NOTE_LENGTH = 1000;
 /** Asks for the reason of a change, which the history shows. */
 export function NoteField({ value, onChange }: { value: string; onChange: (note: string) => void }) {
   return (
-    <Field label={messages.noteLabel} hint={messages.noteHint}>
-      {(control) => (
-        <input
-          {...control}
-          maxLength={NOTE_LENGTH}
-          autoComplete="off"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label={messages.noteLabel}
+      hint={messages.noteHint}
+      maxLength={NOTE_LENGTH}
+      autoComplete="off"
+      value={value}
+      onChange={onChange}
+    />
   );
 }

@@ -6,6 +6,7 @@ import type { EnvironmentRecord, FlagState } from '../api/types.ts';
 import { EnvironmentBadge } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
+import { CheckField } from '../components/field.tsx';
 import { differingFields, stateText } from '../components/state-summary.tsx';
 import { messages } from './messages.ts';
 
@@ -68,15 +69,9 @@ export function ProductionGuard({
           <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>
         )}
       </ul>
-      <label className="mt-3 flex min-h-6 items-center gap-2">
-        <input
-          type="checkbox"
-          className="size-4 accent-accent"
-          checked={isPausing}
-          onChange={(event) => setPausing(event.target.checked)}
-        />
-        {messages.pauseGuard}
-      </label>
+      <div className="mt-3">
+        <CheckField label={messages.pauseGuard} isChecked={isPausing} onChange={setPausing} />
+      </div>
       <DialogActions>
         {/* Pressing the key that opened it once more must not confirm. */}
         <Button data-autofocus onClick={() => onAnswer('no')}>

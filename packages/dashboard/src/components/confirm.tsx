@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
-import { Field } from './field.tsx';
+import { TextField } from './field.tsx';
 import { createQuestionSlot } from './question-slot.ts';
 
 /** A question to confirm. */
@@ -60,18 +60,14 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
         <div className="text-ink-2">{question.body}</div>
         {question.typed !== undefined && (
           <div className="mt-4">
-            <Field label={`Type ${question.typed} to confirm`}>
-              {(props) => (
-                <input
-                  {...props}
-                  data-autofocus
-                  autoComplete="off"
-                  spellCheck={false}
-                  value={typed}
-                  onChange={(event) => setTyped(event.target.value)}
-                />
-              )}
-            </Field>
+            <TextField
+              label={`Type ${question.typed} to confirm`}
+              data-autofocus
+              autoComplete="off"
+              spellCheck={false}
+              value={typed}
+              onChange={setTyped}
+            />
           </div>
         )}
         <DialogActions>

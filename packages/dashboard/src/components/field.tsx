@@ -1,4 +1,5 @@
-import { type ReactNode, useId } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import { classNames } from './class-names.ts';
 
 /** The classes of text fields and selects. */
 export const CONTROL =
@@ -52,6 +53,115 @@ export function Field({
   );
 }
 
+/** A line of text with its label. Other attributes go to the `<input>`; `className` adds to its classes. */
+export function TextField({
+  label,
+  hint,
+  error,
+  className,
+  onChange,
+  ...rest
+}: Omit<ComponentProps<'input'>, 'onChange'> & {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: string | undefined;
+  value: string;
+  onChange: (text: string) => void;
+  'data-autofocus'?: boolean;
+}) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <input
+          {...control}
+          {...rest}
+          className={classNames(control.className, className)}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** A checkbox with its label, and a hint below it. */
+export function CheckField({
+  label,
+  hint,
+  isChecked,
+  isDisabled = false,
+  onChange,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  isChecked: boolean;
+  isDisabled?: boolean;
+  onChange: (isChecked: boolean) => void;
+}) {
+  return (
+    <label className="flex min-h-6 items-start gap-2.5">
+      <input
+        type="checkbox"
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <span>
+        {label}
+        {hint !== undefined && <span className="block text-xs text-ink-3">{hint}</span>}
+      </span>
+    </label>
+  );
+}
+
+/** A choice of one out of a few. `rows` puts each on a line of its own, `boxes` side by side. */
+export function ChoiceField<Value extends string>({
+  legend,
+  layout,
+  choices,
+  selected,
+  onSelect,
+}: {
+  legend: string;
+  layout: keyof typeof CHOICE_LAYOUTS;
+  choices: readonly (readonly [value: Value, label: ReactNode])[];
+  selected: Value;
+  onSelect: (value: Value) => void;
+}) {
+  const name = useId();
+  const { list, item } = CHOICE_LAYOUTS[layout];
+  return (
+    <fieldset className="min-w-0">
+      <legend className="mb-1 font-medium">{legend}</legend>
+      <div className={list}>
+        {choices.map(([value, label]) => (
+          <label key={value} className={classNames('flex has-checked:bg-accent-soft', item)}>
+            <input
+              type="radio"
+              name={name}
+              className="size-4 shrink-0 accent-accent"
+              checked={selected === value}
+              onChange={() => onSelect(value)}
+            />
+            {label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+const BOX = 'min-h-8 items-center gap-2 rounded-md border border-line px-2.5 has-checked:border-accent';
+
+const CHOICE_LAYOUTS = {
+  boxes: { list: 'flex flex-wrap gap-1.5', item: BOX },
+  grid: { list: 'grid grid-cols-2 gap-1.5 sm:grid-cols-4', item: BOX },
+  rows: {
+    list: 'divide-y divide-line rounded-md border border-line',
+    item: 'cursor-pointer items-start gap-2.5 px-3 py-2 *:[input]:mt-0.5',
+  },
+} as const;
+
 /** The error of a whole form. */
 export function FormError({ children }: { children: ReactNode }) {
   if (children === undefined || children === '') return null;
@@ -63,29 +173,30 @@ export function FormError({ children }: { children: ReactNode }) {
 }
 
 /** Asks for the name of a record. Takes the focus when its dialog opens. */
-export function NameField({
-  value,
-  onChange,
-  hint,
-  error,
-}: {
-  value: string;
-  onChange: (name: string) => void;
-  hint?: ReactNode;
-  error?: string | undefined;
+export function NameField(
+  props: Pick<ComponentProps<typeof TextField>, 'value' | 'onChange' | 'hint' | 'error'>,
+) {
+  return <TextField label="Name" data-autofocus autoComplete="off" maxLength={100} {...props} />;
+}
+
+/** Asks for the name of a project or an environment. */
+export function PlaceNameField({
+  texts: { name, nameHint, namePlaceholder },
+  ...rest
+}: Pick<ComponentProps<typeof TextField>, 'value' | 'onChange' | 'error'> & {
+  texts: { readonly name: string; readonly nameHint: string; readonly namePlaceholder: string };
 }) {
   return (
-    <Field label="Name" hint={hint} error={error}>
-      {(control) => (
-        <input
-          {...control}
-          data-autofocus
-          autoComplete="off"
-          maxLength={100}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label={name}
+      hint={nameHint}
+      placeholder={namePlaceholder}
+      data-autofocus
+      autoComplete="off"
+      autoCapitalize="off"
+      spellCheck={false}
+      maxLength={64}
+      {...rest}
+    />
   );
 }

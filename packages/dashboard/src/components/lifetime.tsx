@@ -3,7 +3,7 @@ import { Badge } from './badges.tsx';
 import { Field, INPUT } from './field.tsx';
 import { messages } from './messages.ts';
 import { RecordCell } from './tables.tsx';
-import { fullTime, TimeAgo, timeAgo, useBeat } from './time-ago.tsx';
+import { fullTime, TimeAgo, timeAgo, useTimeRefresh } from './time-ago.tsx';
 
 /** How long before its expiry a key or token is marked: enough time to replace it. */
 const SOON_MS = 14 * 86_400_000;
@@ -13,7 +13,7 @@ export type LifeStatus = 'active' | 'expired' | 'revoked';
 
 /** The status of a key or token in a word, with the time if it expires soon. */
 export function LifeBadge({ status, expiresAt }: { status: LifeStatus; expiresAt: string | undefined }) {
-  useBeat();
+  useTimeRefresh();
   if (status !== 'active') return <Badge kind="over">{status}</Badge>;
   const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
   // The server sends no event when one expires while it is on the screen.

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 export const LOCALE = 'en';
 
 /** How often relative times are updated, in milliseconds. */
-const BEAT_MS = 30_000;
+const REFRESH_MS = 30_000;
 
 const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['year', 31_557_600_000],
@@ -19,18 +19,18 @@ const absolute = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyl
 
 /** A relative time; hovering shows it in local time and UTC. `at` is ISO 8601. */
 export function TimeAgo({ at, className }: { at: string; className?: string }) {
-  const beat = useBeat();
+  const tick = useTimeRefresh();
   const date = new Date(at);
   return (
-    <time dateTime={at} title={fullTime(date)} className={className} data-beat={beat}>
+    <time dateTime={at} title={fullTime(date)} className={className} data-tick={tick}>
       {timeAgo(date.getTime(), Date.now())}
     </time>
   );
 }
 
 /** Renders the component again at intervals, so that relative times stay correct; returns a new number each time. */
-export function useBeat(): number {
-  return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / BEAT_MS));
+export function useTimeRefresh(): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(Date.now() / REFRESH_MS));
 }
 
 /** A relative time such as "3 min. ago"; both arguments in epoch milliseconds. */
@@ -54,7 +54,7 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
     for (const each of listeners) each();
-  }, BEAT_MS);
+  }, REFRESH_MS);
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { type ApiError, isRefusal } from '../../api/api-error.ts';
 import { revertChange } from '../../api/audit.ts';
 import { useCatchUp } from '../../api/live.tsx';
@@ -12,6 +12,7 @@ import { EnvironmentBadge } from '../badges.tsx';
 import { Button } from '../button.tsx';
 import { DeliveryProof } from '../delivery-proof.tsx';
 import { Dialog, DialogActions } from '../dialog.tsx';
+import { CheckField } from '../field.tsx';
 import { RefusalNote } from '../form.tsx';
 import { announce } from '../live-region.tsx';
 import { SkeletonRows } from '../screen-states.tsx';
@@ -38,7 +39,6 @@ export function RevertDialog({
 }) {
   const [note, setNote] = useState('');
   const { preview, conflict, apply } = useRevert(seq, onClose);
-  const anywayId = useId();
   const differences = preview.data?.differences;
   // Consent applies to what was shown: when that changes, the box must be ticked again.
   const overwritten = JSON.stringify([conflict?.message, differences]);
@@ -82,16 +82,11 @@ export function RevertDialog({
         )}
         <RefusalNote error={failure} />
         {conflict !== undefined && differences !== undefined && (
-          <label htmlFor={anywayId} className="flex min-h-6 items-center gap-2">
-            <input
-              id={anywayId}
-              type="checkbox"
-              className="size-4 accent-accent"
-              checked={isSure}
-              onChange={(event) => setSureOf(event.target.checked ? overwritten : undefined)}
-            />
-            {messages.revertAnyway}
-          </label>
+          <CheckField
+            label={messages.revertAnyway}
+            isChecked={isSure}
+            onChange={(isChecked) => setSureOf(isChecked ? overwritten : undefined)}
+          />
         )}
         <NoteField value={note} onChange={setNote} />
         <DialogActions>

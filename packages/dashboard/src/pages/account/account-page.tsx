@@ -1,6 +1,7 @@
-import { type ReactNode, useId } from 'react';
+import type { ReactNode } from 'react';
 import { useOperator, useSession, useSignOut } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
+import { ChoiceField } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
@@ -59,7 +60,7 @@ function Profile() {
   );
 }
 
-function Line({ term, children }: { term: string; children: React.ReactNode }) {
+function Line({ term, children }: { term: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-ink-3">{term}</dt>
@@ -104,14 +105,22 @@ function AppearanceForm() {
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
   return (
     <div className="flex flex-col gap-4">
-      <Choice legend={messages.theme} choices={messages.themes} selected={theme} onSelect={setTheme} />
-      <Choice
+      <ChoiceField
+        layout="boxes"
+        legend={messages.theme}
+        choices={messages.themes}
+        selected={theme}
+        onSelect={setTheme}
+      />
+      <ChoiceField
+        layout="boxes"
         legend={messages.density}
         choices={messages.densities}
         selected={density}
         onSelect={setDensity}
       />
-      <Choice
+      <ChoiceField
+        layout="boxes"
         legend={messages.singleKeys}
         choices={messages.singleKeyChoices}
         selected={singleKeys}
@@ -119,41 +128,5 @@ function AppearanceForm() {
       />
       <p className="text-xs text-ink-3">{messages.storedHere}</p>
     </div>
-  );
-}
-
-function Choice<Value extends string>({
-  legend,
-  choices,
-  selected,
-  onSelect,
-}: {
-  legend: string;
-  choices: readonly (readonly [value: Value, label: string])[];
-  selected: Value;
-  onSelect: (value: Value) => void;
-}) {
-  const name = useId();
-  return (
-    <fieldset>
-      <legend className="mb-1 font-medium">{legend}</legend>
-      <div className="flex flex-wrap gap-1.5">
-        {choices.map(([value, label]) => (
-          <label
-            key={value}
-            className="flex min-h-8 items-center gap-2 rounded-md border border-line px-2.5 has-checked:border-accent has-checked:bg-accent-soft"
-          >
-            <input
-              type="radio"
-              name={name}
-              className="size-4 accent-accent"
-              checked={selected === value}
-              onChange={() => onSelect(value)}
-            />
-            {label}
-          </label>
-        ))}
-      </div>
-    </fieldset>
   );
 }

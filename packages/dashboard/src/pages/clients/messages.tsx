@@ -46,10 +46,13 @@ export const messages = {
   over: 'over 1 s',
 
   table: 'Changes and their delivery',
-  change: 'Change',
-  environment: 'Environment',
-  seenBy: 'Seen by',
-  when: 'When',
+  columns: [
+    { label: 'Change' },
+    { label: 'Environment' },
+    { label: 'Seen by' },
+    { label: 'Slowest' },
+    { label: 'When' },
+  ],
   seen: (seen: number, streams: number) => `${seen} of ${streams}`,
   seenByAll: 'all of them',
   notSeenByAll: 'not all of them',

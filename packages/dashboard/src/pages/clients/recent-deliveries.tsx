@@ -6,7 +6,7 @@ import type { DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { Table, Td, Th, Tr } from '../../components/tables.tsx';
+import { RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { distributionOf, percentile } from './distribution.ts';
 import { messages } from './messages.tsx';
@@ -104,6 +104,8 @@ function Figure({ name, ms }: { name: string; ms: number }) {
   );
 }
 
+const [, environmentColumn, seenColumn, slowestColumn, timeColumn] = messages.columns;
+
 /** Changes and their delivery, newest first. */
 function DeliveryTable({
   deliveries,
@@ -113,43 +115,32 @@ function DeliveryTable({
   environments: readonly EnvironmentRecord[];
 }) {
   return (
-    <Table label={messages.table}>
-      <thead>
-        <tr>
-          <Th className="text-right">{messages.change}</Th>
-          <Th>{messages.environment}</Th>
-          <Th className="text-right">{messages.seenBy}</Th>
-          <Th className="text-right">{messages.slowest}</Th>
-          <Th className="max-sm:hidden">{messages.when}</Th>
-        </tr>
-      </thead>
-      <tbody>
-        {deliveries.map((delivery) => {
-          const environment = environments.find(({ name }) => name === delivery.environment);
-          return (
-            <Tr key={delivery.seq}>
-              <Td className="h-9 text-right">{delivery.seq}</Td>
-              <Td className="h-9">
-                {environment === undefined ? (
-                  delivery.environment
-                ) : (
-                  <EnvironmentBadge environment={environment} />
-                )}
-              </Td>
-              <Td className="h-9 text-right whitespace-nowrap">
-                <Seen delivery={delivery} />
-              </Td>
-              <Td className="h-9 text-right whitespace-nowrap">
-                {delivery.seen === 0 ? messages.notSeen : messages.ms(delivery.slowestMs)}
-              </Td>
-              <Td className="h-9 text-ink-2 max-sm:hidden">
-                {delivery.committedAt !== undefined && <TimeAgo at={delivery.committedAt} />}
-              </Td>
-            </Tr>
-          );
-        })}
-      </tbody>
-    </Table>
+    <RecordTable label={messages.table} columns={messages.columns}>
+      {deliveries.map((delivery) => {
+        const environment = environments.find(({ name }) => name === delivery.environment);
+        return (
+          <RecordRow key={delivery.seq}>
+            <RecordHead>{delivery.seq}</RecordHead>
+            <RecordCell label={environmentColumn.label}>
+              {environment === undefined ? (
+                delivery.environment
+              ) : (
+                <EnvironmentBadge environment={environment} />
+              )}
+            </RecordCell>
+            <RecordCell label={seenColumn.label} className="lg:whitespace-nowrap">
+              <Seen delivery={delivery} />
+            </RecordCell>
+            <RecordCell label={slowestColumn.label} className="lg:whitespace-nowrap">
+              {delivery.seen === 0 ? messages.notSeen : messages.ms(delivery.slowestMs)}
+            </RecordCell>
+            <RecordCell label={timeColumn.label} className="text-ink-2">
+              {delivery.committedAt !== undefined && <TimeAgo at={delivery.committedAt} />}
+            </RecordCell>
+          </RecordRow>
+        );
+      })}
+    </RecordTable>
   );
 }
 

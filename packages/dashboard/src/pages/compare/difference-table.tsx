@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { EnvironmentRecord, StateDifference } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { differingFields, STATE_FIELD_NAMES, StateSummary } from '../../components/state-summary.tsx';
 import { links } from '../../shell/links.ts';
@@ -50,11 +51,9 @@ export function DifferenceTable({
       >
         <span className="flex">
           {selected && (
-            <input
-              type="checkbox"
-              aria-label={messages.selectAll(copyable.length, from.name)}
-              className="m-1 size-4 accent-accent"
-              checked={areAllSelected}
+            <Checkbox
+              label={messages.selectAll(copyable.length, from.name)}
+              isChecked={areAllSelected}
               onChange={() => onSelect(areAllSelected ? new Set() : new Set([...selected, ...copyable]))}
             />
           )}
@@ -116,12 +115,10 @@ function DifferenceRow({
     >
       <span className="flex self-center">
         {isSelected !== undefined && (
-          <input
-            type="checkbox"
-            aria-label={messages.select(key)}
-            className="m-1 size-4 accent-accent"
-            checked={isSelected}
-            onChange={(event) => onSelect(event.target.checked)}
+          <Checkbox
+            label={messages.select(key)}
+            isChecked={isSelected}
+            onChange={() => onSelect(!isSelected)}
           />
         )}
       </span>

@@ -1,11 +1,11 @@
 import { NAME_PATTERN } from '@halyard/protocol';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { createEnvironment, updateEnvironment } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentColor, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { ENVIRONMENT_FILL } from '../../components/badges.tsx';
 import { classNames } from '../../components/class-names.ts';
-import { Field } from '../../components/field.tsx';
+import { CheckField, ChoiceField, PlaceNameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { messages } from './messages.tsx';
@@ -32,25 +32,12 @@ export function CreateEnvironmentDialog({
   });
   return (
     <FormDialog title={messages.create} form={form} action={messages.createAction} onClose={onClose}>
-      <Field
-        label={messages.name}
-        hint={messages.nameHint}
+      <PlaceNameField
+        texts={messages}
         error={name === '' ? form.problem('name') : invalid}
-      >
-        {(control) => (
-          <input
-            {...control}
-            data-autofocus
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            maxLength={64}
-            placeholder={messages.namePlaceholder}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+        value={name}
+        onChange={setName}
+      />
       <AppearanceFields value={appearance} onChange={(part) => setAppearance({ ...appearance, ...part })} />
       <p className="text-ink-2">{messages.startsEmpty}</p>
     </FormDialog>
@@ -132,45 +119,34 @@ function AppearanceFields({
   /** Called with the member that changed. */
   onChange: (part: Partial<Appearance>) => void;
 }) {
-  const name = useId();
   return (
     <>
-      <fieldset className="min-w-0">
-        <legend className="mb-1 font-medium">{messages.color}</legend>
-        <div className="grid grid-cols-2 gap-1.5 sm:grid-cols-4">
-          {ENVIRONMENT_COLORS.map((color) => (
-            <label
-              key={color}
-              className="flex min-h-8 items-center gap-2 rounded-md border border-line px-2.5 has-checked:border-accent has-checked:bg-accent-soft"
-            >
-              <input
-                type="radio"
-                name={name}
-                className="size-4 shrink-0 accent-accent"
-                checked={value.color === color}
-                onChange={() => onChange({ color })}
-              />
-              <span
-                aria-hidden
-                className={classNames('size-2.5 shrink-0 rounded-full', ENVIRONMENT_FILL[color])}
-              />
-              {color}
-            </label>
-          ))}
-        </div>
-      </fieldset>
-      <label className="flex min-h-6 items-start gap-2.5">
-        <input
-          type="checkbox"
-          className="mt-0.5 size-4 shrink-0 accent-accent"
-          checked={value.protected}
-          onChange={(event) => onChange({ protected: event.target.checked })}
-        />
-        <span>
-          {messages.protect}
-          <span className="block text-xs text-ink-3">{messages.protectHint}</span>
-        </span>
-      </label>
+      <ChoiceField
+        legend={messages.color}
+        layout="grid"
+        choices={COLOR_CHOICES}
+        selected={value.color}
+        onSelect={(color) => onChange({ color })}
+      />
+      <CheckField
+        label={messages.protect}
+        hint={messages.protectHint}
+        isChecked={value.protected}
+        onChange={(isChecked) => onChange({ protected: isChecked })}
+      />
+    </>
+  );
+}
+
+const COLOR_CHOICES = ENVIRONMENT_COLORS.map(
+  (color) => [color, <ColorLabel key={color} color={color} />] as const,
+);
+
+function ColorLabel({ color }: { color: EnvironmentColor }) {
+  return (
+    <>
+      <span aria-hidden className={classNames('size-2.5 shrink-0 rounded-full', ENVIRONMENT_FILL[color])} />
+      {color}
     </>
   );
 }

@@ -1,14 +1,12 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { useCreateSchedule, useSchedules } from '../../api/schedules.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord, StatePatch } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
-import { RefusalNote } from '../../components/form.tsx';
+import { Field, TextField } from '../../components/field.tsx';
+import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -93,93 +91,74 @@ export function ScheduleDialog({
   const planned = isSound ? planOf(version, draft, plan) : undefined;
   const isFuture = Date.parse(time) > Date.now();
 
-  async function submit(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    if (planned === undefined || !isFuture) return;
-    const steps = [{ key, before: version.record?.state, after: planned.after }];
-    const dueAt = new Date(time).toISOString();
-    if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
-    const schedule = {
-      ...{ environment: environment.name, dueAt, changes: [{ key, patch: planned.patch }] },
-      ...(note.trim() === '' ? {} : { note: note.trim() }),
-    };
-    const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
-    const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
-    create.mutate(
-      { schedule, text, confirmed: environment.protected ? environment.name : undefined },
-      {
-        onSuccess: () => {
-          announce(words.announced(dueText(dueAt).local));
-          toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
-          onClose();
-        },
-      },
-    );
-  }
+  const form = useForm({
+    submit: async () => {
+      if (planned === undefined || !isFuture) return;
+      const steps = [{ key, before: version.record?.state, after: planned.after }];
+      const dueAt = new Date(time).toISOString();
+      if (!(await askConsent({ project, environment, steps, scheduledFor: dueText(dueAt).local }))) return;
+      const schedule = {
+        ...{ environment: environment.name, dueAt, changes: [{ key, patch: planned.patch }] },
+        ...(note.trim() === '' ? {} : { note: note.trim() }),
+      };
+      const changes = `[{"key":${JSON.stringify(key)},"patch":${planned.patchText}}]`;
+      const text = `{"changes":${changes},${JSON.stringify({ ...schedule, changes: undefined }).slice(1)}`;
+      const confirmed = environment.protected ? environment.name : undefined;
+      await create.mutateAsync({ schedule, text, confirmed });
+      announce(words.announced(dueText(dueAt).local));
+      toast({ kind: 'done', title: words.done(key), detail: dueText(dueAt).local });
+      onClose();
+    },
+  });
 
   return (
-    <Dialog title={words.dialog(key)} onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
-        <p className="flex items-center gap-1.5 text-ink-2">
-          {words.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
-        </p>
-        <Field
-          label={words.when(localZone())}
-          hint={time === '' ? undefined : words.utc(dueText(time).utc)}
-          error={isFuture ? undefined : time === '' ? words.noTime : words.past}
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="datetime-local"
-              required
-              data-autofocus
-              value={time}
-              onChange={(event) => setTime(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={words.switch}>
-          {(control) => (
-            <select
-              {...control}
-              value={plan}
-              // The options have these three values.
-              onChange={(event) => setPlan(event.target.value as SwitchPlan)}
-            >
-              <option value="on">{words.on(isOn)}</option>
-              <option value="off">{words.off(isOn)}</option>
-              <option value="keep">{words.keep}</option>
-            </select>
-          )}
-        </Field>
-        <RolloutField
-          environment={words.rolloutIn(environment.name)}
-          draft={draft}
-          problem={problems.rollout}
-          isReadOnly={false}
-          onEdit={(change) => setDraft({ ...draft, ...change })}
-          onSubmit={() => undefined}
-        />
-        <NoteField value={note} onChange={setNote} />
-        <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
-          {planned === undefined
-            ? words.nothing
-            : words.preview(key, stepText({ key, patch: planned.patch }))}
-        </p>
-        <RefusalNote error={create.error} />
-        <DialogActions>
-          <Button onClick={onClose}>{words.cancel}</Button>
-          <Button
-            type="submit"
-            kind="primary"
-            disabled={planned === undefined || !isFuture || create.isPending}
+    <FormDialog
+      title={words.dialog(key)}
+      form={form}
+      action={words.submit}
+      isDisabled={planned === undefined || !isFuture}
+      onClose={onClose}
+    >
+      <p className="flex items-center gap-1.5 text-ink-2">
+        {words.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
+      </p>
+      <TextField
+        label={words.when(localZone())}
+        hint={time === '' ? undefined : words.utc(dueText(time).utc)}
+        error={isFuture ? undefined : time === '' ? words.noTime : words.past}
+        type="datetime-local"
+        required
+        data-autofocus
+        value={time}
+        onChange={setTime}
+      />
+      <Field label={words.switch}>
+        {(control) => (
+          <select
+            {...control}
+            value={plan}
+            // The options have these three values.
+            onChange={(event) => setPlan(event.target.value as SwitchPlan)}
           >
-            {create.isPending ? words.submitting : words.submit}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+            <option value="on">{words.on(isOn)}</option>
+            <option value="off">{words.off(isOn)}</option>
+            <option value="keep">{words.keep}</option>
+          </select>
+        )}
+      </Field>
+      <RolloutField
+        environment={words.rolloutIn(environment.name)}
+        draft={draft}
+        problem={problems.rollout}
+        isReadOnly={false}
+        onEdit={(change) => setDraft({ ...draft, ...change })}
+        onSubmit={() => undefined}
+      />
+      <NoteField value={note} onChange={setNote} />
+      <p aria-live="polite" className="rounded-md bg-hover px-3 py-2 break-words">
+        {planned === undefined ? words.nothing : words.preview(key, stepText({ key, patch: planned.patch }))}
+      </p>
+    </FormDialog>
   );
 }
 

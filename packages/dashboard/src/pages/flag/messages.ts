@@ -176,9 +176,7 @@ export const messages = {
     nothing: 'Nothing would change. Set the switch or the rollout.',
     preview: (key: string, change: string) =>
       `At that time ${key} ${change}. Other changes made before then are kept.`,
-    cancel: 'Cancel',
     submit: 'Schedule',
-    submitting: 'Scheduling…',
     announced: (time: string) => `Scheduled for ${time}`,
     done: (key: string) => `${key} scheduled`,
   },

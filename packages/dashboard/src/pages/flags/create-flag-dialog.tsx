@@ -1,13 +1,11 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
-import { type FormEvent, useCallback, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { Field, INPUT } from '../../components/field.tsx';
-import { RefusalNote } from '../../components/form.tsx';
+import { Field, INPUT, TextField } from '../../components/field.tsx';
+import { FormDialog, useForm } from '../../components/form.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { tagsOf } from './flag-tags.ts';
 import { messages } from './messages.ts';
@@ -34,85 +32,61 @@ export function CreateFlagDialog({
   const [tags, setTags] = useState('');
   const [owner, setOwner] = useState('');
   const [enabledIn, setEnabledIn] = useState<ReadonlySet<string>>(new Set());
-  const [refusal, setRefusal] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
   const create = useCreateGuarded(project);
   const fault = key === '' ? undefined : faultOf(key, flags);
-
-  async function submit(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    if (key === '' || fault !== undefined || isBusy) return;
-    setBusy(true);
-    setRefusal(undefined);
-    try {
+  const form = useForm({
+    submit: async () => {
       const texts = { description: description.trim(), tags: tagsOf(tags), owner: owner.trim() };
       const flag = await create({ key, enabledIn, ...texts });
       if (flag === undefined) return;
       onClose();
       onCreated(flag);
-    } catch (error) {
-      setRefusal(error);
-    } finally {
-      setBusy(false);
-    }
-  }
-
+    },
+  });
   return (
-    <Dialog title={messages.newFlag} onClose={onClose}>
-      <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
-        <Field label={words.key} hint={words.keyHint} error={fault}>
-          {(control) => (
-            <input
-              {...control}
-              className={`${INPUT} font-mono text-xs`}
-              data-autofocus
-              autoComplete="off"
-              spellCheck={false}
-              maxLength={128}
-              placeholder="new-checkout"
-              value={key}
-              onChange={(event) => setKey(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={words.description} hint={words.descriptionHint}>
-          {(control) => (
-            <textarea
-              {...control}
-              className={`${INPUT} h-16 py-1.5`}
-              maxLength={2000}
-              value={description}
-              onChange={(event) => setDescription(event.target.value)}
-            />
-          )}
-        </Field>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label={words.tags} hint={words.tagsHint}>
-            {(control) => (
-              <input {...control} value={tags} onChange={(event) => setTags(event.target.value)} />
-            )}
-          </Field>
-          <Field label={words.owner} hint={words.ownerHint}>
-            {(control) => (
-              <input
-                {...control}
-                maxLength={100}
-                value={owner}
-                onChange={(event) => setOwner(event.target.value)}
-              />
-            )}
-          </Field>
-        </div>
-        <InitialStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
-        <RefusalNote error={refusal} />
-        <DialogActions>
-          <Button onClick={onClose}>{words.cancel}</Button>
-          <Button type="submit" kind="primary" disabled={key === '' || fault !== undefined || isBusy}>
-            {words.submit}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={messages.newFlag}
+      form={form}
+      action={words.submit}
+      isDisabled={key === '' || fault !== undefined}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.key}
+        hint={words.keyHint}
+        error={fault}
+        className="font-mono text-xs"
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={128}
+        placeholder="new-checkout"
+        value={key}
+        onChange={setKey}
+      />
+      <Field label={words.description} hint={words.descriptionHint}>
+        {(control) => (
+          <textarea
+            {...control}
+            className={`${INPUT} h-16 py-1.5`}
+            maxLength={2000}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField label={words.tags} hint={words.tagsHint} value={tags} onChange={setTags} />
+        <TextField
+          label={words.owner}
+          hint={words.ownerHint}
+          maxLength={100}
+          value={owner}
+          onChange={setOwner}
+        />
+      </div>
+      <InitialStates environments={project.environments} enabledIn={enabledIn} onChange={setEnabledIn} />
+    </FormDialog>
   );
 }
 

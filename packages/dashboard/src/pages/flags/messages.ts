@@ -116,7 +116,6 @@ export const messages = {
     initialState: 'Initial state',
     initialStateIn: (environment: string) => `Initial state in ${environment}`,
     notAllowed: "You can't change this",
-    cancel: 'Cancel',
     submit: 'Create flag',
   },
 

@@ -6,7 +6,7 @@ import { useCreateProject, useProjects } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
 import type { ProjectSummary } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
-import { Field, INPUT } from '../../components/field.tsx';
+import { INPUT, PlaceNameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -101,24 +101,12 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
   });
   return (
     <FormDialog title={messages.create} form={form} action={messages.createAction} onClose={onClose}>
-      <Field
-        label={messages.name}
-        hint={messages.nameHint}
+      <PlaceNameField
+        texts={messages}
         error={name === '' ? form.problem('name') : invalid}
-      >
-        {(props) => (
-          <input
-            {...props}
-            data-autofocus
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={64}
-            placeholder={messages.namePlaceholder}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+        value={name}
+        onChange={setName}
+      />
     </FormDialog>
   );
 }

@@ -3,7 +3,7 @@ import { changeOperator, inviteOperator, useIsOnlyAdmin } from '../../api/operat
 import { queryKeys } from '../../api/query-cache.ts';
 import { useOperator } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
-import { Field, FormError, NameField } from '../../components/field.tsx';
+import { FormError, NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import {
   PermissionFields,
@@ -35,19 +35,17 @@ export function InviteDialog({
   });
   return (
     <FormDialog title={messages.inviteTitle} form={form} action={messages.inviteAction} onClose={onClose}>
-      <Field label={messages.email} hint={messages.emailHint} error={form.problem('email')}>
-        {(control) => (
-          <input
-            {...control}
-            data-autofocus
-            type="email"
-            autoComplete="off"
-            maxLength={254}
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={messages.email}
+        hint={messages.emailHint}
+        error={form.problem('email')}
+        data-autofocus
+        type="email"
+        autoComplete="off"
+        maxLength={254}
+        value={email}
+        onChange={setEmail}
+      />
       <PermissionFields value={permissions} onChange={setPermissions} />
     </FormDialog>
   );

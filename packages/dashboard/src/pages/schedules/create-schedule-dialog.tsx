@@ -8,7 +8,7 @@ import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
-import { Field, INPUT } from '../../components/field.tsx';
+import { Field, INPUT, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { dueText, localZone } from './due-text.ts';
@@ -98,21 +98,15 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
             </select>
           )}
         </Field>
-        <Field
+        <TextField
           label={messages.when(localZone())}
           hint={problems.time === undefined ? messages.inUtc(dueText(draft.time).utc) : undefined}
           error={form.problem('time')}
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="datetime-local"
-              required
-              value={draft.time}
-              onChange={(event) => setDraft({ ...draft, time: event.target.value })}
-            />
-          )}
-        </Field>
+          type="datetime-local"
+          required
+          value={draft.time}
+          onChange={(time) => setDraft({ ...draft, time })}
+        />
       </div>
       <fieldset>
         <legend className="mb-1 font-medium">{messages.steps}</legend>

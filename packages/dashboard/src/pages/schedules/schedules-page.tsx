@@ -10,8 +10,7 @@ import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { useShortcut } from '../../components/use-shortcut.ts';
-import { useCommands } from '../../shell/commands.tsx';
+import { useCreateCommand } from '../../shell/commands.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
 import { messages } from './messages.ts';
 import { ScheduleItem } from './schedule-item.tsx';
@@ -23,16 +22,7 @@ export function SchedulesPage() {
   const canSchedule = useCan('editor');
   const isCreating = params.has('new') && canSchedule;
   const create = useCallback(() => setParams({ new: 'schedule' }), [setParams]);
-  useShortcut('n', create);
-  useCommands(
-    useMemo(
-      () =>
-        canSchedule
-          ? [{ id: 'schedule.new', title: messages.create, group: 'Create', shortcut: 'n', run: create }]
-          : [],
-      [canSchedule, create],
-    ),
-  );
+  useCreateCommand({ id: 'schedule.new', title: messages.create, isAllowed: canSchedule, run: create });
   return (
     <Page
       title={`${messages.title} · ${project}`}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { Field } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { RefusalNote, useForm } from '../../components/form.tsx';
 import { PASSWORD_RULE, PasswordField, passwordProblem } from '../../components/password-field.tsx';
 import { messages } from './messages.tsx';
@@ -37,36 +37,31 @@ export function NewAccountForm({
   });
   return (
     <form className="flex flex-col gap-4" {...form.props}>
-      <Field label={messages.email} error={form.problem('email')}>
-        {(control) => (
-          <input
-            {...control}
-            className={`${control.className} read-only:border-line read-only:bg-hover read-only:text-ink-2`}
-            name="email"
-            type="email"
-            autoComplete="username"
-            maxLength={254}
-            required
-            readOnly={knownEmail !== undefined}
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={messages.email}
+        error={form.problem('email')}
+        className="read-only:border-line read-only:bg-hover read-only:text-ink-2"
+        name="email"
+        type="email"
+        autoComplete="username"
+        maxLength={254}
+        required
+        readOnly={knownEmail !== undefined}
+        value={email}
+        onChange={setEmail}
+      />
       {asksForName && (
-        <Field label={messages.name} hint={messages.nameHint} error={form.problem('name')}>
-          {(control) => (
-            <input
-              {...control}
-              name="name"
-              autoComplete="name"
-              required
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={messages.name}
+          hint={messages.nameHint}
+          error={form.problem('name')}
+          name="name"
+          autoComplete="name"
+          required
+          maxLength={100}
+          value={name}
+          onChange={setName}
+        />
       )}
       <PasswordField
         label={messages.password}

@@ -2,7 +2,7 @@ import { useId, useRef, useState } from 'react';
 import { useOperator, useStartSession } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { RefusalNote, useForm } from '../../components/form.tsx';
 import { PasswordField } from '../../components/password-field.tsx';
 import { leaveAtOnce } from '../../shell/leave-guard.ts';
@@ -26,22 +26,17 @@ export function SignInForm({ knownEmail, onLeave }: { knownEmail?: string; onLea
   const isRefused = form.error !== undefined;
   return (
     <form className="flex flex-col gap-4" {...form.props} noValidate={false}>
-      <Field label={messages.email}>
-        {(control) => (
-          <input
-            {...control}
-            {...(isRefused && { 'aria-describedby': errorId, 'aria-invalid': true })}
-            name="email"
-            type="email"
-            autoComplete="username"
-            required
-            // biome-ignore lint/a11y/noAutofocus: the only thing to do on this screen
-            autoFocus={knownEmail === undefined}
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={messages.email}
+        {...(isRefused && { 'aria-describedby': errorId, 'aria-invalid': true })}
+        name="email"
+        type="email"
+        autoComplete="username"
+        required
+        autoFocus={knownEmail === undefined}
+        value={email}
+        onChange={setEmail}
+      />
       <PasswordField
         label={messages.password}
         autoComplete="current-password"
