@@ -1,6 +1,9 @@
 /** Carries the project key on every request. (Spec: Authentication 1) */
 export const SERVICE_KEY_HEADER = 'X-Service-Key';
 
+/** Names the environment of an OFREP request whose address does not. */
+export const ENVIRONMENT_HEADER = 'X-Flags-Environment';
+
 /** The environment's revision: of the answer on a read, of the first frame on a stream. */
 export const REVISION_HEADER = 'X-Flags-Revision';
 

@@ -2,8 +2,8 @@ import { ServiceError, temporaryError } from '../domain/errors.ts';
 import type { Freshness, OpenStream } from '../domain/read-side.ts';
 import { requestIdOf } from '../http/request.ts';
 import type { Catalog } from './catalog/catalog.ts';
+import { streamAnswer } from './serving/answers.ts';
 import type { Hub } from './streaming/hub.ts';
-import { streamAnswer } from './v1/answers.ts';
 
 /** The parts of a node that open streams. */
 export interface StreamParts {

@@ -5,8 +5,8 @@ import { StorageError, StoreOutage } from '../domain/errors.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { NodeFreshness } from './freshness.ts';
 import { Follower } from './replication/follower.ts';
+import { EvaluationCounters } from './serving/counters.ts';
 import { type CloseCause, Hub } from './streaming/hub.ts';
-import { EvaluationCounters } from './v1/counters.ts';
 
 /**
  * Observes a read plane: for metrics, receipts, dashboards. Each method is called after readers have been

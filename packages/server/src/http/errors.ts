@@ -22,15 +22,20 @@ export interface FailureContext {
 
 /**
  * The one place where an error becomes an answer. A {@link ServiceError} has its own code and message; anything else
- * is `internal_error` with a fixed sentence, and its cause is logged under the request's id. (Spec: Errors)
+ * is `internal_error` with a fixed sentence, and its cause is logged under the request's id. `bodyOf` writes the body
+ * where it is not the usual one. (Spec: Errors)
  */
-export function errorResponse(error: unknown, context: ErrorContext): Response {
+export function errorResponse(
+  error: unknown,
+  context: ErrorContext,
+  bodyOf: (error: ServiceError, ours: ErrorBody) => object = (_, ours) => ours,
+): Response {
   const known = error instanceof ServiceError ? error : hide(error, context);
-  const body: ErrorBody = {
+  const body = bodyOf(known, {
     error: known.code,
     message: known.message,
     docs: docsPage(context.docsUrl, known.code),
-  };
+  });
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
@@ -57,9 +62,14 @@ export function hostInvalid(): ServiceError {
 }
 
 /** 405 with `Allow`, for a path that does not take this method. */
-export function refuseMethod(method: string, allowed: readonly string[], context: ErrorContext): Response {
+export function refuseMethod(
+  method: string,
+  allowed: readonly string[],
+  context: ErrorContext,
+  respond = errorResponse,
+): Response {
   const message = `${method} is not allowed here. Use ${allowed.join(' or ')}.`;
-  const refusal = errorResponse(new ServiceError('method_not_allowed', message), context);
+  const refusal = respond(new ServiceError('method_not_allowed', message), context);
   refusal.headers.set('Allow', allowed.join(', '));
   return refusal;
 }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { LogSource } from '../domain/change-log.ts';
 import { ReadPlane, type ReadPlaneSettings } from '../evaluation/read-plane.ts';
-import { type EvaluationSettings, evaluationContext } from '../evaluation/v1/context.ts';
-import { evaluationRoutes } from '../evaluation/v1/routes.ts';
+import { evaluationRoutes } from '../evaluation/routes.ts';
+import { type EvaluationSettings, evaluationContext } from '../evaluation/serving/context.ts';
 import { createDocs } from '../http/docs/docs.ts';
 import { Listeners, type ListenersOptions } from '../http/listeners.ts';
 import { guardMetrics } from '../http/monitoring.ts';

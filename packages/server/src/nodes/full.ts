@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
-import { evaluationContext } from '../evaluation/v1/context.ts';
-import { evaluationRoutes } from '../evaluation/v1/routes.ts';
+import { evaluationRoutes } from '../evaluation/routes.ts';
+import { evaluationContext } from '../evaluation/serving/context.ts';
 import { createDashboard, loadBuiltAssets } from '../http/dashboard/dashboard.ts';
 import { createDocs } from '../http/docs/docs.ts';
 import { Listeners } from '../http/listeners.ts';

@@ -3,8 +3,8 @@ import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
+import type { EvaluationCounters } from '../evaluation/serving/counters.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
-import type { EvaluationCounters } from '../evaluation/v1/counters.ts';
 
 /** Sources that are read on a scrape, so that they cost the read path nothing. */
 export interface MetricsSources {

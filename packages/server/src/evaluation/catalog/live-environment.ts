@@ -67,6 +67,11 @@ export class LiveEnvironment {
     this.#compressed.clear();
   }
 
+  /** The state text of a flag, or `undefined` where it does not exist. */
+  state(key: string): StateText | undefined {
+    return this.#table.get(key);
+  }
+
   /** The body of `GET /v1/flags/{key}`, or `undefined` where the flag does not exist. (Spec: Endpoints) */
   flag(key: string): Representation | undefined {
     return this.#single.get(key) ?? this.#makeSingle(key);

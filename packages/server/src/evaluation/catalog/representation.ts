@@ -19,11 +19,11 @@ export type Encoding = (typeof ENCODINGS)[number];
 export const MIN_COMPRESSED_BYTES = 1024;
 
 /** The fields every read of the evaluation interface carries. */
-export function readHeaders(revision: number): Headers {
+export function readHeaders(revision: number, vary = SERVICE_KEY_HEADER): Headers {
   return new Headers({
     'Content-Type': 'application/json',
     'Cache-Control': 'private, no-cache',
-    Vary: SERVICE_KEY_HEADER,
+    Vary: vary,
     [REVISION_HEADER]: String(revision),
   });
 }

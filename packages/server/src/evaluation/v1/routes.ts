@@ -1,21 +1,31 @@
-import { MAX_BATCH_BYTES, parseBatchRequest } from '@halyard/protocol';
+import {
+  MAX_BATCH_BYTES,
+  type Parsed,
+  parseBatchRequest,
+  parseEnvQuery,
+  REQUEST_ID_HEADER,
+  SERVICE_KEY_HEADER,
+} from '@halyard/protocol';
 import type { Server } from 'bun';
 import { ServiceError, temporaryError } from '../../domain/errors.ts';
+import { errorResponse } from '../../http/errors.ts';
 import type { Routes } from '../../http/listeners.ts';
 import { readBody } from '../../http/request.ts';
-import { accept, authenticate, environmentName, findKey, openEnvironment } from './access.ts';
-import {
-  type AnswerFacts,
-  jsonAnswer,
-  representationAnswer,
-  streamAnswer,
-  wholeMapAnswer,
-} from './answers.ts';
-import type { EvaluationContext } from './context.ts';
-import { endpoint, unknownPath } from './endpoint.ts';
+import { authenticate, checkEscapes, factsOf, findKey, openEnvironment } from '../serving/access.ts';
+import { jsonAnswer, representationAnswer, streamAnswer, wholeMapAnswer } from '../serving/answers.ts';
+import type { Dialect, EvaluationContext } from '../serving/context.ts';
+import { endpoint, unknownPath } from '../serving/endpoint.ts';
 
-/** The four endpoints of the evaluation interface, as routes of `Bun.serve`. (Spec: Endpoints) */
-export function evaluationRoutes(context: EvaluationContext): Routes {
+const DIALECT: Dialect = {
+  keyOf: (request) => request.headers.get(SERVICE_KEY_HEADER),
+  keyPlaces: SERVICE_KEY_HEADER,
+  requestHeaders: [SERVICE_KEY_HEADER, 'Content-Type', 'If-None-Match', REQUEST_ID_HEADER],
+  refuse: (error, context) => errorResponse(error, context),
+};
+
+/** The four endpoints of `/v1`, as routes of `Bun.serve`. (Spec: Endpoints) */
+export function v1Routes(evaluation: EvaluationContext): Routes {
+  const context = { ...evaluation, dialect: DIALECT };
   const routes = {
     '/v1/flags': endpoint<'/v1/flags'>(context, { GET: { operation: 'all', handler: readAll } }),
     // A POST to this path is the batch read; a GET reads the flag with the key `batch`.
@@ -79,24 +89,6 @@ function flagNotFound(): ServiceError {
   );
 }
 
-/**
- * Refuses a key whose percent-escapes were broken. The router decodes once and puts U+FFFD where it could not, so
- * only keys that hold that character are looked at again.
- */
-function checkEscapes(request: Request, flagKey: string): void {
-  if (!flagKey.includes('\uFFFD')) return;
-  const [path = ''] = request.url.split('?', 1);
-  try {
-    decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-  } catch (cause) {
-    throw new ServiceError(
-      'invalid_argument',
-      'The flag key in the path has a broken percent-escape: encode it as UTF-8.',
-      { cause },
-    );
-  }
-}
-
 function refuseTooManyStreams(context: EvaluationContext, keyId: string): void {
   const limit = context.maxStreamsPerKey;
   if (context.hub.streamsOfKey(keyId) >= limit) {
@@ -110,6 +102,14 @@ function refuseTooManyStreams(context: EvaluationContext, keyId: string): void {
   }
 }
 
-function factsOf(context: EvaluationContext, requestId: string): AnswerFacts {
-  return { requestId, staleSeconds: context.freshness.staleSeconds() };
+/** Reads the environment's name from the query of a request. (Spec: Endpoints) */
+function environmentName(request: Request): string {
+  const start = request.url.indexOf('?');
+  return accept(parseEnvQuery(start < 0 ? '' : request.url.slice(start + 1)));
+}
+
+/** The value that a parser of the protocol read; refuses with its message. */
+function accept<T>(parsed: Parsed<T>): T {
+  if (!parsed.ok) throw new ServiceError('invalid_argument', parsed.problem);
+  return parsed.value;
 }

@@ -64,7 +64,7 @@ export function streamAnswer(
  * Adds this answer's own fields to the shared ones. `Response` copies them, and nothing else runs in between, so the
  * next answer may overwrite the id: half a microsecond cheaper than a copy of our own.
  */
-function withFacts(shared: Headers, facts: AnswerFacts): Headers {
+export function withFacts(shared: Headers, facts: AnswerFacts): Headers {
   shared.set(REQUEST_ID_HEADER, facts.requestId);
   if (facts.staleSeconds === undefined) return shared;
   const headers = new Headers(shared);

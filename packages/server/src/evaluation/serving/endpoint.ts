@@ -1,12 +1,11 @@
-import { REQUEST_ID_HEADER, REVISION_HEADER, SERVICE_KEY_HEADER, STALE_HEADER } from '@halyard/protocol';
+import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
-import { errorResponse, hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
+import { hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
-import type { EvaluationContext } from './context.ts';
+import type { InterfaceContext } from './context.ts';
 import type { EvaluationOperation } from './counters.ts';
 
 const EXPOSED = ['ETag', 'Retry-After', REVISION_HEADER, STALE_HEADER, REQUEST_ID_HEADER].join(', ');
-const ACCEPTED = [SERVICE_KEY_HEADER, 'Content-Type', 'If-None-Match', REQUEST_ID_HEADER].join(', ');
 
 /** Answers one kind of request; refuses by throwing. */
 export type Handler<Path extends string> = (
@@ -21,7 +20,7 @@ export type Methods<Path extends string> = Partial<
 >;
 
 /** One path: the methods it takes are handled, every other is refused with `Allow`. */
-export function endpoint<Path extends string>(context: EvaluationContext, methods: Methods<Path>) {
+export function endpoint<Path extends string>(context: InterfaceContext, methods: Methods<Path>) {
   const allowed = Object.keys(methods);
   const handlers = new Map(
     Object.entries(methods).map(([method, { operation, handler }]) => [
@@ -33,8 +32,8 @@ export function endpoint<Path extends string>(context: EvaluationContext, method
     handlers.get(request.method)?.(request, server) ?? otherMethod(context, request, allowed);
 }
 
-/** Every other path under `/v1`: 404, which a page of a listed origin can read like any other error. */
-export function unknownPath(context: EvaluationContext) {
+/** Every other path of an interface: 404, which a page of a listed origin can read like any other error. */
+export function unknownPath(context: InterfaceContext) {
   const refuse = observed(context, 'other', (request) => {
     if (!URL.canParse(request.url)) throw hostInvalid();
     throw notFound(new URL(request.url).pathname);
@@ -44,21 +43,26 @@ export function unknownPath(context: EvaluationContext) {
 }
 
 /** Whether this is a browser's preflight request. */
-function isPreflight(context: EvaluationContext, request: Request): boolean {
+function isPreflight(context: InterfaceContext, request: Request): boolean {
   return request.method === 'OPTIONS' && context.corsOrigins.size > 0;
 }
 
 /** Answers a method that the path does not take. */
-function otherMethod(context: EvaluationContext, request: Request, allowed: readonly string[]): Response {
+function otherMethod(context: InterfaceContext, request: Request, allowed: readonly string[]): Response {
   if (isPreflight(context, request)) return preflight(context, request, allowed);
-  const refusal = refuseMethod(request.method, allowed, contextOf(context, requestIdOf(request)));
+  const refusal = refuseMethod(
+    request.method,
+    allowed,
+    contextOf(context, requestIdOf(request)),
+    (error, errorContext) => context.dialect.refuse(error, errorContext, request),
+  );
   context.counters.of('other').count(refusal.status);
   return context.corsOrigins.size === 0 ? refusal : allowOrigin(context, request, refusal);
 }
 
 /** Wraps a handler: passes it the request's id, translates what it throws, counts its answer. */
 function observed<Path extends string>(
-  context: EvaluationContext,
+  context: InterfaceContext,
   operation: EvaluationOperation,
   handler: Handler<Path>,
 ) {
@@ -68,7 +72,7 @@ function observed<Path extends string>(
     return context.corsOrigins.size === 0 ? response : allowOrigin(context, request, response);
   }
   function refuse(request: Request, requestId: string, error: unknown): Response {
-    return finish(request, errorResponse(error, contextOf(context, requestId)));
+    return finish(request, context.dialect.refuse(error, contextOf(context, requestId), request));
   }
   async function finishLater(request: Request, requestId: string, answer: Promise<Response>) {
     try {
@@ -89,12 +93,12 @@ function observed<Path extends string>(
   };
 }
 
-function contextOf(context: EvaluationContext, requestId: string) {
+function contextOf(context: InterfaceContext, requestId: string) {
   return { docsUrl: context.docsUrl, log: context.log, requestId };
 }
 
 /** Lets a page of a listed origin read the answer. Never with credentials, never for every origin. */
-function allowOrigin(context: EvaluationContext, request: Request, response: Response): Response {
+function allowOrigin(context: InterfaceContext, request: Request, response: Response): Response {
   response.headers.append('Vary', 'Origin');
   const origin = request.headers.get('Origin');
   if (origin === null || !(context.corsOrigins.has(origin) || context.corsOrigins.has('*'))) return response;
@@ -104,10 +108,10 @@ function allowOrigin(context: EvaluationContext, request: Request, response: Res
 }
 
 /** Answers a browser's preflight request, which needs no key. */
-function preflight(context: EvaluationContext, request: Request, methods: readonly string[]): Response {
+function preflight(context: InterfaceContext, request: Request, methods: readonly string[]): Response {
   const response = new Response(null, { status: 204 });
   response.headers.set('Access-Control-Allow-Methods', methods.join(', '));
-  response.headers.set('Access-Control-Allow-Headers', ACCEPTED);
+  response.headers.set('Access-Control-Allow-Headers', context.dialect.requestHeaders.join(', '));
   response.headers.set('Access-Control-Max-Age', '600');
   return allowOrigin(context, request, response);
 }

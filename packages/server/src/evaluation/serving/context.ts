@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ErrorContext } from '../../http/errors.ts';
 import type { ReadPlane } from '../read-plane.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
@@ -8,7 +9,7 @@ export interface EvaluationSettings {
   readonly rateLimit?: number;
   /** Streams one key may hold open; absent for no limit. */
   readonly maxStreamsPerKey?: number;
-  /** Origins whose pages may call `/v1`; absent for none, because the key is a secret. */
+  /** Origins whose pages may read flags; absent for none, because the key is a secret. */
   readonly corsOrigins?: readonly string[];
 }
 
@@ -19,6 +20,23 @@ export interface EvaluationContext extends Pick<ReadPlane, 'catalog' | 'hub' | '
   readonly rateLimiter: RateLimiter | undefined;
   readonly maxStreamsPerKey: number;
   readonly corsOrigins: ReadonlySet<string>;
+}
+
+/** What tells one interface of the read plane from another. */
+export interface Dialect {
+  /** The project key that a request carries; `null` without one. */
+  readonly keyOf: (request: Request) => string | null;
+  /** Where a request may carry it, for messages. */
+  readonly keyPlaces: string;
+  /** The headers that pages of listed origins may send. */
+  readonly requestHeaders: readonly string[];
+  /** Answers with an error. */
+  readonly refuse: (error: unknown, context: ErrorContext, request: Request) => Response;
+}
+
+/** The context of one interface. */
+export interface InterfaceContext extends EvaluationContext {
+  readonly dialect: Dialect;
 }
 
 /** The context of the evaluation interface over a read plane. */

@@ -1,5 +1,14 @@
 /** The operations of the evaluation interface, as metrics name them. */
-export type EvaluationOperation = 'all' | 'single' | 'batch' | 'stream' | 'other';
+export type EvaluationOperation =
+  | 'all'
+  | 'single'
+  | 'batch'
+  | 'stream'
+  | 'ofrep-single'
+  | 'ofrep-bulk'
+  | 'ofrep-stream'
+  | 'manifest'
+  | 'other';
 
 /** Counts the answers of one operation by status. */
 export class AnswerCounter {

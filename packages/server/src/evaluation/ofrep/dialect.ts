@@ -1,0 +1,69 @@
+import {
+  defined,
+  ENVIRONMENT_HEADER,
+  type ErrorBody,
+  type OfrepErrorCode,
+  REQUEST_ID_HEADER,
+  SERVICE_KEY_HEADER,
+} from '@halyard/protocol';
+import { ServiceError } from '../../domain/errors.ts';
+import { errorResponse } from '../../http/errors.ts';
+import type { Dialect } from '../serving/context.ts';
+
+/** The header in which most OpenFeature providers send a key. */
+const API_KEY_HEADER = 'X-API-Key';
+const BEARER = /^Bearer +(\S+)$/i;
+
+/** The headers by which an answer may differ. */
+export const VARY = [SERVICE_KEY_HEADER, API_KEY_HEADER, 'Authorization', ENVIRONMENT_HEADER].join(', ');
+
+/** A refusal with an OpenFeature error code of its own. */
+export class OfrepRefusal extends ServiceError {
+  readonly errorCode: OfrepErrorCode;
+
+  constructor(errorCode: OfrepErrorCode, message: string) {
+    super('invalid_argument', message);
+    this.errorCode = errorCode;
+  }
+}
+
+/** How OFREP's routes take keys, and how they refuse. */
+export const OFREP_DIALECT: Dialect = {
+  keyOf,
+  keyPlaces: `${SERVICE_KEY_HEADER}, ${API_KEY_HEADER} or Authorization: Bearer, and the same one if in several`,
+  requestHeaders: [
+    SERVICE_KEY_HEADER,
+    API_KEY_HEADER,
+    'Authorization',
+    ENVIRONMENT_HEADER,
+    'Content-Type',
+    'If-None-Match',
+    REQUEST_ID_HEADER,
+  ],
+  refuse: (error, context, request) =>
+    errorResponse(error, context, (refusal, ours) => failureBody(refusal, ours, flagKeyOf(request))),
+};
+
+/** The project key, in whichever header it is; `null` when there is none, or when two headers disagree. */
+function keyOf({ headers }: Request): string | null {
+  const ours = headers.get(SERVICE_KEY_HEADER);
+  const apiKey = headers.get(API_KEY_HEADER);
+  const authorization = headers.get('Authorization');
+  const bearer = authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
+  const key = ours ?? apiKey ?? bearer;
+  return [ours, apiKey, bearer].every((each) => each === null || each === key) ? key : null;
+}
+
+/** OFREP's form of a refusal; one that does not concern a flag or the context also has the members of every error. */
+function failureBody(error: ServiceError, ours: ErrorBody, key: string | undefined): object {
+  const isInvalid = error.code === 'invalid_argument';
+  const unnamed = isInvalid ? 'PARSE_ERROR' : 'GENERAL';
+  const errorCode = error instanceof OfrepRefusal ? error.errorCode : unnamed;
+  const failure = defined({ key, errorCode, errorDetails: error.message });
+  return isInvalid ? failure : { ...failure, ...ours };
+}
+
+/** The flag key in the path of a request for one flag. */
+function flagKeyOf(request: Request): string | undefined {
+  return 'params' in request ? (request.params as { readonly key?: string }).key : undefined;
+}

@@ -1,0 +1,90 @@
+import {
+  ENVIRONMENT_HEADER,
+  evaluateOfrep,
+  MAX_OFREP_BYTES,
+  OFREP_ERROR_STATUS,
+  parseOfrepRequest,
+} from '@halyard/protocol';
+import type { BunRequest } from 'bun';
+import type { Routes } from '../../http/listeners.ts';
+import { readBody } from '../../http/request.ts';
+import type { KeyEntry } from '../catalog/key-index.ts';
+import type { LiveEnvironment } from '../catalog/live-environment.ts';
+import { authenticate, checkEscapes, factsOf, findKey, openEnvironment } from '../serving/access.ts';
+import { withFacts } from '../serving/answers.ts';
+import type { EvaluationContext } from '../serving/context.ts';
+import { endpoint, unknownPath } from '../serving/endpoint.ts';
+import { OFREP_DIALECT, OfrepRefusal } from './dialect.ts';
+import { EvaluatedEnvironment } from './evaluations.ts';
+
+/** Where the routes are: on their own, with the environment in a header, or below one environment. */
+const PREFIXES = ['', '/environments/:environment'] as const;
+
+/** The routes of OFREP, the OpenFeature Remote Evaluation Protocol. (Spec: OFREP) */
+export function ofrepRoutes(evaluation: EvaluationContext): Routes {
+  const context = { ...evaluation, dialect: OFREP_DIALECT };
+  const evaluated = new WeakMap<LiveEnvironment, EvaluatedEnvironment>();
+  // `Routes`: `Bun.serve` sends each route only the requests of its path.
+  return Object.assign({}, ...PREFIXES.map(routesBelow)) as Routes;
+
+  function routesBelow(prefix: (typeof PREFIXES)[number]): object {
+    return {
+      [`${prefix}/ofrep/v1/evaluate/flags/:key`]: endpoint<FlagPath>(context, {
+        POST: { operation: 'ofrep-single', handler: evaluateOne },
+      }),
+      [`${prefix}/ofrep/*`]: unknownPath(context),
+      [`${prefix}/openfeature/*`]: unknownPath(context),
+    };
+  }
+
+  async function evaluateOne(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
+    const { key: flagKey } = request.params;
+    const { environment, targetingKey } = await readQuestion(request);
+    checkEscapes(request, flagKey);
+    const live = evaluationsOf(environment);
+    const answer = live.flag(flagKey)?.answer(targetingKey);
+    const headers = withFacts(live.headers(), factsOf(context, requestId));
+    if (answer === undefined) {
+      const missing = evaluateOfrep(flagKey, undefined, { environment: environment.name, targetingKey });
+      return new Response(JSON.stringify(missing), { status: OFREP_ERROR_STATUS.FLAG_NOT_FOUND, headers });
+    }
+    return new Response(answer.bytes, { status: answer.isSuccess ? 200 : 400, headers });
+  }
+
+  /** Which environment a request asks, and for whom. */
+  async function readQuestion(request: BunRequest<FlagPath>) {
+    authenticate(context, request);
+    const body = await readBody(request, MAX_OFREP_BYTES);
+    // Reading the body may take long: the key must still be live now.
+    const key = findKey(context, request);
+    const parsed = parseOfrepRequest(body);
+    if (!parsed.ok) throw new OfrepRefusal(parsed.errorCode, parsed.errorDetails);
+    const environment = openEnvironment(context, key, environmentName(request, key));
+    return { key, environment, targetingKey: parsed.targetingKey };
+  }
+
+  function evaluationsOf(environment: LiveEnvironment): EvaluatedEnvironment {
+    const known = evaluated.get(environment);
+    if (known !== undefined) return known;
+    const made = new EvaluatedEnvironment(environment);
+    evaluated.set(environment, made);
+    return made;
+  }
+}
+
+/** The longest of the paths, so that its parameters are those of all. */
+type FlagPath = '/environments/:environment/ofrep/v1/evaluate/flags/:key';
+
+/** The environment that a request names in its address or else in a header, or the only one that its key opens. */
+function environmentName(request: BunRequest<FlagPath>, key: KeyEntry): string {
+  const { environment = request.headers.get(ENVIRONMENT_HEADER) ?? '' }: { environment?: string } =
+    request.params;
+  checkEscapes(request, environment);
+  if (environment !== '') return environment;
+  // Of a key whose environments were deleted, none is left.
+  if (key.environments.size <= 1) return [...key.environments][0] ?? '';
+  throw new OfrepRefusal(
+    'GENERAL',
+    `Which environment? Put it into the base address (/environments/<name>) or into the header ${ENVIRONMENT_HEADER}.`,
+  );
+}
