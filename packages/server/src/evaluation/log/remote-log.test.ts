@@ -1,0 +1,283 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { startTcpProxy, until, within } from '@halyard/testing';
+import type { LogRow } from '../../domain/change-log.ts';
+import { createLogger } from '../../observability/log.ts';
+import { logSourceOf } from '../../storage/log.ts';
+import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
+import { ReadPlane, type ReadPlaneObserver } from '../read-plane.ts';
+import { encodeMessage } from './framing.ts';
+import type { LogServerOptions } from './log-server.ts';
+import { LOG_TYPE, type LogMessage } from './messages.ts';
+import { RemoteLog } from './remote-log.ts';
+import { startUpstream, type TestUpstream } from './test-upstream.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+const OFF = '{"enabled":false}';
+const [SQLITE] = ENGINES;
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function openStore(): Promise<TestStore> {
+  if (SQLITE === undefined) throw new Error('no engine');
+  const home = await openTestStore(SQLITE);
+  open.push(() => home[Symbol.asyncDispose]());
+  return home;
+}
+
+async function openUpstream(home: TestStore, options: Partial<LogServerOptions> = {}): Promise<TestUpstream> {
+  const upstream = await startUpstream(logSourceOf(await home.connect()), options);
+  open.push(() => upstream[Symbol.dispose]());
+  return upstream;
+}
+
+/** A plane that follows `source`, and what it says. */
+function follow(source: RemoteLog) {
+  const heard: string[] = [];
+  const rows: LogRow[] = [];
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const plane = new ReadPlane({ source, log, maxQueuedBytes: 1 << 20 });
+  const observer: ReadPlaneObserver = {
+    loaded: ({ seq }) => heard.push(`loaded ${seq}`),
+    live: (seq) => heard.push(`live ${seq}`),
+    lost: () => heard.push('lost'),
+    applied: (row) => rows.push(row),
+  };
+  plane.observe(observer);
+  plane.start();
+  open.push(() => plane.close());
+  return { plane, heard, rows };
+}
+
+describe('a node that follows another', () => {
+  test('loses its log in the turn in which the upstream loses its own, and continues without a snapshot', async () => {
+    const home = await openStore();
+    const { environment } = await seed(home.store);
+    const upstream = await openUpstream(home);
+    const { plane, heard } = follow(upstream.remote());
+    await plane.firstLive;
+    upstream.logServer.lost();
+    await until('it is lost', () => heard.includes('lost'));
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await until('it is live', () => heard.at(-1) === 'live 3');
+    expect(heard).toEqual(['loaded 2', 'live 2', 'lost', 'live 3']);
+  });
+
+  test('loads a snapshot when the upstream no longer has the rows', async () => {
+    const home = await openStore();
+    const { environment } = await seed(home.store);
+    const first = await openUpstream(home, { backlogBytes: 1 });
+    const proxy = await startTcpProxy({ port: Number(new URL(first.url).port) });
+    open.push(() => proxy.close());
+    const { plane, heard } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
+    await plane.firstLive;
+    proxy.refuse();
+    await until('it is lost', () => heard.includes('lost'));
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await home.store.commit(ADA, changing(environment, ['checkout', OFF]));
+    await until('the upstream has both', () => first.plane.follower.seq === 4);
+    proxy.restore();
+    await until('it is live', () => heard.at(-1) === 'live 4');
+    expect(heard).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 4', 'live 4']);
+  });
+
+  test('notices a silent upstream, and catches up without a gap', async () => {
+    const home = await openStore();
+    const { environment } = await seed(home.store);
+    const upstream = await openUpstream(home);
+    const proxy = await startTcpProxy({ port: Number(new URL(upstream.url).port) });
+    open.push(() => proxy.close());
+    const { plane, heard, rows } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
+    await plane.firstLive;
+    proxy.blackhole();
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await until('it is lost', () => heard.includes('lost'));
+    proxy.restore();
+    await home.store.commit(ADA, changing(environment, ['checkout', OFF]));
+    await until('both rows are applied', () => rows.length === 2);
+    expect(rows.map(({ seq }) => seq)).toEqual([3, 4]);
+    expect(heard.filter((event) => event.startsWith('loaded'))).toEqual(['loaded 2']);
+  });
+
+  test('never counts as current when the connection breaks before the first heartbeat, wherever that is', async () => {
+    const home = await openStore();
+    const { environment } = await seed(home.store);
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    const upstream = await openUpstream(home);
+    const bytes = await recordStream(upstream.url);
+    for (let cut = 0; cut < bytes.length; cut++) {
+      const server = serveBytes(bytes.subarray(0, cut));
+      const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}` })
+        .open()
+        .catch(() => undefined);
+      if (session !== undefined) await expect(session.head()).rejects.toThrow();
+      session?.close();
+      await server.stop(true);
+    }
+  });
+
+  test('a delay on the way counts as age', async () => {
+    const home = await openStore();
+    await seed(home.store);
+    const upstream = await openUpstream(home);
+    const proxy = await startTcpProxy({ port: Number(new URL(upstream.url).port) });
+    open.push(() => proxy.close());
+    const { plane } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
+    await plane.firstLive;
+    proxy.delay(1500);
+    let oldest = 0;
+    await until('heartbeats arrive late', () => {
+      oldest = Math.max(oldest, plane.follower.sinceProofMs());
+      return oldest > 2000 && plane.follower.isLive;
+    });
+  });
+
+  test('a token that is revoked ends its streams and no other', async () => {
+    const home = await openStore();
+    await seed(home.store);
+    const tokens = new Set(['one', 'two']);
+    const upstream = await openUpstream(home, {
+      authorize: ({ headers }) => {
+        const id = headers.get('Authorization')?.slice('Bearer '.length) ?? '';
+        return tokens.has(id) ? { id, scope: {} } : undefined;
+      },
+    });
+    const one = follow(upstream.remote({ token: 'one' }));
+    const two = follow(upstream.remote({ token: 'two' }));
+    await Promise.all([one.plane.firstLive, two.plane.firstLive]);
+    tokens.delete('one');
+    upstream.logServer.revoke('one');
+    await until('the first is lost', () => one.plane.follower.lostCause?.message.includes('relay token'));
+    expect(two.heard).toEqual(['loaded 2', 'live 2']);
+  });
+});
+
+describe('a scope', () => {
+  test('has its own projects and environments, and only the cursor of all others', async () => {
+    const home = await openStore();
+    const { project, environment } = await seed(home.store);
+    const other = makeProject('secret');
+    const hidden = makeEnvironment(other, 'production');
+    const staging = makeEnvironment(project, 'staging');
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.insertEnvironment(staging);
+      await transaction.insertProject(other);
+      await transaction.insertEnvironment(hidden);
+    });
+    const keys = [
+      { ...makeKey(project, 'both'), environments: ['production', 'staging'] },
+      { ...makeKey(project, 'staging'), environments: ['staging'] },
+      makeKey(other, 'foreign'),
+    ];
+    const insert = (index: number) =>
+      home.store.commit(ADA, async (transaction) => {
+        const key = keys[index];
+        if (key !== undefined) await transaction.insertKey(key, String(index).repeat(64));
+      });
+    await insert(0);
+    const scope = { projects: new Set([project.id]), environments: new Set(['production']) };
+    const upstream = await openUpstream(home, { authorize: () => ({ id: 'relay', scope }) });
+    const { plane, rows } = follow(upstream.remote());
+    await plane.firstLive;
+    expect([...plane.catalog.environments()].map(({ id }) => id)).toEqual([environment.id]);
+    expect([...plane.catalog.projects()]).toEqual([['demo', project.id]]);
+
+    await home.store.commit(ADA, changing(staging, ['checkout', ON]));
+    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+    await insert(1);
+    await insert(2);
+    await home.store.commit(ADA, (transaction) => transaction.deleteEnvironment(staging));
+    await home.store.commit(ADA, (transaction) => transaction.deleteEnvironment(environment));
+    const { seq } = upstream.plane.follower;
+    await until('all rows are applied', () => plane.follower.seq >= seq && rows.length >= 6);
+    expect(rows.map(({ kind }) => kind)).toEqual([
+      'records.changed',
+      'flags.changed',
+      'records.changed',
+      'records.changed',
+      'records.changed',
+      'environment.deleted',
+    ]);
+    const text = JSON.stringify(rows.filter(({ kind }) => kind === 'records.changed'));
+    for (const secret of [staging.id, other.id, hidden.id, '1'.repeat(64), '2'.repeat(64), 'ada'])
+      expect(text).not.toContain(secret);
+    expect(rows.map(({ actor }) => actor)).toEqual(rows.map(() => ''));
+    expect(plane.catalog.keys.size).toBe(1);
+  });
+});
+
+describe('an upstream that cannot be followed', () => {
+  const hello: LogMessage = { type: 'hello', version: 1, epoch: 'e', scope: 's', continues: false };
+
+  test.each<[string, readonly LogMessage[], RegExp]>([
+    [
+      'a newer one',
+      [{ ...hello, version: 2 }],
+      /speaks version 2 of the log protocol, and this program version 1/,
+    ],
+    ['one that continues nothing', [{ ...hello, continues: true }], /nothing was asked/],
+    ['one that begins with a row', [{ type: 'heartbeat', seq: 1, sentMs: 0, ageMs: 0 }], /out of order/],
+  ])('%s is refused in one line', async (_, messages, reason) => {
+    const server = serveBytes(Buffer.concat(messages.map(encodeMessage)));
+    open.push(() => server.stop(true));
+    const error = await new RemoteLog({ url: `http://127.0.0.1:${server.port}` })
+      .open()
+      .catch((cause) => cause);
+    expect(error.name).toBe('StorageError');
+    expect(error.message).toMatch(reason);
+    expect(error.message).not.toContain('\n');
+  });
+
+  test.each<[string, () => Response, RegExp]>([
+    [
+      'another server',
+      () => new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
+      /not an upstream/,
+    ],
+    ['a server that redirects', () => Response.redirect('http://127.0.0.1:1/'), /redirects/],
+    ['a server without a log', () => new Response('', { status: 404 }), /does not offer a log/],
+    [
+      'a server that refuses the token',
+      () => Response.json({ error: 'invalid_access_token' }, { status: 401 }),
+      /relay token/,
+    ],
+    ['a server that is not ready', () => new Response('', { status: 500 }), /status 500/],
+  ])('%s is told as such', async (_, answer, reason) => {
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
+    open.push(() => server.stop(true));
+    const opening = new RemoteLog({ url: `http://127.0.0.1:${server.port}`, token: 'secret' }).open();
+    const error = await within(
+      'an answer',
+      opening.catch((cause) => cause),
+    );
+    expect(error.message).toMatch(reason);
+    expect(error.message).not.toContain('secret');
+  });
+});
+
+/** A server that answers with these bytes and then ends the connection. */
+function serveBytes(bytes: Uint8Array) {
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(Buffer.from(bytes), { headers: { 'Content-Type': LOG_TYPE } }),
+  });
+}
+
+/** Everything that an upstream sends up to its first heartbeat, without the last byte of that. */
+async function recordStream(url: string): Promise<Uint8Array> {
+  const canceled = new AbortController();
+  const response = await fetch(`${url}/log/v1`, { signal: canceled.signal });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    if (Buffer.concat(chunks).includes('"type":"heartbeat"')) break;
+  }
+  canceled.abort();
+  return Buffer.concat(chunks);
+}
