@@ -10,8 +10,9 @@ import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
-import { LazyDatabase } from '../storage/lazy-database.ts';
+import { LazyDatabase } from '../storage/database.ts';
 import { logSourceOf } from '../storage/log.ts';
+import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { VERSION } from '../version.ts';
 import { type PreparedStart, prepareFirstStart, warnUnprepared } from './first-start.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
@@ -30,10 +31,8 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
 
-  const database = new LazyDatabase({
-    ...config,
-    onMigrated: (migrated) => log.info(migrated, 'database schema migrated'),
-  });
+  const onMigrated = (migrated: Migrated) => log.info(migrated, 'database schema migrated');
+  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const management = new ManagementPlane({
     config,

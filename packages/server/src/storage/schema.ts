@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { StorageError } from '../domain/errors.ts';
 import {
   type OpenDatabase,
@@ -5,6 +6,8 @@ import {
   ReadOnlyDatabaseError,
   type WriteTransaction,
 } from './database.ts';
+import type { PostgresOptions } from './engines/postgres.ts';
+import { openSqlite } from './engines/sqlite.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** The schema this program reads and writes. */
@@ -22,6 +25,42 @@ export interface MigrateOptions {
   readonly now?: () => number;
   /** Names the history that begins with a new database. */
   readonly newId?: () => string;
+}
+
+/** Which engine to open, and where. */
+export interface EngineOptions {
+  /** Folder of the embedded engine. */
+  readonly data: string;
+  /** PostgreSQL's address; absent for the embedded engine. */
+  readonly databaseUrl?: string;
+  readonly databasePoolSize: number;
+  /** Called once the schema has been migrated. */
+  readonly onMigrated?: (migrated: Migrated) => void;
+}
+
+/** The file of the embedded engine inside the data folder. */
+const DATABASE_FILE = 'halyard.db';
+
+/** Opens the engine and brings its schema up to date. Rejects with `StorageError` when retrying cannot help. */
+export async function openDatabase(options: EngineOptions): Promise<OpenDatabase> {
+  const { data, databaseUrl: url, databasePoolSize: poolSize, onMigrated } = options;
+  const database = await (url === undefined
+    ? openSqlite({ path: join(data, DATABASE_FILE) })
+    : openPostgresEngine({ url, poolSize }));
+  try {
+    const migrated = await migrate(database);
+    if (migrated !== undefined) onMigrated?.(migrated);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Loaded only when it is used: nodes on SQLite start without it. */
+async function openPostgresEngine(options: PostgresOptions): Promise<OpenDatabase> {
+  const { openPostgres } = await import('./engines/postgres.ts');
+  return openPostgres(options);
 }
 
 /**

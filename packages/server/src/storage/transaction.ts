@@ -1,203 +1,141 @@
 import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
-import type { AccessToken } from '../domain/people.ts';
-import type { Environment, Project, ProjectKey } from '../domain/project.ts';
-import type { StoreTransaction } from '../domain/store.ts';
-import type { Parameter, WriteTransaction } from './database.ts';
-import { FlagTransaction } from './flag-transaction.ts';
-import type { Journal } from './journal.ts';
+import type { Environment, StateOperation, StateText } from '../domain/project.ts';
+import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
+import type { WriteTransaction } from './database.ts';
+import type { Journal, NewAuditEntry } from './journal.ts';
 import { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, toEnvironment } from './reader.ts';
-import { DELETED_MARK, parseTextList } from './rows.ts';
+import { RecordWriter } from './record-writer.ts';
+import { chunks, insertRows, placeholders } from './rows.ts';
 
-/** All writes of one operation in one write transaction. Each is recorded in the journal. */
-export class SqlTransaction extends FlagTransaction implements StoreTransaction {
+/** Flag keys that one statement names at most. */
+const KEYS_PER_STATEMENT = 500;
+
+/**
+ * All writes of one operation in one write transaction, each recorded in the journal: here the locks and the states of
+ * flags, in its base the plain records.
+ */
+export class SqlTransaction extends RecordWriter implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
+  /** The environments that this transaction has locked, as they are now. */
+  readonly #locked = new Map<string, Environment>();
 
   /** Writes through `sql` and records it in `journal`; `now` returns epoch milliseconds. */
   constructor(sql: WriteTransaction, journal: Journal, now: () => number) {
     super(sql, journal, now);
     this.#sql = sql;
     this.#journal = journal;
-    this.people = new SqlPeopleWriter(sql, journal);
     this.#now = now;
+    this.people = new SqlPeopleWriter(sql, journal);
   }
 
-  async insertProject({ id, name, createdAt }: Project): Promise<void> {
-    await this.#insert(
-      `project "${name}"`,
-      'INSERT INTO projects (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING id',
-      [id, name, createdAt],
+  async lockEnvironment(id: string): Promise<Environment | undefined> {
+    const known = this.#locked.get(id);
+    if (known !== undefined) return known;
+    // An UPDATE locks the row in either engine, and returns it as it is once the lock is held.
+    const [row] = await this.#sql.query<EnvironmentRow>(
+      `UPDATE environments SET revision = revision WHERE id = $1 AND deleted_at IS NULL
+        RETURNING ${ENVIRONMENT_COLUMNS}`,
+      [id],
     );
-    const entry = { action: 'project.created', projectId: id, target: name, after: JSON.stringify({ name }) };
-    this.#journal.change({ kind: 'project.created', projectId: id, payload: { name } }, [entry]);
+    if (row === undefined) return undefined;
+    const environment = toEnvironment(row);
+    this.#locked.set(id, environment);
+    return environment;
   }
 
-  async deleteProject({ id, name }: Project): Promise<void> {
-    const environments = await this.#rows<{ id: string }>(
-      'SELECT id FROM environments WHERE project_id = $1 AND deleted_at IS NULL',
-      id,
-    );
-    // In order of ids, as everywhere, so that two operations never wait for each other.
-    for (const environment of environments.map((row) => row.id).sort())
-      await this.lockEnvironment(environment);
-    for (const table of ['flag_states', 'environments', 'flags', 'project_keys', 'scheduled_changes']) {
-      await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
+  protected forgetEnvironment(id: string): void {
+    this.#locked.delete(id);
+  }
+
+  async changeStates(
+    environment: Environment,
+    operations: readonly StateOperation[],
+  ): Promise<StatesChanged> {
+    const written = await this.#writeStates(environment, operations);
+    const changed = new Set(written.changed);
+    const keys = operations.flatMap(([key, state]) => (state === null && changed.has(key) ? [key] : []));
+    const { id: environmentId, projectId, name } = environment;
+    const outcome = `A flag that it changes was removed from ${name}.`;
+    await this.schedules.cancelOf({ projectId, environmentId, keys }, { at: this.#now(), outcome });
+    return written;
+  }
+
+  async #writeStates(
+    { id, name }: Environment,
+    operations: readonly StateOperation[],
+  ): Promise<StatesChanged> {
+    const environment = await this.lockEnvironment(id);
+    if (environment === undefined) {
+      throw new ServiceError('environment_not_found', `The environment "${name}" was deleted.`);
     }
-    const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
-    if (deleted.length === 0) return;
-    const entry = {
-      action: 'project.deleted',
-      projectId: id,
-      target: name,
-      before: JSON.stringify({ name }),
-    };
-    this.#journal.change({ kind: 'project.deleted', projectId: id, payload: {} }, [entry]);
+    // The last of several operations on one flag counts.
+    const wanted = new Map(operations);
+    const current = await this.#currentStates(id, [...wanted.keys()]);
+    const changed = [...wanted].filter(([key, state]) => (current.get(key) ?? null) !== state);
+    if (changed.length === 0) return { revision: environment.revision, changed: [] };
+    const revision = await this.#bump(environment);
+    await this.#write({ ...environment, revision }, changed);
+    this.#note({ ...environment, revision }, changed, current);
+    return { revision, changed: changed.map(([key]) => key) };
   }
 
-  async insertEnvironment(environment: Environment): Promise<Environment> {
-    const { id, projectId, name, revision, color, position, createdAt } = environment;
-    const appearance = [environment.protected ? 1 : 0, color, position, createdAt] as const;
-    const stored = toEnvironment(
-      (await this.#reviveEnvironment(projectId, name, appearance)) ??
-        (await this.#insert<EnvironmentRow>(
-          `environment "${name}"`,
-          `INSERT INTO environments (id, project_id, name, revision, protected, color, position, created_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING ${ENVIRONMENT_COLUMNS}`,
-          [id, projectId, name, revision, ...appearance],
-        )),
-    );
-    const after = JSON.stringify({ name, revision: stored.revision, ...appearanceOf(stored) });
-    const entry = { action: 'environment.created', projectId, environmentId: stored.id, target: name, after };
-    const payload = { name, revision: stored.revision };
-    this.#journal.change({ kind: 'environment.created', projectId, environmentId: stored.id, payload }, [
-      entry,
-    ]);
-    return stored;
+  async #currentStates(environmentId: string, keys: readonly string[]): Promise<Map<string, StateText>> {
+    const states = new Map<string, StateText>();
+    for (const some of chunks(keys, KEYS_PER_STATEMENT)) {
+      const rows = await this.#sql.query<{ key: string; state: StateText }>(
+        `SELECT flag_key AS key, state FROM flag_states
+          WHERE environment_id = $1 AND flag_key IN (${placeholders(some.length, 1)})`,
+        [environmentId, ...some],
+      );
+      for (const row of rows) states.set(row.key, row.state);
+    }
+    return states;
   }
 
-  async deleteEnvironment({ id, projectId, name }: Environment): Promise<void> {
-    const [deleted] = await this.#rows<{ revision: number }>(
-      'UPDATE environments SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL RETURNING revision',
-      this.#now(),
-      id,
-    );
-    if (deleted === undefined) return;
-    await this.#rows('DELETE FROM flag_states WHERE environment_id = $1', id);
-    await this.#removeFromKeys(projectId, name);
-    this.forgetEnvironment(id);
-    const before = JSON.stringify({ name, revision: deleted.revision });
-    const entry = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
-    this.#journal.change({ kind: 'environment.deleted', projectId, environmentId: id, payload: {} }, [entry]);
+  async #bump(environment: Environment): Promise<number> {
+    const revision = environment.revision + 1;
+    await this.#sql.query('UPDATE environments SET revision = $1 WHERE id = $2', [revision, environment.id]);
+    this.#locked.set(environment.id, { ...environment, revision });
+    return revision;
   }
 
-  async updateEnvironment(environment: Environment): Promise<void> {
-    const { id, projectId, name, color, position } = environment;
-    const known = await this.environment(projectId, name);
-    if (known === undefined) return;
-    const before = JSON.stringify(appearanceOf(known));
-    const after = JSON.stringify(appearanceOf(environment));
-    if (before === after) return;
-    await this.#rows(
-      'UPDATE environments SET protected = $2, color = $3, position = $4 WHERE id = $1',
-      ...[id, environment.protected ? 1 : 0, color, position],
-    );
-    this.forgetEnvironment(id);
-    const entry = { action: 'environment.updated', projectId, environmentId: id, target: name };
-    this.#journal.audit({ ...entry, before, after });
-  }
-
-  async lockProject(id: string): Promise<void> {
-    await this.#rows('UPDATE projects SET name = name WHERE id = $1', id);
-  }
-
-  async insertKey(key: ProjectKey, digest: string): Promise<void> {
-    const { id, projectId, name, lastFour, environments, createdAt, expiresAt } = key;
-    await this.#insert(
-      `project key "${name}"`,
-      `INSERT INTO project_keys (id, project_id, name, digest, last_four, environments, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING id`,
-      [id, projectId, name, digest, lastFour, JSON.stringify(environments), createdAt, expiresAt ?? null],
-    );
-    const after = JSON.stringify({ name, lastFour, environments, expiresAt });
-    const entry = { action: 'key.created', projectId, target: id, after };
-    const payload = defined({ id, digest, environments, expiresAt });
-    this.#journal.change({ kind: 'key.created', projectId, payload }, [entry]);
-  }
-
-  async revokeKey({ id, projectId, name }: ProjectKey, at: number): Promise<void> {
-    const [revoked] = await this.#rows<{ digest: string }>(
-      'UPDATE project_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING digest',
-      at,
-      id,
-    );
-    if (revoked === undefined) return;
-    const entry = { action: 'key.revoked', projectId, target: id, before: JSON.stringify({ name }) };
-    const payload = { id, digest: revoked.digest };
-    this.#journal.change({ kind: 'key.revoked', projectId, payload }, [entry]);
-  }
-
-  async insertAccessToken(token: AccessToken, digest: string): Promise<void> {
-    const { id, name, role, canChangeProtected, createdAt, expiresAt } = token;
-    await this.#insert(
-      `access token "${name}"`,
-      `INSERT INTO access_tokens (id, name, digest, role, can_change_protected, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`,
-      [id, name, digest, role, canChangeProtected ? 1 : 0, createdAt, expiresAt ?? null],
-    );
-    const after = JSON.stringify({ name, role, canChangeProtected, expiresAt });
-    this.#journal.audit({ action: 'token.created', target: id, after });
-  }
-
-  async revokeAccessToken({ id, name }: AccessToken, at: number): Promise<void> {
-    const text = 'UPDATE access_tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING id';
-    if ((await this.#rows(text, at, id)).length === 0) return;
-    this.#journal.audit({ action: 'token.revoked', target: id, before: JSON.stringify({ name }) });
-  }
-
-  /**
-   * Keys were issued for this environment, not for a later one with its name. The name is marked, not removed, so that a
-   * key without other environments stays valid: its readers get 404, as for any environment that does not exist.
-   */
-  async #removeFromKeys(projectId: string, name: string): Promise<void> {
-    const keys = await this.#rows<{ id: string; environments: unknown }>(
-      'SELECT id, environments FROM project_keys WHERE project_id = $1',
-      projectId,
-    );
-    for (const { id, environments } of keys) {
-      const names = parseTextList(environments);
-      if (!names.includes(name)) continue;
-      const left = names.map((other) => (other === name ? `${name}${DELETED_MARK}` : other));
-      await this.#rows('UPDATE project_keys SET environments = $2 WHERE id = $1', id, JSON.stringify(left));
+  async #write(environment: Environment, changed: readonly StateOperation[]): Promise<void> {
+    const { id, projectId, revision } = environment;
+    const at = this.#now();
+    await insertRows(this.#sql, {
+      table: 'flag_states',
+      columns: ['environment_id', 'flag_key', 'project_id', 'state', 'revision', 'updated_at', 'updated_by'],
+      rows: changed.flatMap(([key, state]) =>
+        state === null ? [] : [[id, key, projectId, state, revision, at, this.#journal.actor]],
+      ),
+      suffix: `ON CONFLICT (environment_id, flag_key) DO UPDATE
+        SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at,
+          updated_by = excluded.updated_by`,
+    });
+    const removed = changed.flatMap(([key, state]) => (state === null ? [key] : []));
+    for (const keys of chunks(removed, KEYS_PER_STATEMENT)) {
+      await this.#sql.query(
+        `DELETE FROM flag_states WHERE environment_id = $1 AND flag_key IN (${placeholders(keys.length, 1)})`,
+        [id, ...keys],
+      );
     }
   }
 
-  /** A revived environment has lost its flags, which is a new revision. */
-  async #reviveEnvironment(projectId: string, name: string, appearance: readonly Parameter[]) {
-    const [revived] = await this.#rows<EnvironmentRow>(
-      `UPDATE environments SET deleted_at = NULL, revision = revision + 1, protected = $3, color = $4,
-        position = $5, created_at = $6
-        WHERE project_id = $1 AND name = $2 AND deleted_at IS NOT NULL RETURNING ${ENVIRONMENT_COLUMNS}`,
-      ...[projectId, name, ...appearance],
+  #note(environment: Environment, changed: readonly StateOperation[], before: Map<string, StateText>): void {
+    const { id, projectId, revision } = environment;
+    const entries = changed.map(([key, state]): NewAuditEntry => {
+      const old = before.get(key);
+      const texts = defined({ before: old, after: state ?? undefined });
+      return { action: 'flag.changed', projectId, environmentId: id, target: key, ...texts };
+    });
+    this.#journal.change(
+      { kind: 'flags.changed', projectId, environmentId: id, revision, payload: changed },
+      entries,
     );
-    return revived;
   }
-
-  /** Runs an INSERT that returns no row when something unique is taken. */
-  async #insert<Row>(what: string, text: string, parameters: readonly Parameter[]): Promise<Row> {
-    const [row] = await this.#sql.query<Row>(text, parameters);
-    if (row !== undefined) return row;
-    throw new ServiceError('already_exists', `The ${what} already exists: choose another name.`);
-  }
-
-  #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
-    return this.#sql.query<Row>(text, parameters);
-  }
-}
-
-function appearanceOf({ protected: isProtected, color, position }: Environment) {
-  return { protected: isProtected, color, position };
 }

@@ -2,16 +2,18 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
 import { StorageError } from '../domain/errors.ts';
-import { LazyDatabase } from './lazy-database.ts';
-import { type Migrated, SCHEMA_VERSION } from './schema.ts';
+import { LazyDatabase } from './database.ts';
+import { type EngineOptions, type Migrated, openDatabase, SCHEMA_VERSION } from './schema.ts';
 
 setDefaultTimeout(60_000);
+
+const lazily = (options: EngineOptions) => new LazyDatabase(() => openDatabase(options));
 
 test('callers share one database, which is opened when it is needed, has its schema, and closes twice', async () => {
   using folder = temporaryFolder();
   const migrated: Migrated[] = [];
   const onMigrated = (one: Migrated) => migrated.push(one);
-  const database = new LazyDatabase({ data: folder.path, databasePoolSize: 1, onMigrated });
+  const database = lazily({ data: folder.path, databasePoolSize: 1, onMigrated });
   const versions = 'SELECT max(version) AS version FROM halyard_schema';
   const uses = [database.query(versions), database.query(versions)];
   expect(await Promise.all(uses)).toEqual(uses.map(() => [{ version: SCHEMA_VERSION }]));
@@ -24,7 +26,7 @@ test('callers share one database, which is opened when it is needed, has its sch
 
 test('what was never opened can be closed, and creates nothing', async () => {
   using folder = temporaryFolder();
-  await new LazyDatabase({ data: folder.path, databasePoolSize: 1 }).close();
+  await lazily({ data: folder.path, databasePoolSize: 1 }).close();
   expect([...new Bun.Glob('**').scanSync(folder.path)]).toEqual([]);
 });
 
@@ -33,7 +35,7 @@ test('a database that is not there yet fails each use, and is opened once it is 
   const url = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(url.port) });
   url.port = String(proxy.port);
-  const database = new LazyDatabase({ data: folder.path, databaseUrl: url.href, databasePoolSize: 2 });
+  const database = lazily({ data: folder.path, databaseUrl: url.href, databasePoolSize: 2 });
   try {
     proxy.refuse();
     for (let use = 0; use < 2; use++) await expect(database.snapshot(async () => 'read')).rejects.toThrow();
@@ -48,7 +50,7 @@ test('a database that is not there yet fails each use, and is opened once it is 
 test('a file that is not a database is an error for the operator', async () => {
   using folder = temporaryFolder();
   writeFileSync(folder.file('halyard.db'), 'this is a letter and no database, '.repeat(100));
-  const database = new LazyDatabase({ data: folder.path, databasePoolSize: 1 });
+  const database = lazily({ data: folder.path, databasePoolSize: 1 });
   await expect(database.query('SELECT 1')).rejects.toThrow(StorageError);
   await database.close();
 });
