@@ -1,6 +1,11 @@
 import type { Actor } from '../domain/audit.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { ROLES, type Role } from '../domain/people.ts';
+import type { Environment } from '../domain/project.ts';
 import type { Committed, StoreTransaction } from '../domain/store.ts';
+import { quote } from '../domain/strict-members.ts';
 import type { ManagementContext } from './context.ts';
+import { type EnvironmentPlace, environmentNotFound, findEnvironment } from './lookup.ts';
 
 /** A record after a write. */
 export type Written<T extends object> = T & {
@@ -8,7 +13,10 @@ export type Written<T extends object> = T & {
   readonly seq?: number;
 };
 
-/** Runs one management operation as one transaction and returns its result once this node has applied it. */
+/**
+ * Runs one management operation as one transaction and returns its result once this node has applied it. What `work`
+ * changes it locks first; then it checks the actor's permission and the revision that the writer expects.
+ */
 export async function write<T>(
   context: ManagementContext,
   actor: Actor,
@@ -48,4 +56,108 @@ async function applyWrite<T>(
   const committed = await context.store.commit(actor, work);
   if (committed.seq !== undefined) await context.waitForApplied(committed.seq);
   return committed;
+}
+
+/** Refuses an actor whose role is lower than `least` with `forbidden`. */
+export function requireRole({ permissions }: Actor, least: Role): void {
+  if (ROLES.indexOf(permissions.role) >= ROLES.indexOf(least)) return;
+  throw new ServiceError(
+    'forbidden',
+    `This requires the role "${least}", and yours is "${permissions.role}": ask an administrator.`,
+  );
+}
+
+/**
+ * Refuses an actor who may not change the states of this environment: `forbidden` without the permission,
+ * `confirmation_required` when it is protected and an operator has not confirmed this request.
+ */
+export function requireChangeOf(actor: Actor, environment: Environment): void {
+  requireRole(actor, 'editor');
+  if (!environment.protected) return;
+  const { role, canChangeProtected, confirmed } = actor.permissions;
+  const name = quote(environment.name);
+  if (role !== 'admin' && !canChangeProtected) {
+    throw new ServiceError(
+      'forbidden',
+      `The environment ${name} is protected, and you may not change it: ask an administrator.`,
+    );
+  }
+  if (confirmed === 'all' || confirmed.includes(environment.name)) return;
+  throw new ServiceError(
+    'confirmation_required',
+    `The environment ${name} is protected: confirm the change by sending its name in "X-Confirm-Environment".`,
+  );
+}
+
+/**
+ * As {@link findEnvironment}, checks that the actor may change its states (`forbidden`, `confirmation_required`), and
+ * locks it until the commit.
+ */
+export async function lockPlace(
+  transaction: StoreTransaction,
+  actor: Actor,
+  place: EnvironmentPlace,
+): Promise<Environment> {
+  const { id } = await findEnvironment(transaction, place);
+  const environment = await transaction.lockEnvironment(id);
+  if (environment === undefined) throw environmentNotFound(place.environment);
+  requireChangeOf(actor, environment);
+  return environment;
+}
+
+/**
+ * Locks environments in the order that keeps two operations from waiting for each other. Returns those that still exist.
+ * Callers check with {@link requireChangeOf} that the actor may change one before they change it.
+ */
+export async function lockAll(
+  transaction: StoreTransaction,
+  environments: readonly Environment[],
+): Promise<readonly Environment[]> {
+  const locked: Environment[] = [];
+  for (const { id } of environments.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    const environment = await transaction.lockEnvironment(id);
+    if (environment !== undefined) locked.push(environment);
+  }
+  return byName(locked);
+}
+
+/** Sorted by name: changes, and previews of them, visit environments in this order. */
+export function byName(environments: readonly Environment[]): readonly Environment[] {
+  return environments.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Locks a project and all its environments, for changes of flags as such, and returns the environments. A project
+ * without environments has only its own lock to keep two writers apart.
+ */
+export async function lockProject(
+  transaction: StoreTransaction,
+  projectId: string,
+): Promise<readonly Environment[]> {
+  await transaction.lockProject(projectId);
+  return lockAll(transaction, await transaction.environments(projectId));
+}
+
+/** The revision that the writer expects; checked under the lock. Without members nothing is checked. */
+export interface ExpectedRevision {
+  /** One of these revisions, or `any` for whatever it is as long as it exists. (If-Match) */
+  readonly present?: readonly number[] | 'any';
+  /** It must not exist yet. (If-None-Match: *) */
+  readonly absent?: true;
+}
+
+/** Refuses with `revision_conflict` what another writer changed first; `current` is `undefined` when it does not exist. */
+export function checkRevision(expected: ExpectedRevision, current: number | undefined): void {
+  if (expected.absent === true && current !== undefined) {
+    throw conflict(`it already exists, at revision ${current}: read it, then retry.`);
+  }
+  const { present } = expected;
+  if (present === undefined || (present === 'any' && current !== undefined)) return;
+  if (current === undefined) throw conflict('it does not exist: read again, then retry.');
+  if (present !== 'any' && present.includes(current)) return;
+  throw conflict(`it is now at revision ${current}: read it, then retry.`);
+}
+
+function conflict(what: string): ServiceError {
+  return new ServiceError('revision_conflict', `Nothing was changed, because ${what}`);
 }

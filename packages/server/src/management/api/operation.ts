@@ -7,7 +7,7 @@ import { invalid, quote } from '../../domain/strict-members.ts';
 import { readBody } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
-import { requireRole } from '../permissions.ts';
+import { requireRole } from '../write.ts';
 import { accept, parseBody } from './body.ts';
 import type { ManagementApp, ManagementEnv } from './management-app.ts';
 import { ErrorBodySchema } from './schemas.ts';

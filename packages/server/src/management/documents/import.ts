@@ -4,9 +4,7 @@ import type { Environment, Flag, Project, StateOperation, StateText } from '../.
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
-import { lockProject } from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
-import { type Written, writeRecord } from '../write.ts';
+import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 
 /** How an import treats existing data. */

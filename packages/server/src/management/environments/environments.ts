@@ -3,16 +3,9 @@ import type { Actor } from '../../domain/audit.ts';
 import { type Environment, type EnvironmentColor, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import {
-  type EnvironmentPlace,
-  environmentNotFound,
-  findEnvironment,
-  findProject,
-  lockPlace,
-} from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
+import { type EnvironmentPlace, environmentNotFound, findEnvironment, findProject } from '../lookup.ts';
 import { checkName } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import { lockPlace, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
 /** Production is protected from the start, because a slip there hurts most. */
 const DEFAULT_APPEARANCE = {

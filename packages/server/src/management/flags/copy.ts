@@ -4,11 +4,16 @@ import type { Environment, StateOperation, StateText } from '../../domain/projec
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, environmentNotFound, findProject, lockAll } from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
-import { type Written, writeRecord } from '../write.ts';
+import { type EnvironmentPlace, environmentNotFound, findProject } from '../lookup.ts';
+import {
+  checkRevision,
+  type ExpectedRevision,
+  lockAll,
+  requireChangeOf,
+  type Written,
+  writeRecord,
+} from '../write.ts';
 import { readable } from './flags.ts';
-import { checkRevision, type ExpectedRevision } from './preconditions.ts';
 
 /** A copy into the environment of the place. */
 export interface CopyInput extends EnvironmentPlace {

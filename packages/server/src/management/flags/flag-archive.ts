@@ -5,9 +5,8 @@ import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { findFlag, findProject, lockProject } from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
-import { type Written, writeRecord } from '../write.ts';
+import { findFlag, findProject } from '../lookup.ts';
+import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import { type FlagPlace, type FlagWithStates, withStates } from './flags.ts';
 
 /** Most flags that one request archives. */

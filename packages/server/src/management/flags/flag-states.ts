@@ -4,11 +4,17 @@ import type { Environment, Flag, StateOperation, StateText, StoredState } from '
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound, lockPlace } from '../lookup.ts';
+import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
 import { checkFlagKey } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import {
+  checkRevision,
+  type ExpectedRevision,
+  lockPlace,
+  type Written,
+  writeDone,
+  writeRecord,
+} from '../write.ts';
 import { readable } from './flags.ts';
-import { checkRevision, type ExpectedRevision } from './preconditions.ts';
 
 /** Which flag of which environment. */
 export interface StatePlace extends EnvironmentPlace {

@@ -4,10 +4,9 @@ import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findFlag, findProject, lockProject } from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
+import { environmentNotFound, findFlag, findProject } from '../lookup.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
 /** A flag with its states by environment name. */
 export interface FlagWithStates extends Flag {

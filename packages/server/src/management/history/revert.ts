@@ -5,10 +5,8 @@ import type { AuditedOperation, StoreReader, StoreTransaction } from '../../doma
 import type { ManagementContext } from '../context.ts';
 import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { ensureFlags } from '../flags/flag-states.ts';
-import { byName, lockProject } from '../lookup.ts';
-import { requireChangeOf, requireRole } from '../permissions.ts';
 import { prefixNote } from '../rules.ts';
-import { type Written, writeRecord } from '../write.ts';
+import { byName, lockProject, requireChangeOf, requireRole, type Written, writeRecord } from '../write.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 
 /** The change to revert, and the options. */

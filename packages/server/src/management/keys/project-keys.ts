@@ -5,9 +5,9 @@ import type { ProjectKey } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { invalid, quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findProject, lockAll } from '../lookup.ts';
+import { environmentNotFound, findProject } from '../lookup.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
-import { type Written, writeRecord } from '../write.ts';
+import { lockAll, type Written, writeRecord } from '../write.ts';
 
 /** The input for a new project key. */
 export interface NewProjectKey {

@@ -3,10 +3,9 @@ import type { Actor } from '../../domain/audit.ts';
 import type { Environment, Project } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
 import { defaultAppearance } from '../environments/environments.ts';
-import { findProject, lockProject } from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
+import { findProject } from '../lookup.ts';
 import { checkName } from '../rules.ts';
-import { type Written, writeDone, writeRecord } from '../write.ts';
+import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
 /** A project with its environments, in the order of their positions. */
 export interface ProjectWithEnvironments extends Project {

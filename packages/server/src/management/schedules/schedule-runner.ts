@@ -9,9 +9,8 @@ import { quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
 import { currentPermissions } from '../people/access-tokens.ts';
-import { requireChangeOf } from '../permissions.ts';
 import { prefixNote } from '../rules.ts';
-import { write } from '../write.ts';
+import { requireChangeOf, write } from '../write.ts';
 import { operationOf, readSteps } from './schedules.ts';
 
 /** The result of one run over the schedules. */

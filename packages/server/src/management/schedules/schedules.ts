@@ -9,10 +9,9 @@ import type { StoreReader } from '../../domain/store.ts';
 import { at, invalid, memberPath, quote, readMembers } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { applyPatch, checkPatch, requireFlags, type StatePatch } from '../flags/flag-states.ts';
-import { type EnvironmentPlace, environmentNotFound, findProject, lockPlace } from '../lookup.ts';
-import { requireChangeOf } from '../permissions.ts';
+import { type EnvironmentPlace, environmentNotFound, findProject } from '../lookup.ts';
 import { checkFlagKey, checkNote } from '../rules.ts';
-import { type Written, writeRecord } from '../write.ts';
+import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
 
 /** Most settled schedules in a list. */
 const SETTLED_SHOWN = 200;
