@@ -29,8 +29,8 @@ import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
-import type { ManagementApp, ManagementEnv } from './management-app.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
+import type { ManagementApp, ManagementEnv } from './operation.ts';
 
 /** The parts of the management API. */
 export interface ManagementAppOptions {

@@ -8,7 +8,7 @@ import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
 import { checkNote } from '../rules.ts';
-import type { ManagementEnv } from './management-app.ts';
+import type { ManagementEnv } from './operation.ts';
 
 /** Options of authentication. */
 export interface AuthenticationOptions {

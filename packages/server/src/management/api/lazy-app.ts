@@ -2,7 +2,7 @@ import type { Server } from 'bun';
 import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
 import type { Fallback } from '../../http/listeners.ts';
 import type { ManagementAppOptions } from './app.ts';
-import type { ManagementApp } from './management-app.ts';
+import type { ManagementApp } from './operation.ts';
 
 /**
  * The management API, loaded when it is first needed: it is most of the program's code, and a node that starts

@@ -2,8 +2,7 @@ import { MAX_BATCH_KEYS, REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/pr
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { OpenApiDocument } from '../../http/docs/api-reference.ts';
 import { SESSION_COOKIE } from '../people/sessions.ts';
-import type { ManagementApp } from './management-app.ts';
-import { describeErrors, SECURITY } from './operation.ts';
+import { describeErrors, type ManagementApp, SECURITY } from './operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
 
 /** Where the document is served; it needs no token. */

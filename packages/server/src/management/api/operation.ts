@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
-import { type RouteConfig, z } from '@hono/zod-openapi';
+import { type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
+import type { Server } from 'bun';
 import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import type { Role } from '../../domain/people.ts';
@@ -9,8 +10,29 @@ import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
 import { requireRole } from '../write.ts';
 import { accept, parseBody } from './body.ts';
-import type { ManagementApp, ManagementEnv } from './management-app.ts';
 import { ErrorBodySchema } from './schemas.ts';
+
+/** The context of a management request. */
+export interface ManagementEnv {
+  Variables: {
+    requestId: string;
+    /** The address of the caller. */
+    caller: Caller;
+    /** The author of the request; known after authentication. */
+    actor: Actor;
+    /** The actor's session; absent for an access token. */
+    session: ActiveSession | undefined;
+    /** Whether the credentials are still valid; checked repeatedly while a stream is open. */
+    stillValid: () => Promise<boolean>;
+  };
+  Bindings: {
+    /** The listener, which knows the caller's address; absent where requests come from no socket. */
+    server?: Server<undefined>;
+  };
+}
+
+/** The application that all management routes are mounted on. */
+export type ManagementApp = OpenAPIHono<ManagementEnv>;
 
 /** Default limit of a body, in bytes. */
 export const DEFAULT_BODY_BYTES = 1024 * 1024;

@@ -4,7 +4,7 @@ import { openTestStore, type TestEngine, type TestStore } from '../../storage/te
 import type { PeopleContext } from '../people/people.ts';
 import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
 import { createManagementApp } from './app.ts';
-import type { ManagementApp } from './management-app.ts';
+import type { ManagementApp } from './operation.ts';
 
 /** The token that the tests' application takes from its settings. */
 export const ADMIN_TOKEN = `hat_${'a'.repeat(43)}`;

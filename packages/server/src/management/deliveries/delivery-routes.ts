@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
 import { isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import { NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { readSeq } from '../rules.ts';

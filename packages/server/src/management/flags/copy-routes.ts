@@ -2,8 +2,7 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { rawJson } from '../../domain/raw-json.ts';
 import { ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import {
   dryRunQuery,
   EnvironmentRecordSchema,

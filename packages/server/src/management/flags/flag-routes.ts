@@ -7,8 +7,7 @@ import { RawJson, type Writable } from '../../domain/raw-json.ts';
 import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import {
   DoneSchema,
   FlagKeySchema,

@@ -4,8 +4,7 @@ import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
 import { done, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import {
   DoneSchema,
   EnvironmentRecordSchema,

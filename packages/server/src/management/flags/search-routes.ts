@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { SEARCH_KINDS, type SearchHit } from '../../domain/store.ts';
 import { isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 

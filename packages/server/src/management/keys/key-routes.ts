@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project.ts';
 import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import { KeyRecordSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Written } from '../write.ts';

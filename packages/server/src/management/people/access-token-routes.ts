@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { AccessToken } from '../../domain/people.ts';
 import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import { DoneSchema, LabelSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';

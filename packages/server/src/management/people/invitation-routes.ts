@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Invitation } from '../../domain/people.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount, mountPublic } from '../api/operation.ts';
+import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
 import { DoneSchema } from '../api/schemas.ts';
 import type { Written } from '../write.ts';
 import {

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Operator } from '../../domain/people.ts';
 import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-import type { ManagementApp } from '../api/management-app.ts';
-import { mount } from '../api/operation.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
 import { DoneSchema, seqMember } from '../api/schemas.ts';
 import { seesPeople } from '../history/audit.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
