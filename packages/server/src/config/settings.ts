@@ -111,7 +111,7 @@ const TABLE = {
     reader: onOff,
     default: 'false',
     sentence:
-      'Trust X-Forwarded-For for client addresses and X-Forwarded-Host for the origin of pages; only behind a proxy that sets them.',
+      'Trust X-Forwarded-For for client addresses, X-Forwarded-Host for the origin of pages and X-Forwarded-Prefix for the addresses of streams; only behind a proxy that sets them.',
   },
   rateLimit: {
     reader: wholeNumber(1, 1_000_000, '<n>'),

@@ -42,6 +42,18 @@ describe.each(RECIPES)('the nginx configuration in $name', ({ text }) => {
     ]);
   });
 
+  test('keeps the tickets of OFREP out of both logs', () => {
+    const locations = blocksOf(text, 'location').map((block) => ({
+      block,
+      pattern: /location ~ (\S+)/.exec(block)?.[1],
+    }));
+    for (const path of ['/ofrep/v1/stream', '/environments/production/ofrep/v1/stream']) {
+      const [first] = locations.filter(({ pattern }) => pattern && new RegExp(pattern).test(path));
+      expect(first?.block).toMatch(/^ +access_log off;$/m);
+      expect(first?.block).toMatch(/^ +error_log \/dev\/null;$/m);
+    }
+  });
+
   test('lets go of an idle connection before the node closes it', () => {
     const kept = upstreams.filter((upstream) => /^ +keepalive \d+;/m.test(upstream));
     expect(kept.length).toBeGreaterThan(0);

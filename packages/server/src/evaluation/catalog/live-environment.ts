@@ -30,6 +30,8 @@ export class LiveEnvironment {
   #revision: number;
   #whole: Representation | undefined;
   #frame: Uint8Array | undefined;
+  /** Resolves with the next revision, where someone waits for it. */
+  #next: PromiseWithResolvers<void> | undefined;
 
   constructor(identity: { id: string; projectId: string; name: string; revision: number }) {
     this.id = identity.id;
@@ -65,6 +67,24 @@ export class LiveEnvironment {
     this.#frame = undefined;
     this.#single.clear();
     this.#compressed.clear();
+    this.#next?.resolve();
+    this.#next = undefined;
+  }
+
+  /** Waits until this revision is here, at most for `longestMs`. Returns whether it is. */
+  async waitForRevision(revision: number, longestMs: number): Promise<boolean> {
+    const timeout = Promise.withResolvers<void>();
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      timeout.resolve();
+    }, longestMs);
+    while (this.#revision < revision && !isOver) {
+      this.#next ??= Promise.withResolvers();
+      await Promise.race([this.#next.promise, timeout.promise]);
+    }
+    clearTimeout(timer);
+    return this.#revision >= revision;
   }
 
   /** The state text of a flag, or `undefined` where it does not exist. */

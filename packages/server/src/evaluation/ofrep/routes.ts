@@ -16,6 +16,7 @@ import type { EvaluationContext } from '../serving/context.ts';
 import { endpoint, unknownPath } from '../serving/endpoint.ts';
 import { OFREP_DIALECT, OfrepRefusal } from './dialect.ts';
 import { EvaluatedEnvironment } from './evaluations.ts';
+import { openEventStream } from './stream.ts';
 
 /** Where the routes are: on their own, with the environment in a header, or below one environment. */
 const PREFIXES = ['', '/environments/:environment'] as const;
@@ -31,6 +32,9 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
     return {
       [`${prefix}/ofrep/v1/evaluate/flags/:key`]: endpoint<FlagPath>(context, {
         POST: { operation: 'ofrep-single', handler: evaluateOne },
+      }),
+      [`${prefix}/ofrep/v1/stream`]: endpoint<FlagPath>(context, {
+        GET: { operation: 'ofrep-stream', handler: openEventStream(context) },
       }),
       [`${prefix}/ofrep/*`]: unknownPath(context),
       [`${prefix}/openfeature/*`]: unknownPath(context),

@@ -7,13 +7,18 @@ import type { EvaluationContext, InterfaceContext } from './context.ts';
 /** Finds the key of a request that begins, and counts it towards the key's limit. Refuses as {@link findKey}. */
 export function authenticate(context: InterfaceContext, request: Request): KeyEntry {
   const key = findKey(context, request);
+  countRequest(context, key);
+  return key;
+}
+
+/** Counts a request towards the limit of its key. */
+export function countRequest(context: EvaluationContext, key: KeyEntry): void {
   const waitSeconds = context.rateLimiter?.take(key) ?? 0;
   if (waitSeconds > 0) {
     throw new ServiceError('rate_limited', 'This key has sent too many requests: wait, then send fewer.', {
       retryAfterSeconds: waitSeconds,
     });
   }
-  return key;
 }
 
 /**
@@ -21,9 +26,7 @@ export function authenticate(context: InterfaceContext, request: Request): KeyEn
  * unknown, expired, revoked, doubled, oversized, damaged. (Spec: Authentication 1, 4)
  */
 export function findKey(context: InterfaceContext, request: Request): KeyEntry {
-  // A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by.
-  if (!context.freshness.canRead())
-    throw temporaryError('This node has no current flags yet: try again shortly.');
+  requireCatalog(context);
   const { keyOf, keyPlaces } = context.dialect;
   const key = context.catalog.keys.authenticate(keyOf(request));
   if (key === undefined) {
@@ -33,6 +36,24 @@ export function findKey(context: InterfaceContext, request: Request): KeyEntry {
     );
   }
   return key;
+}
+
+/** A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by. */
+export function requireCatalog({ freshness }: EvaluationContext): void {
+  if (!freshness.canRead()) throw temporaryError('This node has no current flags yet: try again shortly.');
+}
+
+/** Refuses a stream where its key holds too many, and while this node could not keep what a stream promises. */
+export function admitStream({ hub, freshness, maxStreamsPerKey }: EvaluationContext, key: KeyEntry): void {
+  if (hub.streamsOfKey(key.id) >= maxStreamsPerKey) {
+    const message = `This key already holds ${maxStreamsPerKey} streams open: share one per process.`;
+    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 5 });
+  }
+  if (!freshness.canStream()) {
+    throw temporaryError(
+      'This node cannot follow the change log at the moment: try again shortly, or on another node.',
+    );
+  }
 }
 
 /**

@@ -11,6 +11,8 @@ export interface EvaluationSettings {
   readonly maxStreamsPerKey?: number;
   /** Origins whose pages may read flags; absent for none, because the key is a secret. */
   readonly corsOrigins?: readonly string[];
+  /** Whether a proxy in front says, in `X-Forwarded-Prefix`, which path it removes. Default: no. */
+  readonly trustProxy?: boolean;
 }
 
 /** The parts of a node that the evaluation API uses. */
@@ -20,6 +22,7 @@ export interface EvaluationContext extends Pick<ReadPlane, 'catalog' | 'hub' | '
   readonly rateLimiter: RateLimiter | undefined;
   readonly maxStreamsPerKey: number;
   readonly corsOrigins: ReadonlySet<string>;
+  readonly trustProxy: boolean;
 }
 
 /** What tells one interface of the read plane from another. */
@@ -44,7 +47,8 @@ export function evaluationContext(
   { catalog, hub, freshness, counters }: ReadPlane,
   settings: EvaluationSettings & Pick<EvaluationContext, 'docsUrl' | 'log'>,
 ): EvaluationContext {
-  const { docsUrl, log, rateLimit, maxStreamsPerKey = Number.POSITIVE_INFINITY, corsOrigins } = settings;
+  const { docsUrl, log, rateLimit, maxStreamsPerKey = Number.POSITIVE_INFINITY } = settings;
+  const { corsOrigins, trustProxy = false } = settings;
   return {
     catalog,
     hub,
@@ -55,5 +59,6 @@ export function evaluationContext(
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit),
     maxStreamsPerKey,
     corsOrigins: new Set(corsOrigins),
+    trustProxy,
   };
 }

@@ -7,11 +7,18 @@ import {
   SERVICE_KEY_HEADER,
 } from '@halyard/protocol';
 import type { Server } from 'bun';
-import { ServiceError, temporaryError } from '../../domain/errors.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
 import type { Routes } from '../../http/listeners.ts';
 import { readBody } from '../../http/request.ts';
-import { authenticate, checkEscapes, factsOf, findKey, openEnvironment } from '../serving/access.ts';
+import {
+  admitStream,
+  authenticate,
+  checkEscapes,
+  factsOf,
+  findKey,
+  openEnvironment,
+} from '../serving/access.ts';
 import { jsonAnswer, representationAnswer, streamAnswer, wholeMapAnswer } from '../serving/answers.ts';
 import type { Dialect, EvaluationContext } from '../serving/context.ts';
 import { endpoint, unknownPath } from '../serving/endpoint.ts';
@@ -70,12 +77,7 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
   function openStream(request: Request, requestId: string, server: Server<undefined>): Response {
     const key = authenticate(context, request);
     const environment = openEnvironment(context, key, environmentName(request));
-    refuseTooManyStreams(context, key.id);
-    if (!context.freshness.canStream()) {
-      throw temporaryError(
-        'This node cannot follow the change log at the moment: try again shortly, or on another node.',
-      );
-    }
+    admitStream(context, key);
     server.timeout(request, 0);
     const { revision } = environment;
     return streamAnswer(context.hub.open(environment, key.id), revision, factsOf(context, requestId));
@@ -87,19 +89,6 @@ function flagNotFound(): ServiceError {
     'flag_not_found',
     'This flag does not exist in this environment: check the key, or create the flag.',
   );
-}
-
-function refuseTooManyStreams(context: EvaluationContext, keyId: string): void {
-  const limit = context.maxStreamsPerKey;
-  if (context.hub.streamsOfKey(keyId) >= limit) {
-    throw new ServiceError(
-      'rate_limited',
-      `This key already holds ${limit} streams open: share one per process.`,
-      {
-        retryAfterSeconds: 5,
-      },
-    );
-  }
 }
 
 /** Reads the environment's name from the query of a request. (Spec: Endpoints) */

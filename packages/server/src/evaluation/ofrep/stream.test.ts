@@ -1,0 +1,190 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { ENVIRONMENT_HEADER } from '@halyard/protocol';
+import type { BunRequest } from 'bun';
+import pino from 'pino';
+import { digestOf } from '../../domain/secret.ts';
+import { Catalog } from '../catalog/catalog.ts';
+import { type EvaluationSettings, evaluationContext } from '../serving/context.ts';
+import { EvaluationCounters } from '../serving/counters.ts';
+import { Hub } from '../streaming/hub.ts';
+import { ofrepRoutes } from './routes.ts';
+import { eventStreams, eventStreamsTag, waitForEvent } from './stream.ts';
+
+const closers: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closers) close();
+});
+
+/** The parts of a node that streams need, with one environment and one key. */
+function setUp(settings: EvaluationSettings = {}) {
+  const hub = new Hub({ maxQueuedBytes: 2 ** 20 });
+  const catalog = new Catalog({
+    changed: (environment, row) => hub.broadcast(environment, row),
+    environmentGone: (id) => hub.closeEnvironment(id),
+    keyGone: (id) => hub.closeKey(id),
+    malformed: () => {},
+  });
+  catalog.load({
+    projects: [{ id: 'p', name: 'shop' }],
+    environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 7 }],
+    states: [],
+    keys: [
+      {
+        ...{ id: 'k', projectId: 'p', digest: digestOf('key'), environments: '["production"]' },
+        ...{ expiresAt: null, revokedAt: null },
+      },
+    ],
+  });
+  const state = { canRead: true, canStream: true };
+  const freshness = {
+    canRead: () => state.canRead,
+    canStream: () => state.canStream,
+    staleSeconds: () => undefined,
+    trouble: () => undefined,
+  };
+  const counters = new EvaluationCounters();
+  const plane = { catalog, hub, freshness, counters } as unknown as Parameters<typeof evaluationContext>[0];
+  const log = pino({ level: 'silent' });
+  const context = evaluationContext(plane, { docsUrl: 'https://docs.example', log, ...settings });
+  const key = catalog.keys.authenticate('key');
+  const environment = catalog.environment('p', 'production');
+  if (key === undefined || environment === undefined) throw new Error('the catalog was loaded');
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', routes: ofrepRoutes(context) });
+  closers.push(() => {
+    hub.close();
+    catalog.close();
+    void server.stop(true);
+  });
+  /** The address that a bulk read with these headers, below this environment, would be given. */
+  const address = (headers: Record<string, string> = {}, below?: string) => {
+    const params = below === undefined ? {} : { environment: below };
+    const request = Object.assign(new Request('http://here/ofrep/v1/evaluate/flags', { headers }), {
+      params,
+    });
+    const [stream] = eventStreams(context, request as unknown as BunRequest, { key, environment });
+    return stream?.endpoint?.requestUri ?? '';
+  };
+  const open = (headers: Record<string, string> = {}, path = address()) =>
+    fetch(`${server.url.origin}${path}`, { headers });
+  const change = () => environment.apply(environment.revision + 1, [['flag', '{"enabled":true}']]);
+  return { context, state, hub, counters, environment, address, open, change };
+}
+
+describe('the address of an event stream', () => {
+  test('is below the environment where the read was', () => {
+    const { address } = setUp();
+    expect(address()).toMatch(/^\/ofrep\/v1\/stream\?ticket=/);
+    expect(address({ [ENVIRONMENT_HEADER]: 'production' })).toBe(address());
+    expect(address({}, 'production')).toBe(`/environments/production${address()}`);
+  });
+
+  test('begins with the path that a trusted proxy removes', () => {
+    const { address } = setUp({ trustProxy: true });
+    const plain = address();
+    for (const [prefix, expected] of [
+      ['/halyard', '/halyard'],
+      ['/a/b-c_d.e~f', '/a/b-c_d.e~f'],
+      ['/halyard/', '/halyard'],
+      ['/', ''],
+      ['', ''],
+      ['halyard', ''],
+      ['//evil.example', ''],
+      ['/a//b', ''],
+      ['https://evil.example', ''],
+      ['/a?b', ''],
+      ['/a, /b', ''],
+    ] as const)
+      expect([prefix, address({ 'X-Forwarded-Prefix': prefix })]).toEqual([prefix, `${expected}${plain}`]);
+  });
+
+  test('does not depend on the request without a trusted proxy', () => {
+    const { address } = setUp();
+    expect(address({ 'X-Forwarded-Prefix': '/halyard', Host: 'evil.example' })).toBe(address());
+  });
+
+  test('changes no more often than the tag of the answer', () => {
+    const { address } = setUp();
+    const before = [eventStreamsTag(), address()];
+    const after = [eventStreamsTag(), address()];
+    // The hour may end in between.
+    expect(before[0] === after[0]).toBe(before[1] === after[1]);
+  });
+});
+
+describe('GET /ofrep/v1/stream', () => {
+  test('shares the limit of streams for each key with the other streams', async () => {
+    const { hub, environment, open } = setUp({ maxStreamsPerKey: 2 });
+    void hub.open(environment, 'k');
+    const answer = await open();
+    expect(answer.status).toBe(200);
+    expect(hub.streamsOfKey('k')).toBe(2);
+    const refused = await open();
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('Retry-After')).toBe('5');
+    expect(await refused.json()).toMatchObject({ error: 'rate_limited', errorDetails: expect.any(String) });
+    await answer.body?.cancel();
+  });
+
+  test('counts towards the rate limit of the key', async () => {
+    const { open } = setUp({ rateLimit: 1 });
+    const answer = await open();
+    expect([answer.status, (await open()).status]).toEqual([200, 429]);
+    await answer.body?.cancel();
+  });
+
+  test('is refused with 500 while the log is lost, and before there is a catalog, whatever the ticket', async () => {
+    const { state, open } = setUp();
+    state.canStream = false;
+    const lost = await open();
+    expect([lost.status, lost.headers.get('Retry-After')]).toEqual([500, '1']);
+    expect((await open({}, '/ofrep/v1/stream?ticket=x')).status).toBe(401);
+    state.canRead = false;
+    expect((await open({}, '/ofrep/v1/stream?ticket=x')).status).toBe(500);
+  });
+
+  test('lets pages of listed origins read it, and its refusals', async () => {
+    const { open } = setUp({ corsOrigins: ['https://shop.example'] });
+    for (const path of [undefined, '/ofrep/v1/stream']) {
+      const answer = await open({ Origin: 'https://shop.example' }, path);
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('https://shop.example');
+      await answer.body?.cancel();
+    }
+    const stranger = await open({ Origin: 'https://other.example' });
+    expect(stranger.headers.get('Access-Control-Allow-Origin')).toBeNull();
+    await stranger.body?.cancel();
+  });
+
+  test('is counted under its own name, and never by its address', async () => {
+    const { counters, open } = setUp();
+    await (await open()).body?.cancel();
+    await open({}, '/ofrep/v1/stream?ticket=x');
+    expect([...counters.entries()]).toEqual([
+      { operation: 'ofrep-stream', status: 200, count: 1 },
+      { operation: 'ofrep-stream', status: 401, count: 1 },
+    ]);
+  });
+});
+
+describe('a read for an event', () => {
+  test('waits until its revision is there', async () => {
+    const { context, environment, change } = setUp();
+    expect(await waitForEvent(context, environment, undefined)).toBe(true);
+    expect(await waitForEvent(context, environment, 7)).toBe(true);
+    const waiting = waitForEvent(context, environment, 9);
+    change();
+    let isOver = false;
+    void waiting.then(() => {
+      isOver = true;
+    });
+    await Bun.sleep(0);
+    expect(isOver).toBe(false);
+    change();
+    expect(await waiting).toBe(true);
+  });
+
+  test('does not wait while the log is lost', async () => {
+    const { context, state, environment } = setUp();
+    state.canStream = false;
+    expect(await waitForEvent(context, environment, 8)).toBe(false);
+  });
+});
