@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { FLAG_KEY_PATTERN, rolloutBucket } from '@halyard/protocol';
 import evaluation from './fixtures/evaluation.json';
+import refusals from './fixtures/ofrep-errors.json';
 import rollout from './fixtures/rollout.json';
 import { conformance } from './subject.ts';
 import { World } from './world.ts';
@@ -27,6 +28,30 @@ function answerOf({ flagKey, state, expected: { ofrep } }: (typeof evaluation.ca
   const metadata = { environment: 'production', enabled, rolloutPct };
   if (ofrep.errorCode === undefined) return { key: flagKey, metadata, ...ofrep };
   return { key: flagKey, errorDetails: expect.any(String), ...(state && { metadata }), ...ofrep };
+}
+
+/** Evaluates all flags of an environment. */
+async function evaluateAll(world: World, init: BulkInit = {}): Promise<Response> {
+  const { environment = 'production', targetingKey, query = '', tag } = init;
+  return await world.fetch(`/environments/${environment}/ofrep/v1/evaluate/flags${query}`, {
+    method: 'POST',
+    body: bodyFor(targetingKey),
+    headers: tag === undefined ? {} : { 'If-None-Match': tag },
+  });
+}
+
+interface BulkInit {
+  readonly environment?: string;
+  readonly targetingKey?: string | undefined;
+  readonly query?: string;
+  readonly tag?: string;
+}
+
+/** The part of a bulk answer that depends on nothing but flags and target. */
+async function bulkOf(answer: Response) {
+  // As S15.7 promises.
+  const { flags, metadata } = (await answer.json()) as { flags: { key: string }[]; metadata: object };
+  return { flags, metadata };
 }
 
 const STATUS: Record<string, number> = { TARGETING_KEY_MISSING: 400, FLAG_NOT_FOUND: 404 };
@@ -152,4 +177,211 @@ conformance('15. OFREP', (subject) => {
       expect(await answer.json()).toMatchObject({ error: 'environment_not_found', errorCode: 'GENERAL' });
     }
   });
+
+  test('S15.7 all flags answer as each of them does alone, in the order of their keys', async () => {
+    const world = await World.make(subject());
+    const states = new Map(
+      evaluation.cases.flatMap(({ state }) => (state ? [[JSON.stringify(state), state]] : [])),
+    );
+    const flags = [...states.values()].map((state, index) => ({ key: `flag-${index}`, state }));
+    await world.management.change(world.project, 'production', flags);
+    for (const targetingKey of [undefined, '', 'user-1', 'user-2', 'юзер', '🙂']) {
+      const answer = await evaluateAll(world, { targetingKey });
+      expect(answer.status).toBe(200);
+      const bulk = await bulkOf(answer);
+      expect(bulk.metadata).toEqual({ environment: 'production', revision: 1 });
+      const keys = flags.map(({ key }) => key).sort();
+      expect(bulk.flags.map(({ key }) => key)).toEqual(keys);
+      for (const flag of bulk.flags) {
+        const alone = await evaluateOne(world, flag.key, targetingKey);
+        expect(await alone.json()).toEqual(flag);
+      }
+    }
+  });
+
+  test('S15.7 an environment without flags has none', async () => {
+    const world = await World.make(subject());
+    expect(await bulkOf(await evaluateAll(world))).toEqual({
+      flags: [],
+      metadata: { environment: 'production', revision: 0 },
+    });
+  });
+
+  test('S15.7 values travel as they were written', async () => {
+    const world = await World.make(subject());
+    await world.putText('written', '{"enabled":true,"value":{"b":1.0,"a":"\\u00e9"}}');
+    await world.putText('split', '{"enabled":true,"value":1e2,"rolloutPct":99.999}');
+    const text = await (await evaluateAll(world, { targetingKey: 'user-1' })).text();
+    expect(text).toContain('"value":{"b":1.0,"a":"\\u00e9"}}');
+    expect(text).toContain('"value":1e2}');
+  });
+
+  test('S15.8 a bulk answer has a tag, and 304 answers a caller who has it', async () => {
+    const world = await World.make(subject(), {
+      plain: { enabled: true },
+      half: { enabled: true, rolloutPct: 50 },
+    });
+    const first = await evaluateAll(world, { targetingKey: 'user-1' });
+    const tag = first.headers.get('ETag') ?? '';
+    expect(tag).toMatch(/^"[^"]+"$/);
+    for (const given of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const again = await evaluateAll(world, { targetingKey: 'user-1', tag: given });
+      expect([given, again.status, await again.text()]).toEqual([given, 304, '']);
+      expect(again.headers.get('ETag')).toBe(tag);
+    }
+    // Half of these targets are inside, and the others are not.
+    const keys = Array.from({ length: 20 }, (_, index) => `user-${index}`);
+    const seen = new Map<string | null, string>();
+    for (const targetingKey of [undefined, ...keys]) {
+      const answer = await evaluateAll(world, { targetingKey, tag: '"other"' });
+      const text = await answer.text();
+      expect(answer.status).toBe(200);
+      expect(seen.get(answer.headers.get('ETag')) ?? text).toBe(text);
+      seen.set(answer.headers.get('ETag'), text);
+    }
+    expect(seen.size).toBe(3);
+
+    await world.put('plain', { enabled: false });
+    const changed = await evaluateAll(world, { targetingKey: 'user-1', tag });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get('ETag')).not.toBe(tag);
+    await world.put('plain', { enabled: true });
+    const back = await evaluateAll(world, { targetingKey: 'user-1', tag });
+    expect([back.status, (await bulkOf(back)).metadata]).toEqual([
+      200,
+      { environment: 'production', revision: 3 },
+    ]);
+  });
+
+  test('S15.8 the query of an event does not disturb', async () => {
+    const world = await World.make(subject(), { a: { enabled: true } });
+    for (const query of [
+      '?flagConfigEtag=%221%22',
+      '?flagConfigEtag=abc&flagConfigLastModified=1771622898',
+      '?flagConfigLastModified=2026-11-22T09:00:00Z',
+      '?flagConfigEtag=&unknown=1',
+    ])
+      expect([query, (await evaluateAll(world, { query })).status]).toEqual([query, 200]);
+  });
+
+  test('S15.9 a refusal has the body that OFREP gives it', async () => {
+    const world = await World.make(subject(), refusals.flags);
+    for (const { name, request, expected } of refusals.cases) {
+      const answer = await fetch(`${world.url}${request.path}`, {
+        method: request.method,
+        headers: request.withKey ? { 'X-API-Key': world.key } : {},
+        ...(request.method === 'POST' && { body: requestBody(request) }),
+      });
+      // Every refusal is an object.
+      const body = (await answer.json()) as Record<string, unknown>;
+      expect({ name, status: answer.status, body }).toMatchObject({
+        name,
+        status: expected.status,
+        body: {
+          errorCode: expected.errorCode,
+          errorDetails: expect.stringMatching(/^\S.+[.:]?/),
+          ...(expected.error !== undefined && { error: expected.error }),
+        },
+      });
+      expect([name, Object.keys(body).sort()]).toEqual([name, [...expected.members].sort()]);
+      if (expected.error !== undefined) expect(body.docs).toEndWith(`/errors/${expected.error}`);
+      expect(answer.headers.get('Content-Type')).toBe('application/json');
+    }
+  });
+
+  test('S15.10 the manifest gives each flag a type and a neutral default', async () => {
+    const world = await World.make(subject());
+    const values = {
+      'a-switch': undefined,
+      'b-true': 'true',
+      'c-false': 'false',
+      'd-text': '"hello"',
+      'e-whole': '-12',
+      'f-float': '1.0',
+      'g-exponent': '1e3',
+      'h-object': '{"a":1}',
+      'i-list': '[1]',
+      'j-null': 'null',
+    };
+    for (const [key, value] of Object.entries(values))
+      await world.putText(
+        key,
+        value === undefined ? '{"enabled":false}' : `{"enabled":true,"value":${value}}`,
+      );
+    const path = '/environments/production/openfeature/v0/manifest';
+    const answer = await fetch(`${world.url}${path}`, { headers: { Authorization: `Bearer ${world.key}` } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      flags: [
+        { key: 'a-switch', type: 'boolean', defaultValue: false },
+        { key: 'b-true', type: 'boolean', defaultValue: false },
+        { key: 'c-false', type: 'boolean', defaultValue: false },
+        { key: 'd-text', type: 'string', defaultValue: '' },
+        { key: 'e-whole', type: 'integer', defaultValue: 0 },
+        { key: 'f-float', type: 'float', defaultValue: 0 },
+        { key: 'g-exponent', type: 'float', defaultValue: 0 },
+        { key: 'h-object', type: 'object', defaultValue: {} },
+        { key: 'i-list', type: 'object', defaultValue: [] },
+      ],
+    });
+    const tag = answer.headers.get('ETag') ?? '';
+    const again = await world.fetch(path, { headers: { 'If-None-Match': tag } });
+    expect([again.status, again.headers.get('X-Manifest-Capabilities')]).toEqual([304, 'read']);
+    // Without a name in the address, as on OFREP's routes.
+    const named = await world.fetch('/openfeature/v0/manifest', {
+      headers: { 'X-Flags-Environment': 'staging' },
+    });
+    expect(await named.json()).toEqual({ flags: [] });
+
+    for (const [status, init, other = path] of [
+      [401, { headers: { 'X-Service-Key': 'nonsense' } }],
+      [400, {}, '/openfeature/v0/manifest'],
+      [404, {}, '/environments/nowhere/openfeature/v0/manifest'],
+      [404, {}, '/openfeature/v0/manifest/flags'],
+      [405, { method: 'POST' }],
+    ] as const) {
+      const refused = await world.fetch(other, init);
+      expect([other, refused.status]).toEqual([other, status]);
+      expect(await refused.json()).toEqual({
+        error: { status, message: expect.any(String), code: expect.any(String), docs: expect.any(String) },
+      });
+    }
+  });
+
+  test('S15.11 answers carry the revision and a request id, and no CORS', async () => {
+    const world = await World.make(subject(), { a: { enabled: true } });
+    const headers = { 'X-Request-Id': 'my-request', Origin: 'https://example.com' };
+    for (const [method, path, status] of [
+      ['POST', '/environments/production/ofrep/v1/evaluate/flags', 200],
+      ['POST', '/environments/production/ofrep/v1/evaluate/flags/a', 200],
+      ['POST', '/environments/production/ofrep/v1/evaluate/flags/absent', 404],
+      ['GET', '/environments/production/openfeature/v0/manifest', 200],
+      ['HEAD', '/environments/production/openfeature/v0/manifest', 405],
+      ['HEAD', '/environments/production/ofrep/v1/evaluate/flags', 405],
+      ['OPTIONS', '/environments/production/ofrep/v1/evaluate/flags', 405],
+      ['POST', '/ofrep/v1', 404],
+    ] as const) {
+      const answer = await world.fetch(path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+      expect([method, path, answer.status]).toEqual([method, path, status]);
+      expect(answer.headers.get('X-Request-Id')).toBe('my-request');
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
+      expect(answer.headers.get('Allow')).toBe(
+        status === 405 ? (path.endsWith('flags') ? 'POST' : 'GET') : null,
+      );
+      const isRead = status === 200 || path.endsWith('absent');
+      expect(answer.headers.get('X-Flags-Revision')).toBe(isRead ? '1' : null);
+      expect(answer.headers.get('Cache-Control')).toBe(isRead ? 'private, no-cache' : 'no-store');
+      if (isRead)
+        expect(answer.headers.get('Vary')).toBe(
+          'X-Service-Key, X-API-Key, Authorization, X-Flags-Environment',
+        );
+    }
+  });
 });
+
+/** The body of a request of the fixtures. */
+function requestBody({ body, bodyBase64, bodyBytes }: (typeof refusals.cases)[number]['request']) {
+  if (bodyBase64 !== undefined) return Buffer.from(bodyBase64, 'base64');
+  if (bodyBytes === undefined) return body ?? '';
+  return `{"context":{"padding":"${'x'.repeat(bodyBytes - 26)}"}}`;
+}

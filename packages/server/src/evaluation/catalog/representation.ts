@@ -29,19 +29,17 @@ export function readHeaders(revision: number, vary = SERVICE_KEY_HEADER): Header
 }
 
 /** Makes the representation of a body at a revision. */
-export function represent(bytes: Uint8Array, revision: number): Representation {
+export function represent(bytes: Uint8Array, revision: number, vary = SERVICE_KEY_HEADER): Representation {
   // 128 bits of SHA-256: no two bodies that a person can make will share a tag.
   const etag = `"${Bun.SHA256.hash(bytes, 'hex').slice(0, 32)}"`;
-  const headers = readHeaders(revision);
+  const headers = readHeaders(revision, vary);
   headers.set('ETag', etag);
   return { bytes, etag, headers };
 }
 
 /** Makes a representation that is one of several codings of the same body. */
 export function representNegotiable(bytes: Uint8Array, revision: number): Representation {
-  const made = represent(bytes, revision);
-  made.headers.set('Vary', `${SERVICE_KEY_HEADER}, Accept-Encoding`);
-  return made;
+  return represent(bytes, revision, `${SERVICE_KEY_HEADER}, Accept-Encoding`);
 }
 
 /** Compresses a representation. The result has its own entity tag, because its bytes differ. */

@@ -1,6 +1,7 @@
 import {
   defined,
   ENVIRONMENT_HEADER,
+  ERROR_STATUS,
   type ErrorBody,
   type OfrepErrorCode,
   REQUEST_ID_HEADER,
@@ -42,6 +43,15 @@ export const OFREP_DIALECT: Dialect = {
   ],
   refuse: (error, context, request) =>
     errorResponse(error, context, (refusal, ours) => failureBody(refusal, ours, flagKeyOf(request))),
+};
+
+/** As on OFREP's routes, but for errors, which have the form that OpenFeature's CLI reads. */
+export const MANIFEST_DIALECT: Dialect = {
+  ...OFREP_DIALECT,
+  refuse: (error, context) =>
+    errorResponse(error, context, ({ code, message }, { docs }) => ({
+      error: { message, status: ERROR_STATUS[code], code, docs },
+    })),
 };
 
 /** The project key, in whichever header it is; `null` when there is none, or when two headers disagree. */

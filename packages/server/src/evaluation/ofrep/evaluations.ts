@@ -3,21 +3,24 @@ import {
   evaluateOfrep,
   type FlagState,
   memberText,
+  type OfrepEventStream,
   type OfrepFailure,
   type OfrepSuccess,
 } from '@halyard/protocol';
 import { parseStored } from '../../domain/flag-state-text.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { readHeaders } from '../catalog/representation.ts';
+import { type Representation, readHeaders } from '../catalog/representation.ts';
 import { VARY } from './dialect.ts';
+import { manifestOf } from './manifest.ts';
 
 const encoder = new TextEncoder();
+const COMMA = encoder.encode(',');
 
 /** What one flag answers one target. */
 export interface EncodedAnswer {
-  /** Whether it is an answer to the question, and not why there is none. */
-  readonly isSuccess: boolean;
+  /** Absent where it says why there is no answer. */
+  readonly variant?: 'on' | 'off';
   readonly bytes: Uint8Array;
 }
 
@@ -45,7 +48,7 @@ export class EvaluatedFlag {
 
   /** Whether the targeting key decides: without one there is no answer. */
   get isTargeted(): boolean {
-    return !this.untargeted.isSuccess;
+    return this.untargeted.variant === undefined;
   }
 
   /** What it answers a target. */
@@ -66,58 +69,161 @@ export class EvaluatedFlag {
 
   /** The answer as JSON; a value of the flag keeps the notation in which it was written. */
   #encode(answer: OfrepSuccess | OfrepFailure): EncodedAnswer {
-    if ('errorCode' in answer) return { isSuccess: false, bytes: encodeJson(answer) };
+    if ('errorCode' in answer) return { bytes: encodeJson(answer) };
     const { value, ...rest } = answer;
-    const written = answer.variant === 'on' ? memberText(this.text, ['value']) : undefined;
-    if (written === undefined) return { isSuccess: true, bytes: encodeJson(answer) };
+    const { variant } = answer;
+    const written = variant === 'on' ? memberText(this.text, ['value']) : undefined;
+    if (written === undefined) return { variant, bytes: encodeJson(answer) };
     return {
-      isSuccess: true,
+      variant,
       bytes: encoder.encode(`${JSON.stringify(rest).slice(0, -1)},"value":${written}}`),
     };
   }
 }
 
-/** The flags of one environment as OFREP answers them. An answer is kept for as long as the state of its flag stays. */
+/** All that is kept for one revision. */
+interface AtRevision {
+  readonly revision: number;
+  /** The header fields of answers without a tag. */
+  readonly headers: Headers;
+  /** Those of bulk answers, which write their tag into them. */
+  readonly bulkHeaders: Headers;
+  set?: FlagSet;
+  manifest?: Representation;
+  /** The last bulk answer, for the many who get the same. */
+  last?: { readonly etag: string; readonly bytes: Uint8Array };
+}
+
+/** All flags in the order of their keys, ready to answer any target. */
+interface FlagSet {
+  /** What is the same for everyone, encoded, and between it the flags for which the targeting key decides. */
+  readonly pieces: readonly (Uint8Array | EvaluatedFlag)[];
+  /** Tells this set from every other, also of another revision. */
+  readonly tag: string;
+}
+
+/**
+ * The flags of one environment as OFREP answers them. An answer is encoded once and kept for as long as its flag keeps
+ * its state. The answer to a bulk read is put together once per revision, but for partial rollouts.
+ */
 export class EvaluatedEnvironment {
   readonly #environment: LiveEnvironment;
   readonly #flags = new Map<string, EvaluatedFlag>();
-  #headers: Headers | undefined;
-  #headersRevision = -1;
+  #current: AtRevision;
 
   constructor(environment: LiveEnvironment) {
     this.#environment = environment;
+    this.#current = atRevision(environment.revision);
+  }
+
+  /** The header fields of answers without a tag. */
+  get headers(): Headers {
+    return this.#now().headers;
   }
 
   /** A flag as it is now; `undefined` where it does not exist. */
   flag(key: string): EvaluatedFlag | undefined {
     const text = this.#environment.state(key);
-    if (text === undefined) return undefined;
-    const known = this.#flags.get(key);
-    return known?.text === text ? known : this.#make(key, text);
+    return text === undefined ? undefined : this.#evaluated(key, text);
   }
 
-  /** The header fields of every answer without a validator at this revision. */
-  headers(): Headers {
+  /**
+   * All flags as they are now, for a target, with the event streams that tell of changes. The tag is of the set and of
+   * what the targeting key decides; the body is put together when it is asked for, unless it is the last one again.
+   */
+  bulk(targetingKey: string | undefined, eventStreams: readonly OfrepEventStream[]): Representation {
+    const now = this.#now();
+    now.set ??= this.#makeSet(now.revision);
+    let decisions = '';
+    const answers = now.set.pieces.map((piece) => {
+      if (piece instanceof Uint8Array) return piece;
+      const { variant, bytes } = piece.answer(targetingKey);
+      decisions += variant === 'on' ? '1' : variant === 'off' ? '0' : '-';
+      return bytes;
+    });
+    const end = eventStreams.length === 0 ? '}' : `,"eventStreams":${JSON.stringify(eventStreams)}}`;
+    const etag = `"${now.set.tag}-${shortHash(decisions)}-${shortHash(end)}"`;
+    now.bulkHeaders.set('ETag', etag);
+    return {
+      etag,
+      headers: now.bulkHeaders,
+      get bytes() {
+        if (now.last?.etag !== etag) now.last = { etag, bytes: join([...answers, encoder.encode(end)]) };
+        return now.last.bytes;
+      },
+    };
+  }
+
+  /** The manifest of the flags as they are now. */
+  manifest(): Representation {
+    const now = this.#now();
+    now.manifest ??= manifestOf(this.#sorted(), now.revision);
+    return now.manifest;
+  }
+
+  #now(): AtRevision {
     const { revision } = this.#environment;
-    if (this.#headers === undefined || this.#headersRevision !== revision) {
-      this.#headers = readHeaders(revision, VARY);
-      this.#headersRevision = revision;
-    }
-    return this.#headers;
+    if (this.#current.revision !== revision) this.#current = atRevision(revision);
+    return this.#current;
   }
 
-  #make(key: string, text: StateText): EvaluatedFlag {
+  #evaluated(key: string, text: StateText): EvaluatedFlag {
+    const known = this.#flags.get(key);
+    if (known?.text === text) return known;
     const made = new EvaluatedFlag(this.#environment.name, key, text);
     this.#flags.set(key, made);
-    // More of them than there are flags: some flags are gone.
-    if (this.#flags.size > this.#environment.size) this.#removeGone();
+    if (this.#flags.size > this.#environment.size) this.#forgetGone();
     return made;
   }
 
-  #removeGone(): void {
+  #forgetGone(): void {
     for (const key of this.#flags.keys())
       if (this.#environment.state(key) === undefined) this.#flags.delete(key);
   }
+
+  #sorted(): readonly (readonly [key: string, text: StateText])[] {
+    return [...this.#environment.states()].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  #makeSet(revision: number): FlagSet {
+    const hash = new Bun.SHA256();
+    const pieces: (Uint8Array | EvaluatedFlag)[] = [];
+    let run: Uint8Array[] = [encoder.encode('{"flags":[')];
+    const endRun = () => {
+      const bytes = join(run);
+      hash.update(bytes);
+      pieces.push(bytes);
+      run = [];
+    };
+    for (const [index, [key, text]] of this.#sorted().entries()) {
+      if (index > 0) run.push(COMMA);
+      const flag = this.#evaluated(key, text);
+      if (!flag.isTargeted) {
+        run.push(flag.untargeted.bytes);
+        continue;
+      }
+      endRun();
+      hash.update(`${key} ${text}`);
+      pieces.push(flag);
+    }
+    const metadata = JSON.stringify({ environment: this.#environment.name, revision });
+    run.push(encoder.encode(`],"metadata":${metadata}`));
+    endRun();
+    // 128 bits of SHA-256, as in the tags of `/v1`.
+    return { pieces, tag: hash.digest('hex').slice(0, 32) };
+  }
+}
+
+function atRevision(revision: number): AtRevision {
+  return { revision, headers: readHeaders(revision, VARY), bulkHeaders: readHeaders(revision, VARY) };
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+}
+
+function shortHash(text: string): string {
+  return Bun.hash(text).toString(36);
 }
 
 function encodeJson(data: object): Uint8Array {

@@ -11,12 +11,12 @@ import { readBody } from '../../http/request.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { authenticate, checkEscapes, factsOf, findKey, openEnvironment } from '../serving/access.ts';
-import { withFacts } from '../serving/answers.ts';
+import { representationAnswer, withFacts } from '../serving/answers.ts';
 import type { EvaluationContext } from '../serving/context.ts';
 import { endpoint, unknownPath } from '../serving/endpoint.ts';
-import { OFREP_DIALECT, OfrepRefusal } from './dialect.ts';
+import { MANIFEST_DIALECT, OFREP_DIALECT, OfrepRefusal } from './dialect.ts';
 import { EvaluatedEnvironment } from './evaluations.ts';
-import { openEventStream } from './stream.ts';
+import { eventStreams, openEventStream } from './stream.ts';
 
 /** Where the routes are: on their own, with the environment in a header, or below one environment. */
 const PREFIXES = ['', '/environments/:environment'] as const;
@@ -24,35 +24,57 @@ const PREFIXES = ['', '/environments/:environment'] as const;
 /** The routes of OFREP, the OpenFeature Remote Evaluation Protocol. (Spec: OFREP) */
 export function ofrepRoutes(evaluation: EvaluationContext): Routes {
   const context = { ...evaluation, dialect: OFREP_DIALECT };
+  const manifestContext = { ...evaluation, dialect: MANIFEST_DIALECT };
   const evaluated = new WeakMap<LiveEnvironment, EvaluatedEnvironment>();
   // `Routes`: `Bun.serve` sends each route only the requests of its path.
   return Object.assign({}, ...PREFIXES.map(routesBelow)) as Routes;
 
   function routesBelow(prefix: (typeof PREFIXES)[number]): object {
     return {
+      [`${prefix}/ofrep/v1/evaluate/flags`]: endpoint<FlagPath>(context, {
+        POST: { operation: 'ofrep-bulk', handler: evaluateAll },
+      }),
       [`${prefix}/ofrep/v1/evaluate/flags/:key`]: endpoint<FlagPath>(context, {
         POST: { operation: 'ofrep-single', handler: evaluateOne },
       }),
       [`${prefix}/ofrep/v1/stream`]: endpoint<FlagPath>(context, {
         GET: { operation: 'ofrep-stream', handler: openEventStream(context) },
       }),
+      [`${prefix}/openfeature/v0/manifest`]: endpoint<FlagPath>(manifestContext, {
+        GET: { operation: 'manifest', handler: readManifest },
+      }),
       [`${prefix}/ofrep/*`]: unknownPath(context),
-      [`${prefix}/openfeature/*`]: unknownPath(context),
+      [`${prefix}/openfeature/*`]: unknownPath(manifestContext),
     };
+  }
+
+  async function evaluateAll(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
+    const { environment, key, targetingKey } = await readQuestion(request);
+    const streams = eventStreams(context, request, { environment, key });
+    const bulk = evaluationsOf(environment).bulk(targetingKey, streams);
+    return representationAnswer(request, bulk, factsOf(context, requestId));
   }
 
   async function evaluateOne(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
     const { key: flagKey } = request.params;
     const { environment, targetingKey } = await readQuestion(request);
     checkEscapes(request, flagKey);
-    const live = evaluationsOf(environment);
-    const answer = live.flag(flagKey)?.answer(targetingKey);
-    const headers = withFacts(live.headers(), factsOf(context, requestId));
+    const evaluations = evaluationsOf(environment);
+    const answer = evaluations.flag(flagKey)?.answer(targetingKey);
+    const headers = withFacts(evaluations.headers, factsOf(context, requestId));
     if (answer === undefined) {
       const missing = evaluateOfrep(flagKey, undefined, { environment: environment.name, targetingKey });
       return new Response(JSON.stringify(missing), { status: OFREP_ERROR_STATUS.FLAG_NOT_FOUND, headers });
     }
-    return new Response(answer.bytes, { status: answer.isSuccess ? 200 : 400, headers });
+    const status = answer.variant === undefined ? OFREP_ERROR_STATUS.TARGETING_KEY_MISSING : 200;
+    return new Response(answer.bytes, { status, headers });
+  }
+
+  function readManifest(request: BunRequest<FlagPath>, requestId: string): Response {
+    const key = authenticate(manifestContext, request);
+    const environment = openEnvironment(manifestContext, key, environmentName(request, key));
+    const manifest = evaluationsOf(environment).manifest();
+    return representationAnswer(request, manifest, factsOf(context, requestId));
   }
 
   /** Which environment a request asks, and for whom. */
