@@ -78,6 +78,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Create, list and revoke access tokens, which let people and pipelines manage flags',
     load: async () => (await import('./token.ts')).defineToken,
   },
+  'relay-token': {
+    summary: 'Create, list and revoke relay tokens, with which relays follow this server',
+    load: async () => (await import('./relay-token.ts')).defineRelayToken,
+  },
   operator: {
     summary: 'Invite, list, change and remove operators, who sign in to the dashboard',
     load: async () => (await import('./operator.ts')).defineOperator,

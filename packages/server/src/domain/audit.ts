@@ -35,7 +35,7 @@ export interface AuditEntry {
 }
 
 /** Nouns of actions on people and their credentials, which only administrators may read. */
-export const PEOPLE_NOUNS = ['token', 'operator', 'invitation', 'session'] as const;
+export const PEOPLE_NOUNS = ['token', 'relay', 'operator', 'invitation', 'session'] as const;
 
 /** Whether an action is about people and their credentials. */
 export function isAboutPeople(action: string): boolean {

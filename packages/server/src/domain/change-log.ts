@@ -1,3 +1,5 @@
+import type { StoredRelay } from './relay.ts';
+
 /** The kinds of rows in the change log. */
 export const CHANGE_KINDS = [
   'project.created',
@@ -7,6 +9,8 @@ export const CHANGE_KINDS = [
   'flags.changed',
   'key.created',
   'key.revoked',
+  'relay.created',
+  'relay.revoked',
   'records.changed',
 ] as const;
 
@@ -47,6 +51,8 @@ export interface ChangePayload {
     readonly expiresAt?: number;
   };
   'key.revoked': { readonly id: string; readonly digest: string };
+  'relay.created': StoredRelay;
+  'relay.revoked': { readonly id: string; readonly digest: string };
   /** Records that are not served: descriptions, tokens, operators. Screens then reload. */
   'records.changed': { readonly actions: readonly string[] };
 }
@@ -80,6 +86,8 @@ export interface Snapshot {
   }[];
   /** Every key, also revoked and expired ones. */
   readonly keys: readonly StoredKey[];
+  /** The relay tokens that have not been revoked. */
+  readonly relays: readonly StoredRelay[];
 }
 
 /** A project key as stored. */

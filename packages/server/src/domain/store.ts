@@ -9,6 +9,7 @@ import type {
   StateText,
   StoredState,
 } from './project.ts';
+import type { RelayReader, RelayTransaction } from './relay.ts';
 import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 
 /**
@@ -19,6 +20,8 @@ export interface StoreReader {
   /** Operators, their sessions and one-time links. */
   readonly people: PeopleReader;
   readonly schedules: ScheduleReader;
+  /** The tokens of relays. */
+  readonly relays: RelayReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -84,6 +87,7 @@ export interface AuditFilter {
 export interface StoreTransaction extends StoreReader {
   readonly people: PeopleTransaction;
   readonly schedules: ScheduleTransaction;
+  readonly relays: RelayTransaction;
   insertProject(project: Project): Promise<void>;
   /** Removes the project with its environments, flags, states and keys. */
   deleteProject(project: Project): Promise<void>;
@@ -168,6 +172,8 @@ export interface Store {
   touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void>;
   /** As {@link touchKeys}, for access tokens. */
   touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+  /** As {@link touchKeys}, for relay tokens. */
+  touchRelays(lastUsed: ReadonlyMap<string, number>): Promise<void>;
 }
 
 /** The kinds of search hits, in the order of equally good ones. */

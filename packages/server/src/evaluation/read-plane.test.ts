@@ -59,6 +59,7 @@ class MemoryLog implements LogSource {
       keys: [
         { id: 'k', projectId: 'p', digest: KEY_DIGEST, environments: '["production"]', expiresAt: null },
       ],
+      relays: [],
     };
   }
 }

@@ -1,6 +1,7 @@
 import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
 import { StorageError } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
+import { readStoredRelays } from './relay-table.ts';
 
 /** How much of the change log is kept at least: followers that slept shorter catch up without a reload. */
 export const LOG_RETENTION = { days: 30, rows: 100_000 } as const;
@@ -119,6 +120,7 @@ async function readAll(reader: Queryable): Promise<Snapshot> {
       `SELECT id, project_id AS "projectId", digest, environments,
         expires_at AS "expiresAt", revoked_at AS "revokedAt" FROM project_keys`,
     ),
+    relays: await readStoredRelays(reader),
   };
 }
 

@@ -194,4 +194,19 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     'CREATE INDEX stream_presence_by_environment ON stream_presence (environment_id)',
   ],
+  [
+    // With which relays follow the log. No list of projects or environments: all of them. active_name is the name until
+    // the token is revoked.
+    `CREATE TABLE relay_tokens (
+      id TEXT NOT NULL PRIMARY KEY,
+      name TEXT NOT NULL,
+      active_name TEXT UNIQUE,
+      digest TEXT NOT NULL UNIQUE,
+      projects TEXT,
+      environments TEXT,
+      created_at BIGINT NOT NULL,
+      revoked_at BIGINT,
+      last_used_at BIGINT
+    )`,
+  ],
 ];

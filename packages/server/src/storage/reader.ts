@@ -11,6 +11,7 @@ import type {
 import { readAudit, readOperation } from './audit-reader.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
+import { SqlRelayReader } from './relay-table.ts';
 import {
   DELETED_MARK,
   type NullableColumns,
@@ -46,6 +47,7 @@ type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
 export class SqlReader implements StoreReader {
   readonly people: SqlPeopleReader;
   readonly schedules: SqlScheduleReader;
+  readonly relays: SqlRelayReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
@@ -53,6 +55,7 @@ export class SqlReader implements StoreReader {
     this.#queryable = queryable;
     this.people = new SqlPeopleReader(queryable);
     this.schedules = new SqlScheduleReader(queryable);
+    this.relays = new SqlRelayReader(queryable);
   }
 
   async projects(): Promise<readonly Project[]> {

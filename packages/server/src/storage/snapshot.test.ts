@@ -18,6 +18,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
       environments: [],
       states: [],
       keys: [],
+      relays: [],
     });
   });
 
@@ -50,6 +51,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
           revokedAt: 1_795_000_000_000,
         },
       ],
+      relays: [],
     });
   });
 

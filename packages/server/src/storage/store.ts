@@ -67,8 +67,12 @@ export class SqlStore implements Store {
     return this.#touch('access_tokens', lastUsed);
   }
 
+  touchRelays(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+    return this.#touch('relay_tokens', lastUsed);
+  }
+
   async #touch(
-    table: 'project_keys' | 'access_tokens',
+    table: 'project_keys' | 'access_tokens' | 'relay_tokens',
     lastUsed: ReadonlyMap<string, number>,
   ): Promise<void> {
     // In order of ids, so that two nodes that note the same keys do not wait for each other.

@@ -7,6 +7,7 @@ import type { Journal, NewAuditEntry } from './journal.ts';
 import { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, toEnvironment } from './reader.ts';
 import { RecordWriter } from './record-writer.ts';
+import { SqlRelayWriter } from './relay-table.ts';
 import { chunks, insertRows, placeholders } from './rows.ts';
 
 /** Flag keys that one statement names at most. */
@@ -18,6 +19,7 @@ const KEYS_PER_STATEMENT = 500;
  */
 export class SqlTransaction extends RecordWriter implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
+  override readonly relays: SqlRelayWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
@@ -31,6 +33,7 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     this.#journal = journal;
     this.#now = now;
     this.people = new SqlPeopleWriter(sql, journal);
+    this.relays = new SqlRelayWriter(sql, journal);
   }
 
   async lockEnvironment(id: string): Promise<Environment | undefined> {

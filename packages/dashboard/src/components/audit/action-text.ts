@@ -18,6 +18,8 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'key.revoked': 'revoked the project key',
   'token.created': 'created the access token',
   'token.revoked': 'revoked the access token',
+  'relay.created': 'created the relay token',
+  'relay.revoked': 'revoked the relay token',
   'schedule.created': 'scheduled',
   'schedule.cancelled': 'canceled the schedule',
   'schedule.applied': 'ran the schedule',

@@ -50,6 +50,7 @@ export const messages = {
     ['operator', 'People'],
     ['invitation', 'Invitations'],
     ['token', 'Access tokens'],
+    ['relay', 'Relay tokens'],
     ['session', 'Sign-ins'],
   ],
 } as const;

@@ -20,6 +20,7 @@ const CONTENTS: CatalogContents = {
       revokedAt: null,
     },
   ],
+  relays: [],
 };
 
 function setUp(contents = CONTENTS, now = Date.now) {

@@ -1,6 +1,7 @@
 import type { ChangePayload, LogRow, Snapshot, StoredKey } from '../../domain/change-log.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
+import type { StoredRelay } from '../../domain/relay.ts';
 import { KeyIndex, type ServedKey } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
 
@@ -19,6 +20,7 @@ export interface ServedContents {
     readonly states: readonly (readonly [flagKey: string, state: string])[];
   }[];
   readonly keys: readonly ServedKey[];
+  readonly relays: readonly StoredRelay[];
 }
 
 /** Events of the catalog that concern open streams. Called in the turn in which the change is applied. */
@@ -41,6 +43,8 @@ const LONGEST_STEP_MS = 1000;
  */
 export class Catalog {
   readonly keys: KeyIndex;
+  /** The tokens with which other nodes may follow this one, by digest. */
+  readonly relays = new Map<string, StoredRelay>();
   readonly #now: () => number;
   readonly #callbacks: CatalogCallbacks;
   readonly #byId = new Map<string, LiveEnvironment>();
@@ -88,6 +92,7 @@ export class Catalog {
         return { id, projectId, name, revision, states: environment.states() };
       }),
       keys: this.keys.records(),
+      relays: [...this.relays.values()],
     };
   }
 
@@ -104,6 +109,7 @@ export class Catalog {
       // A damaged revocation still counts.
       if (key.revokedAt === null || key.revokedAt === undefined) this.#addKey(key);
     }
+    for (const relay of contents.relays) this.relays.set(relay.digest, relay);
     this.#scheduleExpiry();
   }
 
@@ -139,6 +145,14 @@ export class Catalog {
         this.#callbacks.keyGone(id);
         return;
       }
+      case 'relay.created': {
+        const relay = payload as ChangePayload['relay.created'];
+        this.relays.set(relay.digest, relay);
+        return;
+      }
+      case 'relay.revoked':
+        this.relays.delete((payload as ChangePayload['relay.revoked']).digest);
+        return;
       case 'records.changed':
         // Not part of the read model.
         return;
@@ -233,6 +247,7 @@ export class Catalog {
     this.#byProject.clear();
     this.#projectIds.clear();
     this.keys.clear();
+    this.relays.clear();
   }
 
   /** One timer for whichever key expires next, approached in steps. */

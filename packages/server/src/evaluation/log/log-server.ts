@@ -1,6 +1,6 @@
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
-import type { Cursor, LogRow } from '../../domain/change-log.ts';
+import type { ChangePayload, Cursor, LogRow } from '../../domain/change-log.ts';
 import { ServiceError, temporaryError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
@@ -11,7 +11,7 @@ import { LogBacklog } from './backlog.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
 import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION } from './messages.ts';
-import { contentsIn, type LogScope, rowIn, scopeName } from './scope.ts';
+import { contentsIn, type LogScope, rowIn, scopeName, scopeOf } from './scope.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 
 /** A follower that may have the log. */
@@ -24,8 +24,8 @@ export interface LogFollower {
 /** Parts of a {@link LogServer}. */
 export interface LogServerOptions {
   readonly plane: ReadPlane;
-  /** The follower behind a request; `undefined` refuses it. */
-  readonly authorize: (request: Request) => LogFollower | undefined;
+  /** The follower behind a request; `undefined` refuses it. By default, the relay token of the request decides. */
+  readonly authorize?: (request: Request) => LogFollower | undefined;
   /** The name of the scope of this node's own log; absent where that is a database. */
   readonly scope?: () => string | undefined;
   readonly docsUrl: string;
@@ -98,16 +98,13 @@ export class LogServer implements ReadPlaneObserver {
     this.#newest = undefined;
     if (row.kind === 'environment.deleted' || row.kind === 'project.deleted') this.#learnNames();
     for (const stream of this.#streams.keys()) stream.wake();
+    if (row.kind === 'relay.revoked')
+      this.#revoke((JSON.parse(row.payload) as ChangePayload['relay.revoked']).id);
   }
 
   /** The log was lost: a follower must not take silence for peace. */
   lost(): void {
     this.#endAll('lost');
-  }
-
-  /** Ends the streams of one follower, because its token was revoked. */
-  revoke(followerId: string): void {
-    for (const [stream, id] of [...this.#streams]) if (id === followerId) stream.end('revoked');
   }
 
   /** Ends the streams spread over a window, so that not all clients of all followers return at once. */
@@ -139,7 +136,7 @@ export class LogServer implements ReadPlaneObserver {
   };
 
   #open(request: Request, server: Server<undefined>): Response {
-    const follower = this.#options.authorize(request);
+    const follower = (this.#options.authorize ?? this.#followerOf)(request);
     if (follower === undefined) throw tokenInvalid();
     const from = cursorIn(request);
     const { plane } = this.#options;
@@ -171,6 +168,12 @@ export class LogServer implements ReadPlaneObserver {
       },
     });
   }
+
+  readonly #followerOf = (request: Request): LogFollower | undefined => {
+    const [, token] = /^Bearer +(\S{1,256}) *$/i.exec(request.headers.get('Authorization') ?? '') ?? [];
+    const relay = token === undefined ? undefined : this.#options.plane.catalog.relays.get(digestOf(token));
+    return relay && { id: relay.id, scope: scopeOf(relay) };
+  };
 
   #snapshotIn(scope: LogScope, cursor: Cursor): SnapshotParts {
     const name = scopeName(scope);
@@ -208,6 +211,11 @@ export class LogServer implements ReadPlaneObserver {
   /** A relay's followers get no more than the relay itself. */
   #nameOf(scope: LogScope): string {
     return digestOf(`${this.#options.scope?.() ?? ''}/${scopeName(scope)}`).slice(0, 16);
+  }
+
+  /** Ends the streams of a token in the turn in which its revocation is known. */
+  #revoke(tokenId: string): void {
+    for (const [stream, id] of [...this.#streams]) if (id === tokenId) stream.end('revoked');
   }
 
   #learnNames(): void {

@@ -37,6 +37,7 @@ export interface SnapshotMessage {
   /** States of one environment: flag key and state text. */
   readonly states?: readonly [environmentId: string, states: readonly (readonly [string, string])[]];
   readonly keys?: Snapshot['keys'];
+  readonly relays?: Snapshot['relays'];
 }
 
 /** The end of a snapshot. */
@@ -143,6 +144,9 @@ const CHECKS: Readonly<Record<LogMessage['type'], Check>> = {
         Array.isArray(value) && value.length === 2 && isText(value[0]) && listOf(isPair)(value[1] ?? 0),
     ),
     keys: listOf(record({ id: isText, projectId: isText, digest: isText, environments: isTexts })),
+    relays: listOf(
+      record({ id: isText, digest: isText, projects: optional(isTexts), environments: optional(isTexts) }),
+    ),
   }),
   'snapshot-end': record({ cursor: isCursor, records: isCount }),
   row: record({ row: isRow }),

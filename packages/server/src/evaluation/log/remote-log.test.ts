@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTcpProxy, until, within } from '@halyard/testing';
 import type { LogRow } from '../../domain/change-log.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { createLogger } from '../../observability/log.ts';
 import { logSourceOf } from '../../storage/log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
 import { ReadPlane, type ReadPlaneObserver } from '../read-plane.ts';
 import { encodeMessage } from './framing.ts';
-import type { LogServerOptions } from './log-server.ts';
 import { LOG_TYPE, type LogMessage } from './messages.ts';
 import { RemoteLog } from './remote-log.ts';
-import { startUpstream, type TestUpstream } from './test-upstream.ts';
+import { startUpstream, type TestUpstream, type UpstreamOptions } from './test-upstream.ts';
 
 setDefaultTimeout(60_000);
 
@@ -30,7 +30,7 @@ async function openStore(): Promise<TestStore> {
   return home;
 }
 
-async function openUpstream(home: TestStore, options: Partial<LogServerOptions> = {}): Promise<TestUpstream> {
+async function openUpstream(home: TestStore, options: UpstreamOptions = {}): Promise<TestUpstream> {
   const upstream = await startUpstream(logSourceOf(await home.connect()), options);
   open.push(() => upstream[Symbol.dispose]());
   return upstream;
@@ -140,20 +140,22 @@ describe('a node that follows another', () => {
   test('a token that is revoked ends its streams and no other', async () => {
     const home = await openStore();
     await seed(home.store);
-    const tokens = new Set(['one', 'two']);
-    const upstream = await openUpstream(home, {
-      authorize: ({ headers }) => {
-        const id = headers.get('Authorization')?.slice('Bearer '.length) ?? '';
-        return tokens.has(id) ? { id, scope: {} } : undefined;
-      },
-    });
-    const one = follow(upstream.remote({ token: 'one' }));
+    const tokens = ['one', 'two'].map((name) => ({ id: name, name, createdAt: 1 }));
+    for (const token of tokens) {
+      await home.store.commit(ADA, (transaction) => transaction.relays.insert(token, digestOf(token.name)));
+    }
+    const upstream = await openUpstream(home, { authorize: undefined });
+    // A node behind a node knows the token from the log.
+    const second = await startUpstream(upstream.remote({ token: 'two' }), { authorize: undefined });
+    open.push(() => second[Symbol.dispose]());
+    const one = follow(second.remote({ token: 'one' }));
     const two = follow(upstream.remote({ token: 'two' }));
     await Promise.all([one.plane.firstLive, two.plane.firstLive]);
-    tokens.delete('one');
-    upstream.logServer.revoke('one');
+    await home.store.commit(ADA, async (transaction) => {
+      for (const token of tokens.slice(0, 1)) await transaction.relays.revoke(token, 2);
+    });
     await until('the first is lost', () => one.plane.follower.lostCause?.message.includes('relay token'));
-    expect(two.heard).toEqual(['loaded 2', 'live 2']);
+    expect(two.heard).toEqual(['loaded 4', 'live 4']);
   });
 });
 

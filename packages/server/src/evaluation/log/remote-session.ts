@@ -284,23 +284,23 @@ interface Parts {
   readonly environments: Snapshot['environments'][number][];
   readonly states: Snapshot['states'][number][];
   readonly keys: Snapshot['keys'][number][];
+  readonly relays: Snapshot['relays'][number][];
   records: number;
 }
 
 function emptyParts(): Parts {
-  return { projects: [], environments: [], states: [], keys: [], records: 0 };
+  return { projects: [], environments: [], states: [], keys: [], relays: [], records: 0 };
 }
 
-function addPart(
-  parts: Parts,
-  { projects = [], environments = [], states, keys = [] }: SnapshotMessage,
-): void {
+function addPart(parts: Parts, message: SnapshotMessage): void {
+  const { projects = [], environments = [], states, keys = [], relays = [] } = message;
   for (const project of projects) parts.projects.push(project);
   for (const environment of environments) parts.environments.push(environment);
   for (const key of keys) parts.keys.push(key);
+  for (const relay of relays) parts.relays.push(relay);
   const [environmentId = '', pairs = []] = states ?? [];
   for (const [flagKey, state] of pairs) parts.states.push({ environmentId, flagKey, state });
-  parts.records += projects.length + environments.length + keys.length + pairs.length;
+  for (const { length } of [projects, environments, keys, relays, pairs]) parts.records += length;
 }
 
 function ended({ reason }: EndMessage): Error {

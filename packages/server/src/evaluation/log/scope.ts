@@ -1,4 +1,5 @@
 import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
+import type { StoredRelay } from '../../domain/relay.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
 import type { BacklogRow } from './backlog.ts';
 
@@ -18,15 +19,24 @@ export function scopeName({ projects, environments }: LogScope): string {
   return JSON.stringify([projects && [...projects].sort(), environments && [...environments].sort()]);
 }
 
-/** What both scopes contain. */
-export function narrow(a: LogScope, b: LogScope): LogScope {
-  const projects = common(a.projects, b.projects);
-  const environments = common(a.environments, b.environments);
-  return { ...(projects && { projects }), ...(environments && { environments }) };
+/** The scope of a relay token. */
+export function scopeOf({
+  projects,
+  environments,
+}: Pick<StoredRelay, 'projects' | 'environments'>): LogScope {
+  return {
+    ...(projects && { projects: new Set(projects) }),
+    ...(environments && { environments: new Set(environments) }),
+  };
 }
 
-function common(a?: ReadonlySet<string>, b?: ReadonlySet<string>): ReadonlySet<string> | undefined {
-  return a && b ? a.intersection(b) : (a ?? b);
+/** Whether two scopes may have something in common: a token that opens nothing here need not be known here. */
+function overlaps(a: LogScope, b: LogScope): boolean {
+  return meets(a.projects, b.projects) && meets(a.environments, b.environments);
+}
+
+function meets(a?: ReadonlySet<string>, b?: ReadonlySet<string>): boolean {
+  return a === undefined || b === undefined || !a.isDisjointFrom(b);
 }
 
 /** The part of a node's contents that a scope contains. */
@@ -43,6 +53,7 @@ export function contentsIn(scope: LogScope, contents: ServedContents): ServedCon
       .filter(({ projectId }) => hasProject(projectId))
       .map((key) => ({ ...key, environments: namesIn(scope, key.environments) }))
       .filter(({ environments }) => environments.length > 0),
+    relays: contents.relays.filter((relay) => overlaps(scope, scopeOf(relay))),
   };
 }
 
@@ -67,14 +78,17 @@ export function rowIn(scope: LogScope, { row, environmentName }: BacklogRow): Lo
     actor: '',
     at,
   };
-  if (row.kind === 'records.changed' || projects?.has(row.projectId) === false) return empty;
   const open = { ...row, actor: '' };
+  // The catalog has applied the row, so its payload is what its kind promises.
+  if (row.kind === 'relay.revoked') return open;
+  if (row.kind === 'relay.created')
+    return overlaps(scope, scopeOf(JSON.parse(row.payload) as ChangePayload['relay.created'])) ? open : empty;
+  if (row.kind === 'records.changed' || projects?.has(row.projectId) === false) return empty;
   if (environments === undefined) return open;
   if (row.environmentId !== undefined) {
     return environmentName !== undefined && environments.has(environmentName) ? open : empty;
   }
   if (row.kind !== 'key.created') return open;
-  // The catalog has applied the row, so its payload is what its kind promises.
   const payload = JSON.parse(row.payload) as ChangePayload['key.created'];
   const names = namesIn(scope, payload.environments);
   return names.length === 0

@@ -40,7 +40,7 @@ export class SnapshotParts {
 
 /** The parts of a snapshot; returns how many records they have. */
 function* split(contents: ServedContents): Generator<SnapshotMessage, number> {
-  const { projects, environments, keys } = contents;
+  const { projects, environments, keys, relays } = contents;
   let records = 0;
   for (const part of chunks(projects, ({ name }) => name.length)) {
     records += part.length;
@@ -56,6 +56,10 @@ function* split(contents: ServedContents): Generator<SnapshotMessage, number> {
   for (const part of chunks(keys, (key) => 40 * key.environments.length)) {
     records += part.length;
     yield { type: 'snapshot', keys: part };
+  }
+  for (const part of chunks(relays, (relay) => 80 * (relay.projects?.length ?? 0))) {
+    records += part.length;
+    yield { type: 'snapshot', relays: part };
   }
   return records;
 }

@@ -19,19 +19,25 @@ export interface TestUpstream extends Disposable {
   remote(options?: Partial<RemoteLogOptions>): RemoteLog;
 }
 
+/** Options of {@link startUpstream}. */
+export interface UpstreamOptions extends Omit<Partial<LogServerOptions>, 'authorize'> {
+  /** Default: every follower gets everything; `undefined`: relay tokens decide. */
+  readonly authorize?: LogServerOptions['authorize'] | undefined;
+  /** Whether to listen on a Unix socket. */
+  readonly isLocal?: boolean;
+}
+
 /** Follows a source and offers its log over TCP, or over a Unix socket. Resolves once it is live. */
-export async function startUpstream(
-  source: LogSource,
-  options: Partial<LogServerOptions> & { readonly isLocal?: boolean } = {},
-): Promise<TestUpstream> {
-  const { isLocal = false, ...serverOptions } = options;
+export async function startUpstream(source: LogSource, options: UpstreamOptions = {}): Promise<TestUpstream> {
+  const everything = () => ({ id: 'follower', scope: WHOLE_LOG });
+  const { isLocal = false, authorize = 'authorize' in options ? undefined : everything, ...rest } = options;
   const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1024 * 1024 });
   const logServer = new LogServer({
     plane,
-    authorize: () => ({ id: 'follower', scope: WHOLE_LOG }),
+    ...(authorize === undefined ? {} : { authorize }),
     docsUrl: 'https://docs.example',
     log: LOG,
-    ...serverOptions,
+    ...rest,
   });
   plane.observe(logServer);
   const folder = isLocal ? temporaryFolder() : undefined;

@@ -34,6 +34,7 @@ function setUp(settings: EvaluationSettings = {}) {
         ...{ expiresAt: null, revokedAt: null },
       },
     ],
+    relays: [],
   });
   const state = { canRead: true, canStream: true };
   const freshness = {

@@ -27,6 +27,7 @@ import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
+import { mountRelayTokens } from '../relays/relay-token-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
@@ -89,6 +90,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountSchedules(app, context);
   mountSearch(app, context);
   mountAccessTokens(app, context);
+  mountRelayTokens(app, context);
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {
     const requestId = c.get('requestId');

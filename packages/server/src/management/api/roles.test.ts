@@ -20,7 +20,7 @@ interface Described {
 const OWN_AFFAIRS = ['changePassword'];
 
 /** Reads about people and their credentials, which are for administrators. */
-const ADMIN_READS = ['listAccessTokens', 'listInvitations'];
+const ADMIN_READS = ['listAccessTokens', 'listInvitations', 'listRelayTokens'];
 
 let app: TestApp;
 let operations: readonly Described[];
@@ -96,7 +96,7 @@ test('reads need the least role, writes at least that of an editor', () => {
 
 test('what only administrators do is theirs', () => {
   const noun =
-    /^\/api\/(tokens|operators|invitations|import|keys)(\/|$)|^\/api\/projects(\/\{project\}(\/keys|\/environments(\/\{environment\})?)?)?$/;
+    /^\/api\/(tokens|relay-tokens|operators|invitations|import|keys)(\/|$)|^\/api\/projects(\/\{project\}(\/keys|\/environments(\/\{environment\})?)?)?$/;
   for (const { id, method, path, role } of operations) {
     if (method === 'GET' || role === 'anyone' || !noun.test(path)) continue;
     expect([id, role]).toEqual([id, 'admin']);

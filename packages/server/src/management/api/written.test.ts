@@ -85,6 +85,9 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('revokeProjectKey', call('DELETE', `/api/keys/${keyId}`));
     const token = await written('createAccessToken', call('POST', '/api/tokens', { body: { name: 't' } }));
     await written('revokeAccessToken', call('DELETE', `/api/tokens/${token.id}`));
+    const relay = { body: { name: 'r' } };
+    const relayToken = await written('createRelayToken', call('POST', '/api/relay-tokens', relay));
+    await written('revokeRelayToken', call('DELETE', `/api/relay-tokens/${relayToken.id}`));
     await written('deleteEnvironment', call('DELETE', preview));
     await written('deleteProject', call('DELETE', project));
 

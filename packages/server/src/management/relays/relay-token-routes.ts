@@ -1,0 +1,102 @@
+import { defined } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
+
+import { type ManagementApp, mount } from '../api/operation.ts';
+import { DoneSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import type { ManagementContext } from '../context.ts';
+import { createRelayToken, listRelayTokens, type NamedRelayToken, revokeRelayToken } from './relay-tokens.ts';
+
+const tag = 'Relay tokens';
+
+const scopeMembers = {
+  projects: z.array(NameSchema).optional().openapi({ description: 'Absent: all, also later ones.' }),
+  environments: z.array(NameSchema).optional().openapi({ description: 'Absent: all.' }),
+} as const;
+
+/** A relay token without the token itself. */
+const RelayTokenSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    ...scopeMembers,
+    createdAt: TimeSchema,
+    revokedAt: TimeSchema.optional(),
+    lastUsedAt: TimeSchema.optional().openapi({
+      description: 'When a relay last followed with it, to about half a minute.',
+    }),
+  })
+  .openapi('RelayToken');
+
+/** Mounts the routes of relay tokens. */
+export function mountRelayTokens(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/relay-tokens',
+      id: 'listRelayTokens',
+      tag,
+      role: 'admin',
+      summary: 'List all relay tokens, including revoked ones',
+      answer: {
+        status: 200,
+        description: 'The tokens, without their values.',
+        schema: z.object({ relayTokens: z.array(RelayTokenSchema) }),
+      },
+    },
+    async () => ok({ relayTokens: (await listRelayTokens(context)).map(relayTokenRecord) }),
+  );
+  mount(
+    app,
+    {
+      method: 'post',
+      path: '/api/relay-tokens',
+      id: 'createRelayToken',
+      tag,
+      errors: ['already_exists', 'project_not_found', 'environment_not_found'],
+      role: 'admin',
+      summary: 'Create a relay token; its value is shown only once',
+      body: { schema: z.strictObject({ name: LabelSchema, ...scopeMembers }) },
+      answer: {
+        status: 201,
+        description: 'The token with its value.',
+        schema: RelayTokenSchema.extend({ token: z.string(), ...seqMember }).openapi('CreatedRelayToken'),
+      },
+    },
+    async ({ body, actor }) => {
+      const { record, token } = await createRelayToken(context, actor, {
+        name: body.name,
+        ...defined({ projects: body.projects, environments: body.environments }),
+      });
+      return created({ ...relayTokenRecord(record), token, seq: record.seq });
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'delete',
+      path: '/api/relay-tokens/{id}',
+      id: 'revokeRelayToken',
+      tag,
+      errors: ['not_found'],
+      role: 'admin',
+      summary: 'Revoke a relay token permanently; its relays lose the log at once',
+      answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
+    },
+    async ({ params, actor }) => done(await revokeRelayToken(context, actor, params.id)),
+  );
+}
+
+function relayTokenRecord(token: NamedRelayToken) {
+  const { id, name, projects, environments, createdAt, revokedAt, lastUsedAt } = token;
+  return {
+    id,
+    name,
+    projects: projects && [...projects],
+    environments: environments && [...environments],
+    createdAt: isoTime(createdAt),
+    revokedAt: isoTimeOr(revokedAt),
+    lastUsedAt: isoTimeOr(lastUsedAt),
+  };
+}

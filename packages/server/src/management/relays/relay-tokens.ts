@@ -1,0 +1,110 @@
+import { defined, formatSecret } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RelayToken } from '../../domain/relay.ts';
+import { digestOf } from '../../domain/secret.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import { invalid, quote } from '../../domain/strict-members.ts';
+import type { ManagementContext } from '../context.ts';
+import { environmentNotFound, findProject } from '../lookup.ts';
+import { checkLabel } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
+
+/** The prefix of every relay token, for people and secret scanners. */
+const RELAY_TOKEN_PREFIX = 'hrl_';
+
+/** Most projects or environments that one token names. */
+const MAX_NAMES = 100;
+
+/** The properties of a new relay token. */
+export interface NewRelayToken {
+  readonly name: string;
+  /** Names of projects; absent for all, also later ones. */
+  readonly projects?: readonly string[];
+  /** Names of environments; absent for all. */
+  readonly environments?: readonly string[];
+}
+
+/** A relay token with the names of its projects. */
+export type NamedRelayToken = Omit<RelayToken, 'projects'> & { readonly projects?: readonly string[] };
+
+/** A token's record with the token itself, which is shown only once. */
+export interface CreatedRelayToken {
+  readonly record: Written<NamedRelayToken>;
+  readonly token: string;
+}
+
+/** All relay tokens, including revoked ones, with the names of projects that still exist. */
+export function listRelayTokens(context: ManagementContext): Promise<readonly NamedRelayToken[]> {
+  return context.store.read(async (reader) => {
+    const names = new Map((await reader.projects()).map(({ id, name }) => [id, name]));
+    return (await reader.relays.list()).map((token) => withNames(token, names));
+  });
+}
+
+/** Creates a relay token. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`, `already_exists`. */
+export async function createRelayToken(
+  context: ManagementContext,
+  actor: Actor,
+  input: NewRelayToken,
+): Promise<CreatedRelayToken> {
+  const name = checkLabel(input.name);
+  const projects = checkNames('projects', input.projects);
+  const environments = checkNames('environments', input.environments);
+  const token = RELAY_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
+  const record = await writeRecord(context, actor, async (transaction) => {
+    const found = projects && (await Promise.all(projects.map((each) => findProject(transaction, each))));
+    if (environments !== undefined) {
+      await checkEnvironments(transaction, environments, found ?? (await transaction.projects()));
+    }
+    const scope = defined({ projects: found?.map(({ id }) => id), environments });
+    const stored: RelayToken = { id: context.newId(), name, createdAt: context.now(), ...scope };
+    await transaction.relays.insert(stored, digestOf(token));
+    return withNames(stored, new Map(found?.map((project) => [project.id, project.name])));
+  });
+  return { record, token };
+}
+
+/** Revokes a relay token permanently: its relays lose the log at once. Repeating it changes nothing. `not_found`. */
+export function revokeRelayToken(
+  context: ManagementContext,
+  actor: Actor,
+  id: string,
+): Promise<Written<object>> {
+  return writeDone(context, actor, async (transaction) => {
+    const token = (await transaction.relays.list()).find((candidate) => candidate.id === id);
+    if (token === undefined) {
+      const message = `The relay token with the id ${quote(id)} does not exist: list the tokens to find it.`;
+      throw new ServiceError('not_found', message);
+    }
+    await transaction.relays.revoke(token, context.now());
+  });
+}
+
+function withNames(token: RelayToken, names: ReadonlyMap<string, string>): NamedRelayToken {
+  const { projects, ...rest } = token;
+  // A project that was deleted has no name any longer; its token has nothing of it.
+  return { ...rest, ...(projects && { projects: projects.flatMap((id) => names.get(id) ?? []) }) };
+}
+
+function checkNames(
+  member: 'projects' | 'environments',
+  names: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (names === undefined) return undefined;
+  if (names.length === 0) throw invalid(`"${member}" is empty: name at least one, or leave it out for all.`);
+  if (names.length > MAX_NAMES)
+    throw invalid(`"${member}" has ${names.length} names: at most ${MAX_NAMES} are kept.`);
+  return [...new Set(names)].sort();
+}
+
+/** A name that no project in the scope has is most likely a typing error. */
+async function checkEnvironments(
+  reader: StoreReader,
+  names: readonly string[],
+  projects: readonly { readonly id: string }[],
+): Promise<void> {
+  const known = new Set<string>();
+  for (const { id } of projects) for (const { name } of await reader.environments(id)) known.add(name);
+  for (const name of names) if (!known.has(name)) throw environmentNotFound(name);
+}
