@@ -11,6 +11,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   evaluation: ['http', 'domain'],
   management: ['http', 'domain'],
   http: ['domain'],
+  workers: ['domain'],
   observability: ['evaluation', 'domain'],
   config: [],
   cli: ['config', 'observability', 'domain'],

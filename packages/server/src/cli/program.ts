@@ -11,6 +11,8 @@ interface CommandEntry {
   readonly summary: string;
   /** Loads the code of the command. Only the one that runs is loaded, to keep the start fast. */
   readonly load: () => Promise<Define>;
+  /** Whether only the program itself runs it; help does not list it. */
+  readonly isInternal?: boolean;
 }
 
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
@@ -102,6 +104,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Print the OpenAPI document of the server',
     load: async () => (await import('./reference.ts')).defineOpenapi,
   },
+  worker: {
+    summary: 'Serve reads for "halyard serve --workers", which starts this command itself',
+    load: async () => (await import('./serve-worker.ts')).defineWorker,
+    isInternal: true,
+  },
   version: {
     summary: 'Print the version of this program',
     load: async () => (await import('./reference.ts')).defineVersion,
@@ -154,9 +161,9 @@ async function buildProgram(chosen: string | undefined, shell: Shell): Promise<C
       getErrHasColors: () => shell.hasColor,
     })
     .addHelpText('after', HELP_FOOTER);
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+  for (const [name, { summary, load, isInternal = false }] of Object.entries(COMMANDS)) {
     const command = program
-      .command(name)
+      .command(name, { hidden: isInternal })
       .summary(summary)
       .description(`${summary}.`)
       .helpCommand('help [command]', 'Show help for a command');

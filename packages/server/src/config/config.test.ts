@@ -38,6 +38,7 @@ describe('parseConfig', () => {
       trustProxy: false,
       maxQueuedBytes: 1024 * 1024,
       drainSeconds: 10,
+      workers: 1,
       reusePort: false,
       logLevel: 'info',
       logFormat: 'json',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import type { Parsed } from '@halyard/protocol';
 
 /** Parses the text of a setting. */
@@ -22,6 +23,19 @@ export function wholeNumber(least: number, most: number, placeholder: string): S
     },
   };
 }
+
+/** The most worker processes: beyond this, adding up their figures costs more than they bring. */
+const MAX_WORKERS = 64;
+
+/** A number of worker processes; `auto` is one per core. */
+export const workerCount: SettingReader<number> = {
+  placeholder: '<n>',
+  expected: `a whole number from 1 to ${MAX_WORKERS}, or auto`,
+  read: (text) => {
+    if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS);
+    return wholeNumber(1, MAX_WORKERS, '<n>').read(text);
+  },
+};
 
 const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
 

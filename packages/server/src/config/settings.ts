@@ -13,6 +13,7 @@ import {
   type SettingReader,
   secretText,
   wholeNumber,
+  workerCount,
 } from './setting-readers.ts';
 
 /** One setting of a node. */
@@ -140,6 +141,12 @@ const TABLE = {
     default: '10',
     unit: 'seconds',
     sentence: 'Time to spread the closing of open streams over on shutdown.',
+  },
+  workers: {
+    reader: workerCount,
+    default: '1',
+    unit: 'processes',
+    sentence: 'Processes that serve reads and streams on the same port (Linux); auto starts one per core.',
   },
   reusePort: {
     reader: onOff,

@@ -9,10 +9,21 @@ export interface ServedPlaces {
 
 /** The streams that are open on a node. */
 export interface OpenStreams {
+  /** How many streams are open. */
+  readonly size: number;
   /** How many streams have been opened and closed; while it stays the same, so do the counts. */
   readonly turnover: number;
   /** How many streams are open by environment id and by the key's public id, which is empty without a key. */
   streamsByKey(): ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/** The processes of this machine that serve reads, seen as one: a single process, or several workers. */
+export interface ReadSide {
+  readonly streams: OpenStreams;
+  /** Waits until every process that serves reads has applied row `seq`, with a bound: a writer reads its own write. */
+  waitForApplied(seq: number): Promise<void>;
+  /** The public ids of the keys that were used since the last call, or hold a stream open. */
+  takeUsedKeys(): Promise<Iterable<string>>;
 }
 
 /** A person or program that opens a stream without a project key. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Cursor, LogRow, LogSource } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import { StorageError, StoreOutage } from '../domain/errors.ts';
+import type { ReadSide } from '../domain/read-side.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { NodeFreshness } from './freshness.ts';
 import { Follower } from './replication/follower.ts';
@@ -50,7 +51,7 @@ const WARN_EVERY = 16;
  * the catalog applies it, the hub hands its frame to every stream of the environment, and only then are the observers
  * called. It needs a log and nothing else: no database, no management.
  */
-export class ReadPlane {
+export class ReadPlane implements ReadSide {
   readonly catalog: Catalog;
   readonly hub: Hub;
   readonly follower: Follower;
@@ -100,6 +101,21 @@ export class ReadPlane {
       },
     });
     this.freshness = new NodeFreshness(this.follower, options.maxStaleSeconds);
+  }
+
+  /** The open streams. */
+  get streams(): Hub {
+    return this.hub;
+  }
+
+  /** Waits until row `seq` has been applied here, at most two seconds. */
+  waitForApplied(seq: number): Promise<void> {
+    return this.follower.waitForApplied(seq);
+  }
+
+  /** The public ids of the keys that were used since the last call, or hold a stream open. */
+  async takeUsedKeys(): Promise<Iterable<string>> {
+    return new Set([...this.catalog.keys.takeUsed(), ...this.hub.openKeys()]);
   }
 
   /** Adds an observer, called after the earlier ones. */

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BunRequest, Server } from 'bun';
 import type { Logger } from 'pino';
-import type { Freshness } from '../domain/read-side.ts';
 import { errorResponse, hostInvalid, notFound, refuseMethod } from './errors.ts';
-import { healthAnswer, readinessAnswer } from './monitoring.ts';
+import { acceptForwarded, type InnerAddress } from './forwarding.ts';
 import { requestIdOf } from './request.ts';
 
 /** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
@@ -36,7 +35,8 @@ export type Fallback = (
 export interface ListenerParts {
   /** The routes of the evaluation interface. */
   readonly evaluation: Routes;
-  readonly freshness: Freshness;
+  /** `/healthz` and `/readyz`. */
+  readonly health: Routes;
   /** The metrics. */
   readonly scrape: RouteAnswer;
   readonly docs: Fallback;
@@ -45,6 +45,8 @@ export interface ListenerParts {
   /** Base of the documentation links, without a trailing slash. */
   readonly docsUrl: string;
   readonly log: Logger;
+  /** Routes of the inner listener that other processes ask for themselves; each checks who asks. */
+  readonly inner?: Routes;
 }
 
 /** Where a node listens: on one address, or with an address of its own for people and monitoring. */
@@ -57,22 +59,31 @@ export interface ListenersOptions {
   readonly managementPort?: number;
   /** Default: `host`. */
   readonly managementHost?: string;
+  /** Where the requests for `port` come from, if other processes listen on it and pass them on. */
+  readonly inner?: InnerAddress;
 }
 
 /** The open listeners of a node. They listen from the beginning, and answer 500 until they have something to serve. */
 export class Listeners {
   /** Where this machine reaches the evaluation interface. */
   readonly url: string;
+  /** The port of the evaluation interface. */
+  readonly port: number;
   /** Where it reaches management, if that has its own address. */
   readonly managementUrl?: string;
   readonly #main: Server<undefined>;
   readonly #second: Server<undefined> | undefined;
+  readonly #inner: InnerAddress | undefined;
   readonly #served = new Map<Server<undefined>, Served>();
 
   /** Listens. Throws a {@link ListenError} when an address is not available; then none is open. */
-  constructor({ host, port, reusePort, managementPort, managementHost = host }: ListenersOptions) {
-    this.#main = listen({ host, port, isManagement: false }, reusePort);
-    this.url = addressOf(host, this.#main.port ?? port);
+  constructor({ host, port, reusePort, managementPort, managementHost = host, inner }: ListenersOptions) {
+    this.#inner = inner;
+    this.#main = inner
+      ? serveNothing({ unix: inner.socket })
+      : listen({ host, port, isManagement: false }, reusePort);
+    this.port = this.#main.port ?? port;
+    this.url = addressOf(host, this.port);
     if (managementPort === undefined) return;
     try {
       const place = { host: managementHost, port: managementPort, isManagement: true };
@@ -82,11 +93,6 @@ export class Listeners {
       throw error;
     }
     this.managementUrl = addressOf(managementHost, this.#second.port ?? managementPort);
-  }
-
-  /** The port of the evaluation interface. */
-  get port(): number | undefined {
-    return this.#main.port;
   }
 
   /** Serves everything from now on: on one listener, or each part where it belongs. */
@@ -127,13 +133,25 @@ export class Listeners {
     routes: Routes,
     fallbacks: readonly Fallback[],
   ): void {
-    const health = {
-      '/healthz': readOnly(parts, healthAnswer),
-      '/readyz': readOnly(parts, () => readinessAnswer(parts.freshness)),
+    const accept = this.#acceptOn(server);
+    const health = mapAnswers(parts.health, (answer) => accept(readOnly(parts, answer)));
+    const own = server === this.#main ? parts.inner : undefined;
+    const served = {
+      routes: { ...mapAnswers(routes, accept), ...own },
+      health,
+      fetch: accept(answerFallbacks(parts, fallbacks)),
     };
-    const fetch = answerFallbacks(parts, fallbacks);
-    server.reload({ routes: mapAnswers({ ...routes, ...health }, answeredOnce), fetch: answeredOnce(fetch) });
-    this.#served.set(server, { routes, health, fetch });
+    server.reload({
+      routes: mapAnswers({ ...served.routes, ...health }, answeredOnce),
+      fetch: answeredOnce(served.fetch),
+    });
+    this.#served.set(server, served);
+  }
+
+  /** What a request passes before its answer: on an inner listener the check that another process passed it on. */
+  #acceptOn(server: Server<undefined>): <R extends Request>(answer: Answer<R>) => Answer<R> {
+    const inner = server === this.#main ? this.#inner : undefined;
+    return inner === undefined ? (answer) => answer : (answer) => acceptForwarded(inner, answer);
   }
 }
 
@@ -232,17 +250,26 @@ interface ListenPlace {
 
 function listen(place: ListenPlace, reusePort: boolean): Server<undefined> {
   try {
-    return Bun.serve({
-      hostname: place.host,
-      port: place.port,
-      reusePort,
-      idleTimeout: IDLE_SECONDS,
-      maxRequestBodySize: MAX_BODY_BYTES,
-      fetch: () => new Response(null, { status: 500, headers: { 'Retry-After': '1' } }),
-    });
+    return serveNothing({ hostname: place.host, port: place.port, reusePort });
   } catch (cause) {
     throw new ListenError(place, cause);
   }
+}
+
+/** Listens, and answers 500 until there is something to serve. */
+function serveNothing(
+  place:
+    | { readonly unix: string }
+    | { readonly hostname: string; readonly port: number; readonly reusePort: boolean },
+): Server<undefined> {
+  const options = {
+    ...place,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    fetch: () => new Response(null, { status: 500, headers: { 'Retry-After': '1' } }),
+  };
+  // The types know no `idleTimeout` on a Unix socket, but Bun keeps it there too (forwarding.test.ts).
+  return Bun.serve(options as Bun.Serve.Options<undefined>);
 }
 
 /** An address is not available. The message says which, and which setting chooses another. */

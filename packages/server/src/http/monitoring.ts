@@ -1,8 +1,14 @@
 import type { Freshness } from '../domain/read-side.ts';
 import { isSameSecret } from '../domain/secret.ts';
+import type { Routes } from './listeners.ts';
+
+/** `/healthz` and `/readyz` of a node. */
+export function healthRoutes(freshness: Freshness): Routes {
+  return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(freshness) };
+}
 
 /** Whether the process works at all. Never asks the database, so that losing it restarts no node. */
-export function healthAnswer(): Response {
+function healthAnswer(): Response {
   return statusAnswer(200, { status: 'ok' });
 }
 
@@ -10,7 +16,7 @@ export function healthAnswer(): Response {
  * Whether this node should get traffic: its catalog is complete and current, it will see every change, and it is not
  * shutting down. It turns unready again when any of that ends.
  */
-export function readinessAnswer(freshness: Freshness): Response {
+function readinessAnswer(freshness: Freshness): Response {
   if (freshness.canStream()) return statusAnswer(200, { status: 'ready' });
   // JSON leaves out members that are undefined.
   return statusAnswer(503, {

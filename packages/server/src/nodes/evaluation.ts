@@ -5,7 +5,7 @@ import { evaluationRoutes } from '../evaluation/routes.ts';
 import { type EvaluationSettings, evaluationContext } from '../evaluation/serving/context.ts';
 import { createDocs } from '../http/docs/docs.ts';
 import { Listeners, type ListenersOptions } from '../http/listeners.ts';
-import { guardMetrics } from '../http/monitoring.ts';
+import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { RunningNode } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
@@ -34,7 +34,7 @@ export async function startEvaluationNode(
   const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;
   listeners.serve({
     evaluation: evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
-    freshness: plane.freshness,
+    health: healthRoutes(plane.freshness),
     scrape: guardMetrics(config.metricsToken, () => metrics.scrape()),
     docs: createDocs({ docsUrl, log }),
     docsUrl,

@@ -6,7 +6,7 @@ import { createDemo, type FirstStart, prepareFirstOperator } from '../management
 import { offerSetup } from '../management/people/invitations.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 
-/** Options of {@link prepareFirstStart}. */
+/** Parts of a {@link Preparation}. */
 export interface FirstStartParts {
   readonly config: Config;
   readonly people: PeopleContext;
@@ -27,11 +27,35 @@ export interface PreparedStart {
   firstStart?: FirstStart;
 }
 
+/** The preparation of a first start, and its result so far. */
+export class Preparation {
+  readonly #parts: FirstStartParts;
+  #result: PreparedStart = { needsOperator: false };
+
+  constructor(parts: FirstStartParts) {
+    this.#parts = parts;
+  }
+
+  get result(): PreparedStart {
+    return this.#result;
+  }
+
+  /** Prepares now. */
+  async run(): Promise<void> {
+    this.#result = await prepareFirstStart(this.#parts);
+  }
+
+  /** Prepares once the database has come within reach: a short outage at the first start must not skip it. */
+  async runLate(): Promise<void> {
+    await this.run().catch((error: unknown) => warnUnprepared(this.#parts.log, error));
+  }
+}
+
 /**
  * Creates what an empty database needs: the first administrator or the link to become one, and the demo. A database
  * that is lost in between, or a standby, is no reason not to serve: that is logged, and the next start tries again.
  */
-export async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart> {
+async function prepareFirstStart(parts: FirstStartParts): Promise<PreparedStart> {
   const { config, people, log, isReady } = parts;
   // Output for programs is a log, and secrets have no place in it: there, the first steps are commands.
   const canShowSecrets = config.logFormat === 'pretty';
@@ -49,8 +73,7 @@ export async function prepareFirstStart(parts: FirstStartParts): Promise<Prepare
   return prepared;
 }
 
-/** Says in the log that the first start could not be prepared. */
-export function warnUnprepared(log: Logger, err: unknown): void {
+function warnUnprepared(log: Logger, err: unknown): void {
   log.warn({ err }, 'the first administrator could not be set up; the next start tries again');
 }
 

@@ -5,7 +5,7 @@ import { evaluationContext } from '../evaluation/serving/context.ts';
 import { createDashboard, loadBuiltAssets } from '../http/dashboard/dashboard.ts';
 import { createDocs } from '../http/docs/docs.ts';
 import { Listeners } from '../http/listeners.ts';
-import { guardMetrics } from '../http/monitoring.ts';
+import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
 import { createLogger } from '../observability/log.ts';
@@ -14,10 +14,11 @@ import { LazyDatabase } from '../storage/database.ts';
 import { logSourceOf } from '../storage/log.ts';
 import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { VERSION } from '../version.ts';
-import { type PreparedStart, prepareFirstStart, warnUnprepared } from './first-start.ts';
+import { Preparation } from './first-start.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
-import type { NodeOptions, RunningNode } from './running-node.ts';
+import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
+import { placeOfWorkers, Workers } from './workers.ts';
 
 /**
  * Starts a node with both planes over one database: what `halyard serve` runs. Resolves once flags are served, or
@@ -26,7 +27,8 @@ import { shutDown } from './shutdown.ts';
 export async function startNode(config: Config, options: NodeOptions = {}): Promise<RunningNode> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
   const adminToken = config.adminToken ?? adminTokenIn(config.data, () => newAccessToken(RANDOM));
-  const listeners = new Listeners(config);
+  const place = await placeOfWorkers(config);
+  const listeners = new Listeners({ ...config, ...place });
   const { url, managementUrl = url } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
@@ -34,11 +36,14 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const onMigrated = (migrated: Migrated) => log.info(migrated, 'database schema migrated');
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
+  const workers = place && new Workers({ config, place, plane, docsUrl, log });
+  const readers = workers?.readers ?? plane;
   const management = new ManagementPlane({
     config,
     log,
     database,
     plane,
+    readers,
     adminToken,
     docsUrl,
     dashboardUrl,
@@ -46,65 +51,62 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     onReceiptsDropped: (count) => metrics.receiptsDropped(count),
   });
   const metrics = new Metrics({ plane, screens: management.activity });
-  plane.observe(metrics);
-  plane.observe(management.activity);
+  readers.observe(metrics);
+  readers.observe(management.activity);
 
+  const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
   listeners.serve({
-    evaluation: evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
-    freshness: plane.freshness,
-    scrape: guardMetrics(config.metricsToken, () => metrics.scrape()),
+    // Workers serve these routes themselves.
+    evaluation: workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
+    health: healthRoutes(freshness),
+    scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
     management: [management.app.answer, createDashboard({ load: loadBuiltAssets, docsUrl, log })],
     docsUrl,
     log,
+    ...(workers && { inner: workers.routes }),
   });
 
-  const closed = Promise.withResolvers<void>();
-  let stopping: Promise<void> | undefined;
-  let prepared: PreparedStart = { needsOperator: false };
+  const isReady = () => plane.follower.isLive;
+  const preparation = new Preparation({
+    config,
+    people: management.people,
+    log,
+    port: listeners.port,
+    isReady,
+  });
   const node: RunningNode = {
     url,
     managementUrl,
     dashboardUrl,
-    closed: closed.promise,
-    isReady: () => plane.follower.isLive,
-    prepared: () => prepared,
-    stop: () => {
-      stopping ??= stop().then(closed.resolve);
-      return stopping;
-    },
+    isReady,
+    prepared: () => preparation.result,
+    ...stoppable(stop),
   };
   plane.start();
   management.start();
   try {
     const isLive = await plane.firstAttempt;
+    await workers?.fleet.start();
     log.info({ url, managementUrl, version: VERSION, ready: isLive }, 'listening');
-    if (isLive) await prepare();
-    else void prepareLater();
+    if (isLive) await preparation.run();
+    else void plane.firstLive.then(() => preparation.runLate()).then(() => options.onLateStart?.(node));
   } catch (error) {
     await node.stop();
     throw error;
   }
   return node;
 
-  async function prepare(): Promise<void> {
-    const { people } = management;
-    prepared = await prepareFirstStart({ config, people, log, port: listeners.port, isReady: node.isReady });
-  }
-
-  /** A short outage at the first start must not skip the preparation. */
-  async function prepareLater(): Promise<void> {
-    await plane.firstLive;
-    await prepare().catch((error: unknown) => warnUnprepared(log, error));
-    options.onLateStart?.(node);
-  }
-
   async function stop(): Promise<void> {
     const drainMs = config.drainSeconds * 1000;
-    log.info({ streams: plane.hub.size, drainSeconds: config.drainSeconds }, 'draining');
+    log.info({ streams: readers.streams.size, drainSeconds: config.drainSeconds }, 'draining');
     await shutDown(log, [
-      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.drain(drainMs)]) },
+      {
+        name: 'drain',
+        run: () => Promise.all([plane, listeners, workers?.fleet].map((part) => part?.drain(drainMs))),
+      },
       management.closeActivity,
+      { name: 'stop the workers', run: () => workers?.close() },
       { name: 'close the listeners', run: () => listeners.close() },
       management.closeSchedules,
       { name: 'stop following the log', run: () => plane.close() },

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test';
 import pino from 'pino';
-import { Catalog } from '../evaluation/catalog/catalog.ts';
-import { Hub } from '../evaluation/streaming/hub.ts';
 import { openSqlite } from '../storage/engines/sqlite.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -19,12 +17,8 @@ test('old records are removed a minute after the start, and then every hour', as
   const database = await openSqlite({ path: ':memory:' });
   await migrate(database);
   let rounds = 0;
-  const ignore = () => undefined;
   const housekeeping = new Housekeeping({
-    plane: {
-      catalog: new Catalog({ changed: ignore, environmentGone: ignore, keyGone: ignore, malformed: ignore }),
-      hub: new Hub({ maxQueuedBytes: 1024 }),
-    },
+    readers: { takeUsedKeys: async () => [] },
     store: new SqlStore(database),
     database,
     deliveries: {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { DeliveryStore } from '../domain/delivery.ts';
 import { StoreOutage } from '../domain/errors.ts';
+import type { ReadSide } from '../domain/read-side.ts';
 import type { Store } from '../domain/store.ts';
-import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
@@ -17,8 +17,7 @@ const DAY_MS = 86_400_000;
 
 /** The parts of the node that housekeeping uses. */
 export interface HousekeepingParts {
-  /** Its keys are used by requests, and by each open stream. */
-  readonly plane: Pick<ReadPlane, 'catalog' | 'hub'>;
+  readonly readers: Pick<ReadSide, 'takeUsedKeys'>;
   readonly store: Store;
   readonly database: Database;
   readonly deliveries: Pick<DeliveryStore, 'prune'>;
@@ -43,8 +42,7 @@ export class Housekeeping {
   /** Stores which keys have been used since the last time. A failure costs only these dates. */
   async noteUses(): Promise<void> {
     const now = Date.now();
-    const { catalog, hub } = this.#parts.plane;
-    const uses = new Map([...catalog.keys.takeUsed(), ...hub.openKeys()].map((id) => [id, now]));
+    const uses = new Map([...(await this.#parts.readers.takeUsedKeys())].map((id) => [id, now]));
     if (uses.size === 0) return;
     try {
       await this.#parts.store.touchKeys(uses);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { temporaryError } from '../domain/errors.ts';
+import type { ReadSide } from '../domain/read-side.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { LazyManagementApp } from '../management/api/lazy-app.ts';
@@ -27,6 +28,8 @@ export interface ManagementPlaneParts {
   readonly log: Logger;
   readonly database: Database;
   readonly plane: ReadPlane;
+  /** The processes that serve reads: the plane, or several workers. */
+  readonly readers: ReadSide;
   readonly adminToken: string;
   readonly docsUrl: string;
   /** Where people reach the dashboard. */
@@ -46,12 +49,12 @@ export class ManagementPlane {
   readonly #housekeeping: Housekeeping;
 
   constructor(parts: ManagementPlaneParts) {
-    const { config, database, plane, log, docsUrl } = parts;
+    const { config, database, plane, readers, log, docsUrl } = parts;
     const store = new SqlStore(database);
     const deliveries = new SqlDeliveryStore(database);
     const context: ManagementContext = {
       store,
-      waitForApplied: (seq) => plane.follower.waitForApplied(seq),
+      waitForApplied: (seq) => readers.waitForApplied(seq),
       assertWritable: () => {
         if (!plane.follower.isLive)
           throw temporaryError('This node cannot take changes at the moment; try again shortly.');
@@ -71,12 +74,12 @@ export class ManagementPlane {
     this.activity = new Activity({
       node: newNodeName(),
       catalog: plane.catalog,
-      hub: plane.hub,
+      hub: readers.streams,
       store: deliveries,
       onDropped: parts.onReceiptsDropped,
     });
     this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
-    this.#housekeeping = new Housekeeping({ plane, store, database, log, deliveries });
+    this.#housekeeping = new Housekeeping({ readers, store, database, log, deliveries });
     this.app = new LazyManagementApp({
       context: this.people,
       adminToken: parts.adminToken,

@@ -23,3 +23,14 @@ export interface NodeOptions {
   /** Called when the database came within reach only after the start, once the first start has been prepared. */
   readonly onLateStart?: (node: RunningNode) => void;
 }
+
+/** What stops a node once, however often it is asked to. */
+export function stoppable(run: () => Promise<void>): Pick<RunningNode, 'closed' | 'stop'> {
+  const closed = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= run().then(closed.resolve);
+    return stopping;
+  };
+  return { closed: closed.promise, stop };
+}

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
@@ -12,6 +12,12 @@ export interface MetricsSources {
   /** The event streams of dashboards; absent on a node without management. */
   readonly screens?: { readonly watchers: number };
 }
+
+/** The metrics of one process, to be added to those of others. */
+export type MetricsReport = readonly object[];
+
+/** How the values of several processes become one. */
+type Addition = 'sum' | 'min' | 'max';
 
 /** The node's metrics in Prometheus' text format; names begin with `halyard_`. Labels never hold a secret. */
 export class Metrics implements ReadPlaneObserver {
@@ -78,22 +84,24 @@ export class Metrics implements ReadPlaneObserver {
     if (screens !== undefined) {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
     }
-    this.#gauge('halyard_listener_up', '1 while this node receives every change of the log.', () =>
-      Number(follower.isLive),
-    );
-    this.#gauge('halyard_log_seq', 'The last row of the change log applied here.', () => follower.seq);
+    const up = '1 while this node receives every change of the log.';
+    this.#gauge('halyard_listener_up', up, () => Number(follower.isLive), 'min');
+    const seq = 'The last row of the change log applied here.';
+    this.#gauge('halyard_log_seq', seq, () => follower.seq, 'min');
     this.#gauge(
       'halyard_seconds_since_proof',
       'Time since the change log last proved this node current.',
       () => follower.sinceProofMs() / 1000,
+      'max',
     );
-    this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size);
+    this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size, 'max');
     this.#gauge(
       'halyard_environments',
       'Environments served by this node.',
       () => [...catalog.environments()].length,
+      'max',
     );
-    this.#gauge('halyard_flag_states', 'Flag states served by this node.', () => countStates(catalog));
+    this.#gauge('halyard_flag_states', 'Flag states served by this node.', () => countStates(catalog), 'max');
     this.#answers(counters);
   }
 
@@ -131,11 +139,19 @@ export class Metrics implements ReadPlaneObserver {
     this.#receiptsDropped.inc(count);
   }
 
-  /** All metrics in the format of Prometheus. */
-  async scrape(): Promise<Response> {
-    return new Response(await this.#registry.metrics(), {
-      headers: { 'Content-Type': this.#registry.contentType },
-    });
+  /** The metrics of this process, for another one to add up. */
+  report(): Promise<MetricsReport> {
+    return this.#registry.getMetricsAsJSON();
+  }
+
+  /** All metrics in the format of Prometheus, together with those of other processes. */
+  async scrape(others: readonly MetricsReport[] = []): Promise<Response> {
+    const { contentType } = this.#registry;
+    const text =
+      others.length === 0
+        ? this.#registry.metrics()
+        : aggregate([(await this.report()).map(keep), ...others]).metrics();
+    return new Response(await text, { headers: { 'Content-Type': contentType } });
   }
 
   #add<M extends Counter | Histogram>(metric: M): M {
@@ -143,10 +159,11 @@ export class Metrics implements ReadPlaneObserver {
     return metric;
   }
 
-  #gauge(name: string, help: string, read: () => number): void {
+  #gauge(name: string, help: string, read: () => number, aggregator: Addition = 'sum'): void {
     const gauge: Gauge = new Gauge({
       name,
       help,
+      aggregator,
       registers: [this.#registry],
       collect: (): void => gauge.set(finite(read())),
     });
@@ -165,6 +182,28 @@ export class Metrics implements ReadPlaneObserver {
       },
     });
   }
+}
+
+/** The counters and histograms of a report, which stay in the sum when their process has ended. */
+export function totalsIn(report: MetricsReport): MetricsReport {
+  return report.filter(
+    (metric) => 'type' in metric && (metric.type === 'counter' || metric.type === 'histogram'),
+  );
+}
+
+/** Reports as one: sums, unless the metric says otherwise. */
+export function addReports(reports: readonly MetricsReport[]): Promise<MetricsReport> {
+  return aggregate(reports).getMetricsAsJSON();
+}
+
+function aggregate(reports: readonly MetricsReport[]): Registry {
+  // `object[]`: the reports are not changed.
+  return AggregatorRegistry.aggregate(reports as object[]);
+}
+
+/** A metric that has no sum, such as the start time, is that of the first report. */
+function keep(metric: object): object {
+  return 'aggregator' in metric && metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric;
 }
 
 function countStates(catalog: Catalog): number {

@@ -44,8 +44,9 @@ export function requireCatalog({ freshness }: EvaluationContext): void {
 }
 
 /** Refuses a stream where its key holds too many, and while this node could not keep what a stream promises. */
-export function admitStream({ hub, freshness, maxStreamsPerKey }: EvaluationContext, key: KeyEntry): void {
-  if (hub.streamsOfKey(key.id) >= maxStreamsPerKey) {
+export function admitStream(context: EvaluationContext, key: KeyEntry): void {
+  const { hub, freshness, maxStreamsPerKey, streamsElsewhere } = context;
+  if (hub.streamsOfKey(key.id) + streamsElsewhere(key.id) >= maxStreamsPerKey) {
     const message = `This key already holds ${maxStreamsPerKey} streams open: share one per process.`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 5 });
   }

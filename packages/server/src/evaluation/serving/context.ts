@@ -21,6 +21,8 @@ export interface EvaluationContext extends Pick<ReadPlane, 'catalog' | 'hub' | '
   readonly log: Logger;
   readonly rateLimiter: RateLimiter | undefined;
   readonly maxStreamsPerKey: number;
+  /** How many streams other processes of this machine hold open with a key, by its public id. */
+  readonly streamsElsewhere: (keyId: string) => number;
   readonly corsOrigins: ReadonlySet<string>;
   readonly trustProxy: boolean;
 }
@@ -45,7 +47,9 @@ export interface InterfaceContext extends EvaluationContext {
 /** The context of the evaluation interface over a read plane. */
 export function evaluationContext(
   { catalog, hub, freshness, counters }: ReadPlane,
-  settings: EvaluationSettings & Pick<EvaluationContext, 'docsUrl' | 'log'>,
+  settings: EvaluationSettings &
+    Pick<EvaluationContext, 'docsUrl' | 'log'> &
+    Partial<Pick<EvaluationContext, 'streamsElsewhere'>>,
 ): EvaluationContext {
   const { docsUrl, log, rateLimit, maxStreamsPerKey = Number.POSITIVE_INFINITY } = settings;
   const { corsOrigins, trustProxy = false } = settings;
@@ -58,6 +62,7 @@ export function evaluationContext(
     log,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit),
     maxStreamsPerKey,
+    streamsElsewhere: settings.streamsElsewhere ?? (() => 0),
     corsOrigins: new Set(corsOrigins),
     trustProxy,
   };

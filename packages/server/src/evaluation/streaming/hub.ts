@@ -74,6 +74,11 @@ export class Hub {
     return counts;
   }
 
+  /** How many streams of one environment are open. */
+  streamsIn(environmentId: string): number {
+    return this.#channels.get(environmentId)?.subscribers.size ?? 0;
+  }
+
   /** The public ids of the keys that hold streams open. */
   openKeys(): IterableIterator<string> {
     return this.#streamsPerKey.keys();

@@ -13,7 +13,7 @@ class TestNode {
   readonly catalog = new Catalog({
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
   });
-  readonly hub = { turnover: 0, streamsByKey: () => new Map<string, Map<string, number>>() };
+  readonly hub = { size: 0, turnover: 0, streamsByKey: () => new Map<string, Map<string, number>>() };
   readonly written = {
     receipts: [] as DeliveryReceipt[],
     presence: [] as StreamPresence[],

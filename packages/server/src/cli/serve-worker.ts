@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { usageError } from './cli-error.ts';
+
+/** `halyard worker`: one of the processes of `halyard serve --workers`, which starts it itself. */
+export function defineWorker(worker: Command): void {
+  worker.action(async () => {
+    // Terminals and service managers send signals to every process of a group: the supervisor says when to stop.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+    const { processChannel, runWorker } = await import('../nodes/worker.ts');
+    const channel = processChannel();
+    if (channel === undefined) throw usageError('Only "halyard serve --workers" starts this command.');
+    await runWorker(channel);
+    process.exit(0);
+  });
+}

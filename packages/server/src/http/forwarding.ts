@@ -1,0 +1,122 @@
+import type { Server } from 'bun';
+import type { Logger } from 'pino';
+import { temporaryError } from '../domain/errors.ts';
+import { isSameSecret } from '../domain/secret.ts';
+import { errorResponse } from './errors.ts';
+import { requestIdOf } from './request.ts';
+
+/** Where one process of a machine passes requests to another. */
+export interface InnerAddress {
+  /** Name of a Unix socket; one that begins with NUL is not in the file system and needs no folder. */
+  readonly socket: string;
+  /** Proves that a request comes from a process of the same node: every user of the machine can open the socket. */
+  readonly token: string;
+}
+
+/** Answers a request, with the server that received it. */
+type Answer<R extends Request> = (request: R, server: Server<undefined>) => Response | Promise<Response>;
+
+/** Proof of {@link InnerAddress.token}, and the address that the client connected from. */
+const TOKEN_HEADER = 'X-Halyard-Inner-Token';
+const CALLER_HEADER = 'X-Halyard-Inner-Caller';
+
+/** Fields that concern one connection, in either direction (RFC 9110, 7.6.1). `fetch` writes its own. */
+const CONNECTION_FIELDS = [
+  'Connection',
+  'Keep-Alive',
+  'Proxy-Authenticate',
+  'Proxy-Authorization',
+  'Proxy-Connection',
+  'TE',
+  'Trailer',
+  'Transfer-Encoding',
+  'Upgrade',
+];
+
+/** The address of a new inner listener. The name is random, so that no other program can take it first. */
+export function newInnerAddress(): InnerAddress {
+  const token = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  return { socket: `\0halyard-${crypto.randomUUID()}`, token };
+}
+
+/** Where errors are logged, and the base of the documentation that they link to. */
+export interface ForwardContext {
+  readonly docsUrl: string;
+  readonly log: Logger;
+}
+
+/**
+ * Passes requests on to the process behind an inner address, and its answers back. Bodies and event streams flow with
+ * backpressure, and the end of either side ends the other. The other process decides how long a request may be silent.
+ */
+export function forwardTo(
+  { socket, token }: InnerAddress,
+  { docsUrl, log }: ForwardContext,
+): Answer<Request> {
+  return async (request, server) => {
+    server.timeout(request, 0);
+    const headers = withoutConnectionFields(request.headers);
+    headers.delete('Content-Length');
+    headers.delete('Expect');
+    headers.set(TOKEN_HEADER, token);
+    headers.set(CALLER_HEADER, server.requestIP(request)?.address ?? '');
+    // Otherwise `fetch` adds its own.
+    if (!headers.has('User-Agent')) headers.set('User-Agent', '');
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+    try {
+      const answer = await fetch(urlOf(request), {
+        unix: socket,
+        method: request.method,
+        headers,
+        body: hasBody ? request.body : null,
+        redirect: 'manual',
+        decompress: false,
+        signal: request.signal,
+        timeout: false,
+      } as BunFetchRequestInit);
+      const { status } = answer;
+      return new Response(answer.body, { status, headers: withoutConnectionFields(answer.headers) });
+    } catch (cause) {
+      log.debug({ err: cause }, 'a request could not be passed on');
+      const refusal = temporaryError(
+        'This part of the server is not available at the moment: try again shortly.',
+      );
+      return errorResponse(refusal, { docsUrl, log, requestId: requestIdOf(request) });
+    }
+  };
+}
+
+/** Answers requests that {@link forwardTo} passed on, as if their clients had connected here; refuses all others. */
+export function acceptForwarded<R extends Request>({ token }: InnerAddress, answer: Answer<R>): Answer<R> {
+  return (request, server) => {
+    if (!isSameSecret(request.headers.get(TOKEN_HEADER) ?? '', token)) {
+      return new Response('This address is for the processes of one node.\n', { status: 403 });
+    }
+    return answer(request, serverOf(request, server));
+  };
+}
+
+/** The server as handlers know it, with the address of the client that another process accepted. */
+function serverOf(request: Request, server: Server<undefined>): Server<undefined> {
+  const address = request.headers.get(CALLER_HEADER);
+  const seen = {
+    timeout: (of: Request, seconds: number) => server.timeout(of, seconds),
+    requestIP: () => (address ? { address, family: address.includes(':') ? 'IPv6' : 'IPv4', port: 0 } : null),
+  };
+  // `Server`: handlers use no other member.
+  return seen as unknown as Server<undefined>;
+}
+
+/** HTTP/1.0 allows a request without a host, whose `url` is only a path: load balancers check health that way. */
+function urlOf({ url }: Request): string {
+  return URL.canParse(url) ? url : `http://localhost${url.startsWith('/') ? '' : '/'}${url}`;
+}
+
+function withoutConnectionFields(headers: Headers): Headers {
+  const kept = new Headers(headers);
+  const named = kept.get('Connection')?.split(',') ?? [];
+  for (const name of [...CONNECTION_FIELDS, ...named.map((each) => each.trim())]) {
+    if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) kept.delete(name);
+  }
+  return kept;
+}

@@ -1,0 +1,121 @@
+import type { Config } from '../config/config.ts';
+import { RemoteLog } from '../evaluation/log/remote-log.ts';
+import { ReadPlane } from '../evaluation/read-plane.ts';
+import { evaluationRoutes } from '../evaluation/routes.ts';
+import { evaluationContext } from '../evaluation/serving/context.ts';
+import { forwardTo, type InnerAddress } from '../http/forwarding.ts';
+import { Listeners } from '../http/listeners.ts';
+import { createLogger } from '../observability/log.ts';
+import { Metrics } from '../observability/metrics.ts';
+import { type Channel, processChannel } from '../workers/channel.ts';
+import { SupervisorLink } from '../workers/supervisor-link.ts';
+
+export { processChannel };
+
+/** The settings of a node without secrets. */
+export type PublicConfig = Omit<Config, 'databaseUrl' | 'adminToken' | 'adminPassword' | 'metricsToken'>;
+
+/** What the supervisor sends a worker. It holds no secret of the node but the proof that a request comes from a worker. */
+export interface WorkerSettings {
+  readonly number: number;
+  readonly inner: InnerAddress;
+  /** The settings of the node without its secrets; `port` is the one that the workers share. */
+  readonly config: PublicConfig;
+  readonly docsUrl: string;
+}
+
+/** Longest a worker finishes requests after its supervisor has died, in milliseconds. */
+const ORPHAN_MS = 500;
+
+/**
+ * Runs a worker: the read plane over the supervisor's log, on the port that all workers share. Every request that is
+ * not an evaluation goes to the supervisor. Resolves when it has been told to stop; ends the process when the
+ * supervisor has died.
+ */
+export async function runWorker(channel: Channel): Promise<void> {
+  const settings = await firstMessage(channel);
+  const { number, inner, config, docsUrl } = settings;
+  const log = createLogger({ level: quieter(config.logLevel), format: config.logFormat }).child({
+    worker: number,
+  });
+  const source = new RemoteLog({ url: 'http://localhost', unix: inner.socket, token: inner.token });
+  const plane = new ReadPlane({ ...config, source, log });
+  const metrics = new Metrics({ plane });
+  const context = evaluationContext(plane, {
+    ...config,
+    docsUrl,
+    log,
+    streamsElsewhere: (keyId) => link.streamsElsewhere(keyId),
+  });
+  const { rateLimiter } = context;
+  const stopped = Promise.withResolvers<void>();
+  let listeners: Listeners | undefined;
+  const link = new SupervisorLink(
+    channel,
+    {
+      streams: plane.streams,
+      streamsIn: (environmentId) => plane.hub.streamsIn(environmentId),
+      isLive: () => plane.follower.isLive,
+      ...(rateLimiter && { takePassed: () => rateLimiter.takePassed() }),
+      metrics: () => metrics.report(),
+      usedKeys: async () => [...(await plane.takeUsedKeys())],
+    },
+    {
+      pay: (keyId, count) => rateLimiter?.pay(keyId, count),
+      drain: async (windowMs) => {
+        await Promise.all([plane.drain(windowMs), listeners?.drain(windowMs)]);
+      },
+      stop: async () => {
+        await listeners?.close();
+        stopped.resolve();
+      },
+    },
+  );
+  // The supervisor counts the rows, losses and deliveries of the machine once.
+  plane.observe({ streamClosed: (cause) => metrics.streamClosed(cause) });
+  plane.observe(link);
+  channel.onLost(async () => {
+    // [spec Events 5] The log is lost.
+    plane.close();
+    await Promise.race([listeners?.close(), Bun.sleep(ORPHAN_MS)]);
+  });
+
+  plane.start();
+  await plane.firstAttempt;
+  await plane.follower.waitForApplied(await link.ready(plane.follower.seq));
+  try {
+    listeners = new Listeners({ host: config.host, port: config.port, reusePort: true });
+  } catch (error) {
+    channel.send({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+  const forward = forwardTo(inner, { docsUrl, log });
+  listeners.serve({
+    evaluation: evaluationRoutes(context),
+    health: { '/healthz': forward, '/readyz': forward },
+    scrape: forward,
+    docs: forward,
+    docsUrl,
+    log,
+  });
+  channel.send({ kind: 'listening' });
+  await stopped.promise;
+  plane.close();
+  link.close();
+  // The last messages are on their way; without the channel nothing keeps the process.
+  channel.close();
+}
+
+/** What is normal for every worker is logged once, by the supervisor. */
+function quieter(level: Config['logLevel']): Config['logLevel'] {
+  return level === 'info' ? 'warn' : level;
+}
+
+function firstMessage(channel: Channel): Promise<WorkerSettings> {
+  const { promise, resolve } = Promise.withResolvers<WorkerSettings>();
+  channel.onMessage((message) => {
+    // `WorkerSettings`: the supervisor is the same program, and sends them first (nodes/workers.ts).
+    if (message.kind === 'start') resolve(message.settings as WorkerSettings);
+  });
+  return promise;
+}

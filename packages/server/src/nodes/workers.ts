@@ -1,0 +1,97 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { isSecret, SETTING_NAMES } from '../config/settings.ts';
+import { isSameSecret } from '../domain/secret.ts';
+import { LogServer } from '../evaluation/log/log-server.ts';
+import type { ReadPlane } from '../evaluation/read-plane.ts';
+import { type InnerAddress, newInnerAddress } from '../http/forwarding.ts';
+import { Listeners, type Routes } from '../http/listeners.ts';
+import { addReports, type MetricsReport, totalsIn } from '../observability/metrics.ts';
+import { Fleet } from '../workers/fleet.ts';
+import { Readers } from '../workers/readers.ts';
+import type { PublicConfig, WorkerSettings } from './worker.ts';
+
+/** Where the workers of a node listen, and where they reach their supervisor. */
+export interface WorkerPlace {
+  readonly port: number;
+  readonly inner: InnerAddress;
+}
+
+/**
+ * Checks that the port is free, as a single process would find out, and chooses one for port 0. Several processes that
+ * share a port would not notice another node on it. `undefined` for one process. Throws a `ListenError`.
+ */
+export async function placeOfWorkers(config: Config): Promise<WorkerPlace | undefined> {
+  if (config.workers === 1) return undefined;
+  if (process.platform !== 'linux') {
+    throw new Error('Several workers need Linux, where processes can share a port: leave out --workers.');
+  }
+  const { host, port, reusePort } = config;
+  const probe = new Listeners({ host, port, reusePort });
+  await probe.close();
+  return { port: probe.port, inner: newInnerAddress() };
+}
+
+/** Parts of {@link Workers}. */
+export interface WorkersParts {
+  readonly config: Config;
+  readonly place: WorkerPlace;
+  readonly plane: ReadPlane;
+  readonly docsUrl: string;
+  readonly log: Logger;
+}
+
+/** The worker processes of a node: their log, what they add up to, and their processes. */
+export class Workers {
+  readonly readers: Readers;
+  readonly fleet: Fleet;
+  readonly #log: LogServer;
+  #ended: MetricsReport = [];
+
+  constructor({ config, place: { port, inner }, plane, docsUrl, log }: WorkersParts) {
+    this.readers = new Readers(plane);
+    const bearer = `Bearer ${inner.token}`;
+    this.#log = new LogServer({
+      plane,
+      authorize: ({ headers }) =>
+        isSameSecret(headers.get('Authorization') ?? '', bearer) ? { id: 'worker', scope: {} } : undefined,
+      docsUrl,
+      log,
+    });
+    plane.observe(this.#log);
+    plane.observe(this.readers.own);
+    const settings = { inner, config: { ...withoutSecrets(config), port }, docsUrl };
+    this.fleet = new Fleet({
+      size: config.workers,
+      readers: this.readers,
+      own: plane.follower,
+      settingsOf: (number): WorkerSettings => ({ ...settings, number }),
+      sharesLimits: config.rateLimit !== undefined || config.maxStreamsPerKey !== undefined,
+      log,
+    });
+  }
+
+  /** The routes that workers ask for themselves. */
+  get routes(): Routes {
+    return this.#log.routes;
+  }
+
+  /** The metrics of all workers, also of those that have ended. */
+  async metrics(): Promise<readonly MetricsReport[]> {
+    const { current, ended } = await this.fleet.metrics();
+    this.#ended = await addReports([this.#ended, ...ended.map(totalsIn)]);
+    return [...current, this.#ended];
+  }
+
+  /** Ends all workers. Safe to call twice. */
+  async close(): Promise<void> {
+    await this.fleet.close();
+    this.#log.close();
+  }
+}
+
+function withoutSecrets(config: Config): PublicConfig {
+  const names = SETTING_NAMES.filter((name) => !isSecret(name) && config[name] !== undefined);
+  // `PublicConfig`: the settings that are secrets are those that it leaves out.
+  return Object.fromEntries(names.map((name) => [name, config[name]])) as PublicConfig;
+}
