@@ -1,20 +1,19 @@
+// snippet
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 )
 
-// snippet
-
-// isOn says whether a flag is on for a user, and gives the fallback when that is unknown.
-func isOn(flag, user string, fallback bool) bool {
+// read gives the value of a flag for a user, or the fallback if there is none of that type.
+func read[T any](flag, user string, fallback T) T {
 	context, _ := json.Marshal(map[string]any{"context": map[string]string{"targetingKey": user}})
 	url := "http://127.0.0.1:7070/environments/development/ofrep/v1/evaluate/flags/" + flag
-	request, err := http.NewRequest("POST", url, strings.NewReader(string(context)))
+	request, err := http.NewRequest("POST", url, bytes.NewReader(context))
 	if err != nil {
 		return fallback
 	}
@@ -25,16 +24,18 @@ func isOn(flag, user string, fallback bool) bool {
 		return fallback
 	}
 	defer response.Body.Close()
-	answer := struct{ Value any }{fallback}
+	var answer struct{ Value any }
 	if response.StatusCode != http.StatusOK || json.NewDecoder(response.Body).Decode(&answer) != nil {
 		return fallback
 	}
-	value, isBool := answer.Value.(bool)
-	return isBool && value
+	if value, isType := answer.Value.(T); isType {
+		return value
+	}
+	return fallback
+}
+
+func main() {
+	fmt.Println("dark-mode", read("dark-mode", "user-1", false))
 }
 
 // end of snippet
-
-func main() {
-	fmt.Println("dark-mode", isOn("dark-mode", "user-1", false))
-}

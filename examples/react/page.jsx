@@ -1,8 +1,11 @@
 // snippet
 import { createClient } from '@halyard/client';
 import { FlagsProvider, useFlag } from '@halyard/client/react';
+// end of snippet
 import { createRoot } from 'react-dom/client';
 
+// snippet
+// Your server answers /flags with createFlagsHandler, and keeps the key.
 const client = createClient({ apiKey: false, environment: 'development', baseUrl: '/flags' });
 
 function Feature() {
@@ -10,9 +13,13 @@ function Feature() {
   return <p>dark-mode is {isOn ? 'on' : 'off'}</p>;
 }
 
-createRoot(document.getElementById('root')).render(
-  <FlagsProvider client={client}>
-    <Feature />
-  </FlagsProvider>,
-);
+export function App() {
+  return (
+    <FlagsProvider client={client}>
+      <Feature />
+    </FlagsProvider>
+  );
+}
 // end of snippet
+
+createRoot(document.getElementById('root')).render(<App />);

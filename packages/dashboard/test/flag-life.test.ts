@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { openSse } from '@halyard/testing';
 import type { Page } from 'playwright-core';
-import { messages as flagPage } from '../src/pages/flag/messages.ts';
+import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { sharedWorld, startWorld } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { messages as changes } from '../src/changes/messages.ts';
-import { messages as flagPage } from '../src/pages/flag/messages.ts';
+import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { card, editor, FLAG, resetFlag, STATE, stateText, write } from './support/flag-screen.ts';
 import { signUp } from './support/people.ts';
 import { sharedWorld } from './support/world.ts';
@@ -335,15 +335,29 @@ test(
 );
 
 test(
-  'code to copy wraps, and the linked guide exists',
+  'code to copy is in the language that was selected last, wraps, and links guides that exist',
   async () => {
     const { page, check } = await world.open(FLAG, { width: 390 });
-    await page.getByRole('tab', { name: 'OpenFeature' }).click();
-    const code = page.getByRole('region', { name: 'OpenFeature: new-checkout in development' });
-    await code.getByText('HalyardProvider').waitFor();
-    expect(await code.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
-    const guide = await page.getByRole('link', { name: 'client guide' }).getAttribute('href');
-    expect((await page.request.get(guide ?? '')).status()).toBe(200);
+    const language = page.getByLabel('Language');
+    const shown = (name: string) =>
+      page.getByRole('region', { name: `${name}: new-checkout in development` });
+    await language.selectOption('React');
+    const handler = await page.getByRole('link', { name: 'the handler' }).getAttribute('href');
+    await language.selectOption('Python');
+    // The flag's value is 7.
+    await shown('Python').getByText('get_float_value("new-checkout", 0.0, user)').waitFor();
+    expect(await shown('Python').evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    const languages = await page
+      .getByRole('link', { name: 'Use Halyard from any language' })
+      .getAttribute('href');
+    for (const guide of [handler, languages]) {
+      const [path = '', anchor] = guide?.split('#') ?? [];
+      const answer = await page.request.get(path);
+      expect(answer.status()).toBe(200);
+      if (anchor !== undefined) expect(await answer.text()).toContain(`id="${anchor}"`);
+    }
+    await page.reload();
+    await shown('Python').waitFor();
     await check();
     await page.close();
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { startTcpProxy } from '@halyard/testing';
 import type { Page } from 'playwright-core';
-import { messages as flagPage } from '../src/pages/flag/messages.ts';
+import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { messages as flagList } from '../src/pages/flags/messages.ts';
 import { sharedWorld } from './support/world.ts';
 

@@ -15,8 +15,9 @@ export const links = {
   tokens: '/tokens',
   audit: '/audit',
   account: '/account',
-  /** A page of the server, beside the dashboard: how an application reads flags. */
-  clientGuide: '/docs/client',
+  // Pages of the server, beside the dashboard: how applications read flags.
+  languages: '/docs/languages',
+  clientGuide: '/docs/client-guide#flags-in-a-page-without-the-key',
 } as const;
 
 /** A project's screens in the order of the navigation; `g` and then `key` goes there. */

@@ -111,14 +111,8 @@ function EnvironmentPresence({
 /** Explains how to connect the first client, with a placeholder for the key: the dashboard cannot show it again. */
 function HowToConnect({ project }: { project: string }) {
   const environment = useEnvironments(project)[0]?.name ?? 'development';
-  const origin = useEvaluationUrl();
-  const curl = `curl -N '${origin}/v1/stream?env=${encodeURIComponent(environment)}' \\\n  -H 'X-Service-Key: proj_live_…'`;
-  const script = snippetOf('JavaScript', {
-    baseUrl: origin,
-    environment,
-    key: 'new-checkout',
-    value: undefined,
-  });
+  const baseUrl = useEvaluationUrl();
+  const flag = { baseUrl, environment, key: 'new-checkout', value: undefined };
   return (
     <section
       className="mt-6 rounded-lg border border-line bg-surface p-4 sm:p-6"
@@ -137,11 +131,11 @@ function HowToConnect({ project }: { project: string }) {
       <div className="grid gap-4 lg:grid-cols-2">
         <div className="min-w-0">
           <h3 className="mb-1 font-medium">{messages.inTerminal}</h3>
-          <CodeBlock label={messages.terminalLabel} code={curl} />
+          <CodeBlock label={messages.terminalLabel} code={snippetOf('stream', flag)} />
         </div>
         <div className="min-w-0">
           <h3 className="mb-1 font-medium">{messages.inProgram}</h3>
-          <CodeBlock label={messages.programLabel} code={script} />
+          <CodeBlock label={messages.programLabel} code={snippetOf('typescript', flag)} />
         </div>
       </div>
     </section>

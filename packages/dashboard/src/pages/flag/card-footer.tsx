@@ -7,7 +7,7 @@ import { IconButton } from '../../components/button.tsx';
 import { SeenBy } from '../../components/delivery-proof.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.card;
 

@@ -1,72 +1,99 @@
-import { Tabs } from 'radix-ui';
 import { useId, useState } from 'react';
+import { Link } from 'wouter';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { CodeBlock } from '../../components/copy.tsx';
 import { Select } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
-import { messages } from './messages.ts';
-import { SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';
+import { useStoredChoice } from '../../shell/preferences.ts';
+import { messages } from './messages.tsx';
+import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';
 
 const words = messages.snippets;
 
-/** Code that reads this flag, to copy. */
+/** The snippets that run in pages, which have no key. */
+const IN_PAGES: ReadonlySet<SnippetName> = new Set(['react', 'web']);
+
+const NAMES = Object.values(SNIPPET_GROUPS).flat();
+
+/** Code that reads this flag, to copy, in the language that was selected last. */
 export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
   const [environment, setEnvironment] = useState(project.environments[0]?.name ?? '');
-  const [name, setName] = useState<SnippetName>('curl');
+  const [language, setLanguage] = useStoredChoice<SnippetName>('snippet', NAMES, 'typescript');
   const id = useId();
   const baseUrl = useEvaluationUrl();
+  const { name, packages = [] } = SNIPPETS[language];
   const value = flag.environments[environment]?.state.value;
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
-      <div className="flex items-center justify-between gap-2">
-        <h2 id={id} className="text-base font-semibold">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 id={id} className="mr-auto text-base font-semibold">
           {words.title}
         </h2>
         <Select
+          label={words.language}
+          className="max-w-full"
+          value={language}
+          // The options below are the names.
+          onChange={(event) => setLanguage(event.target.value as SnippetName)}
+        >
+          {Object.entries(SNIPPET_GROUPS).map(([group, names]) => (
+            <optgroup key={group} label={group}>
+              {names.map((each) => (
+                <option key={each} value={each}>
+                  {SNIPPETS[each].name}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </Select>
+        <Select
           label={words.environment}
-          className="max-w-36 shrink-0"
+          className="max-w-48"
           value={environment}
           onChange={(event) => setEnvironment(event.target.value)}
         >
-          {project.environments.map(({ name: each }) => (
-            <option key={each}>{each}</option>
+          {project.environments.map((each) => (
+            <option key={each.name}>{each.name}</option>
           ))}
         </Select>
       </div>
-      <Tabs.Root
-        value={name}
-        // The tabs return one of their own names.
-        onValueChange={(selected) => setName(selected as SnippetName)}
-        className="mt-2"
-      >
-        <Tabs.List aria-label={words.language} className="flex flex-wrap gap-1">
-          {SNIPPETS.map((each) => (
-            <Tabs.Trigger
-              key={each}
-              value={each}
-              className="min-h-7 rounded-md px-2 text-xs font-medium text-ink-2 hover:bg-hover data-[state=active]:bg-accent-soft data-[state=active]:text-accent"
-            >
+      {packages.length > 0 && (
+        <p className="mt-2 text-xs text-ink-2">
+          {words.packages}
+          {packages.map((each) => (
+            <code key={each} className="mr-2 break-all">
               {each}
-            </Tabs.Trigger>
+            </code>
           ))}
-        </Tabs.List>
-        {SNIPPETS.map((each) => (
-          <Tabs.Content key={each} value={each} className="mt-2 rounded-md">
-            <CodeBlock
-              label={words.label(each, flag.key, environment)}
-              code={snippetOf(each, { baseUrl, environment, key: flag.key, value })}
-            />
-          </Tabs.Content>
-        ))}
-      </Tabs.Root>
+        </p>
+      )}
+      <div className="mt-3">
+        <CodeBlock
+          label={words.label(name, flag.key, environment)}
+          code={snippetOf(language, { baseUrl, environment, key: flag.key, value })}
+        />
+      </div>
       <p className="mt-2 text-xs text-ink-3">
-        {words.guide[0]}{' '}
-        <a href={links.clientGuide} className="text-accent underline">
-          {words.guide[1]}
-        </a>
-        {words.guide[2]}
+        {IN_PAGES.has(language)
+          ? words.pageHint((text) => <DocsLink to={links.clientGuide}>{text}</DocsLink>)
+          : words.serverHint((text) => (
+              <Link href={links.keys(project.name)} className="text-accent underline">
+                {text}
+              </Link>
+            ))}{' '}
+        {words.more((text) => (
+          <DocsLink to={links.languages}>{text}</DocsLink>
+        ))}
       </p>
     </section>
+  );
+}
+
+function DocsLink({ to, children }: { to: string; children: string }) {
+  return (
+    <a href={to} className="text-accent underline">
+      {children}
+    </a>
   );
 }

@@ -6,7 +6,7 @@ import { NOTE_LENGTH } from '../../changes/note-field.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.draft;
 

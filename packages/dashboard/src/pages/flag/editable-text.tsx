@@ -5,7 +5,7 @@ import { classNames } from '../../components/class-names.ts';
 import { INPUT } from '../../components/field.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.details;
 

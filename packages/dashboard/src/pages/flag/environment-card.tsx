@@ -12,7 +12,7 @@ import { useForeignChange } from '../flags/state-cell.tsx';
 import { CardFooter, newestChange } from './card-footer.tsx';
 import { ArchivedDraft, OvertakenBanner, SaveBar } from './draft-bars.tsx';
 import type { ScheduleStart } from './flag-schedules.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 import { RolloutField } from './rollout-field.tsx';
 import { problemsOf, stateOf } from './state-draft.ts';
 import { useStateDraft, useValueText } from './use-state-draft.ts';

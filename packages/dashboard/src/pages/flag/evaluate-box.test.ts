@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { evaluate } from '@halyard/protocol';
 import { placeOf, reasonOf } from './evaluate-box.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 describe('the place of a targeting key', () => {
   test.each([

@@ -4,7 +4,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { valuePreview } from '../../components/state-summary.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.evaluate;
 

@@ -17,7 +17,7 @@ import { Menu, MenuItem } from '../../components/menu.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { ArchiveDialog } from '../flags/archive-dialog.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.actions;
 

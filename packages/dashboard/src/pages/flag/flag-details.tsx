@@ -9,7 +9,7 @@ import { announce } from '../../components/live-region.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { tagsOf } from '../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.details;
 

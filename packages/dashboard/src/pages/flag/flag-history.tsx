@@ -8,7 +8,7 @@ import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.history;
 

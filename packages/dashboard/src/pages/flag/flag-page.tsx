@@ -18,7 +18,7 @@ import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
 import { FlagHistory } from './flag-history.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.page;
 
@@ -69,9 +69,9 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
         <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4 lg:row-span-2">
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
           <PendingSchedules project={project} flagKey={flag.key} />
-          {!isArchived && <CodeSnippets project={project} flag={flag} />}
         </aside>
-        <div className="min-w-0">
+        <div className="flex min-w-0 flex-col gap-4">
+          {!isArchived && <CodeSnippets project={project} flag={flag} />}
           <FlagHistory history={history} project={project} />
         </div>
       </div>

@@ -14,7 +14,7 @@ import { links } from '../../shell/links.ts';
 import { dueText, localZone } from '../schedules/due-text.ts';
 import { firstTime } from '../schedules/schedule-fields.ts';
 import { ScheduleItem, stepText } from '../schedules/schedule-item.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 import { RolloutField } from './rollout-field.tsx';
 import { draftOf, isDirty, problemsOf, type StateDraft, type StateVersion, stateOf } from './state-draft.ts';
 

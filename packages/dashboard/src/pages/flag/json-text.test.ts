@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { memberText, withoutSpace } from '@halyard/protocol';
 import { findJsonProblem, formatJson, kindOfJson } from './json-text.ts';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const { json } = messages;
 

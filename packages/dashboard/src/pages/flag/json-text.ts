@@ -1,5 +1,5 @@
 import { jsonTokens, MAX_VALUE_BYTES, MAX_VALUE_DEPTH, withoutSpace } from '@halyard/protocol';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 const words = messages.json;
 

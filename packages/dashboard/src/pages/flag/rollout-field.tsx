@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useId } from 'react';
 import { INPUT } from '../../components/field.tsx';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 import { type StateDraft, shareOf } from './state-draft.ts';
 
 const words = messages.rollout;

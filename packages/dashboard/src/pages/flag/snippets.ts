@@ -1,131 +1,261 @@
 import type { Json } from '../../api/types.ts';
 
-/** The languages of the snippets, in the order of their tabs. */
-export const SNIPPETS = ['curl', 'JavaScript', 'React', 'OpenFeature'] as const;
-
-/** One of the languages. */
-export type SnippetName = (typeof SNIPPETS)[number];
-
 /** The flag that a snippet reads, and where. */
 export interface SnippetInput {
-  /** Where this server is, without a slash at the end. */
+  /** The server's address, without a slash at the end. */
   readonly baseUrl: string;
   readonly environment: string;
   readonly key: string;
-  /** A value of the flag, which tells the kind that code expects; `undefined` for a plain switch. */
+  /** A value of the flag, which decides the type that the code reads; `undefined` for a plain on/off flag. */
   readonly value: Json | undefined;
 }
 
-/** Code that reads a flag. It has no project key: that comes from an environment variable. */
-export function snippetOf(name: SnippetName, input: SnippetInput): string {
-  return WRITERS[name](input);
+/** Code that reads a flag, in one language. */
+interface Snippet {
+  readonly name: string;
+  /** The packages that it needs, as their registry names them. */
+  readonly packages?: readonly string[];
+  readonly write: (facts: Facts) => string;
 }
 
-const WRITERS: Readonly<Record<SnippetName, (input: SnippetInput) => string>> = {
-  curl: ({ baseUrl, environment, key }) =>
-    [
-      '# HALYARD_KEY: a key of the project',
-      `curl "${baseUrl}/v1/flags/${encodeURIComponent(key)}?env=${encodeURIComponent(environment)}" \\`,
-      '  -H "X-Service-Key: $HALYARD_KEY"',
-    ].join('\n'),
-  JavaScript: ({ baseUrl, environment, key, value }) =>
-    [
-      "import { createClient } from '@halyard/client';",
-      '',
-      'const flags = createClient({',
-      ...optionLines({ baseUrl, environment }, '  '),
-      '});',
-      'await flags.ready();',
-      '',
-      ...(isSwitch(value)
-        ? [`if (flags.isEnabled(${quote(key)}, { targetingKey: 'user-1' })) {`, '  // …', '}']
-        : [
-            `const value = flags.getValue(${quote(key)}, ${defaultOf(value)}, {`,
-            "  targetingKey: 'user-1',",
-            '});',
-            'console.log(value);',
-          ]),
-    ].join('\n'),
-  React: ({ environment, key, value }) =>
-    [
-      "import { createClient } from '@halyard/client';",
-      `import { FlagsProvider, ${isSwitch(value) ? 'useFlag' : 'useFlagValue'} } from '@halyard/client/react';`,
-      '',
-      '// The project key never goes into a page: your server adds it to requests for /flags.',
-      'const client = createClient({',
-      '  apiKey: false,',
-      `  environment: ${quote(environment)},`,
-      "  baseUrl: '/flags',",
-      '});',
-      '',
-      'function Feature() {',
-      isSwitch(value)
-        ? `  const isOn = useFlag(${quote(key)});`
-        : `  const value = useFlagValue(${quote(key)}, ${defaultOf(value)});`,
-      isSwitch(value)
-        ? "  return <p>{isOn ? 'New' : 'Old'}</p>;"
-        : '  return <p>{JSON.stringify(value)}</p>;',
-      '}',
-      '',
-      'export function App() {',
-      '  return (',
-      '    <FlagsProvider client={client}>',
-      '      <Feature />',
-      '    </FlagsProvider>',
-      '  );',
-      '}',
-    ].join('\n'),
-  OpenFeature: ({ baseUrl, environment, key, value }) =>
-    [
-      "import { HalyardProvider } from '@halyard/client/openfeature/server';",
-      "import { OpenFeature } from '@openfeature/server-sdk';",
-      '',
-      'await OpenFeature.setProviderAndWait(',
-      '  new HalyardProvider({',
-      ...optionLines({ baseUrl, environment }, '    '),
-      '  }),',
-      ');',
-      'const features = OpenFeature.getClient();',
-      `const value = await features.${readerOf(value)}(${quote(key)}, ${defaultOf(value)}, {`,
-      "  targetingKey: 'user-1',",
-      '});',
-      'console.log(value);',
-    ].join('\n'),
+/** The snippets by the way in which they read flags, in the order in which they are offered. */
+export const SNIPPET_GROUPS = {
+  'Halyard client': ['typescript', 'react'],
+  OpenFeature: ['javascript', 'web', 'python', 'java'],
+  HTTP: ['go', 'read', 'stream', 'evaluate'],
+} as const;
+
+/** One of the snippets. */
+export type SnippetName = (typeof SNIPPET_GROUPS)[keyof typeof SNIPPET_GROUPS][number];
+
+/**
+ * Code that reads a flag, to paste. The project key comes from the environment variable `HALYARD_KEY`, so that it is never
+ * in the code. Tests compile the TypeScript against the packages, and compare the others with `examples`, which are run.
+ */
+export function snippetOf(name: SnippetName, { baseUrl, environment, key, value }: SnippetInput): string {
+  const type = typeOf(value);
+  return SNIPPETS[name].write({
+    ...{ baseUrl, environment, key, type },
+    variable: type === 'boolean' ? 'isOn' : 'value',
+    fallback: type === 'json' && Array.isArray(value) ? '[]' : JS_FALLBACKS[type],
+    provider: `${baseUrl}/environments/${environment}`,
+  });
+}
+
+type FlagType = 'boolean' | 'string' | 'number' | 'json';
+
+/** What the snippets are made of. Keys, names and addresses have no quotes in them. */
+interface Facts extends Omit<SnippetInput, 'value'> {
+  readonly type: FlagType;
+  readonly variable: string;
+  /** The default in JavaScript. */
+  readonly fallback: string;
+  /** The base address of OpenFeature's providers. */
+  readonly provider: string;
+}
+
+function typeOf(value: Json | undefined): FlagType {
+  if (value === undefined || value === null) return 'boolean';
+  const type = typeof value;
+  return type === 'boolean' || type === 'string' || type === 'number' ? type : 'json';
+}
+
+const JS_FALLBACKS = { boolean: 'false', string: "''", number: '0', json: '{}' } as const;
+const JS_READERS = {
+  boolean: 'getBooleanValue',
+  string: 'getStringValue',
+  number: 'getNumberValue',
+  json: 'getObjectValue',
+} as const;
+const PYTHON_READS = {
+  boolean: (key: string) => `is_on = flags.get_boolean_value("${key}", False, user)`,
+  string: (key: string) => `value = flags.get_string_value("${key}", "", user)`,
+  number: (key: string) => `value = flags.get_float_value("${key}", 0.0, user)`,
+  json: (key: string) => `value = flags.get_object_value("${key}", {}, user)`,
+} as const;
+const JAVA_READS = {
+  boolean: (key: string) => `boolean isOn = flags.getBooleanValue("${key}", false`,
+  string: (key: string) => `String value = flags.getStringValue("${key}", ""`,
+  number: (key: string) => `double value = flags.getDoubleValue("${key}", 0.0`,
+  json: (key: string) => `Value value = flags.getObjectValue("${key}", new Value()`,
+} as const;
+const GO_FALLBACKS = { boolean: 'false', string: '""', number: '0.0', json: 'any(nil)' } as const;
+
+/** The snippets by name. */
+export const SNIPPETS: Readonly<Record<SnippetName, Snippet>> = {
+  typescript: {
+    name: 'TypeScript',
+    write: ({ baseUrl, environment, key, type, variable, fallback }) => `\
+import { createClient } from '@halyard/client';
+
+const flags = createClient({
+  apiKey: process.env.HALYARD_KEY ?? '',
+  environment: '${environment}',
+  baseUrl: '${baseUrl}',${isPlainHttp(baseUrl) ? '\n  allowInsecureHttp: true, // this address is not https' : ''}
+});
+await flags.ready();
+const ${variable} = flags.${
+      type === 'boolean' ? `isEnabled('${key}'` : `getValue('${key}', ${fallback}`
+    }, { targetingKey: 'user-1' });`,
+  },
+  react: {
+    name: 'React',
+    write: ({ environment, key, type, variable, fallback }) => `\
+import { createClient } from '@halyard/client';
+import { FlagsProvider, ${type === 'boolean' ? 'useFlag' : 'useFlagValue'} } from '@halyard/client/react';
+
+// Your server answers /flags with createFlagsHandler, and keeps the key.
+const client = createClient({ apiKey: false, environment: '${environment}', baseUrl: '/flags' });
+
+function Feature() {
+  const ${variable} = ${
+    type === 'boolean' ? `useFlag('${key}'` : `useFlagValue('${key}', ${fallback}`
+  }, { targetingKey: 'user-1' });
+  return <p>${key} is ${type === 'boolean' ? "{isOn ? 'on' : 'off'}" : '{JSON.stringify(value)}'}</p>;
+}
+
+export function App() {
+  return (
+    <FlagsProvider client={client}>
+      <Feature />
+    </FlagsProvider>
+  );
+}`,
+  },
+  javascript: {
+    name: 'JavaScript, on a server',
+    packages: ['@openfeature/server-sdk', '@openfeature/ofrep-core', '@openfeature/ofrep-provider'],
+    write: ({ provider, key, type, variable, fallback }) => `\
+import { OFREPProvider } from '@openfeature/ofrep-provider';
+import { OpenFeature } from '@openfeature/server-sdk';
+
+await OpenFeature.setProviderAndWait(
+  new OFREPProvider({
+    baseUrl: '${provider}',
+    headers: { 'X-API-Key': process.env.HALYARD_KEY ?? '' },
+  }),
+);
+const flags = OpenFeature.getClient();
+const ${variable} = await flags.${JS_READERS[type]}('${key}', ${fallback}, { targetingKey: 'user-1' });`,
+  },
+  web: {
+    name: 'JavaScript, in a page',
+    packages: ['@openfeature/web-sdk', '@openfeature/ofrep-core', '@openfeature/ofrep-web-provider'],
+    write: ({ environment, key, type, variable, fallback }) => `\
+import { OFREPWebProvider } from '@openfeature/ofrep-web-provider';
+import { OpenFeature } from '@openfeature/web-sdk';
+
+// Your server answers /flags with createFlagsHandler, and keeps the key.
+const baseUrl = \`\${location.origin}/flags/environments/${environment}\`;
+await OpenFeature.setContext({ targetingKey: 'user-1' });
+await OpenFeature.setProviderAndWait(new OFREPWebProvider({ baseUrl }));
+const flags = OpenFeature.getClient();
+const ${variable} = flags.${JS_READERS[type]}('${key}', ${fallback});`,
+  },
+  python: {
+    name: 'Python',
+    packages: ['openfeature-sdk', 'openfeature-provider-ofrep'],
+    write: ({ provider, key, type }) => `\
+import os
+
+from openfeature import api
+from openfeature.contrib.provider.ofrep import OFREPProvider
+from openfeature.evaluation_context import EvaluationContext
+
+api.set_provider(
+    OFREPProvider(
+        "${provider}",
+        headers_factory=lambda: {"X-API-Key": os.environ["HALYARD_KEY"]},
+    )
+)
+flags = api.get_client()
+user = EvaluationContext(targeting_key="user-1")
+${PYTHON_READS[type](key)}`,
+  },
+  java: {
+    name: 'Java',
+    packages: ['dev.openfeature:sdk', 'dev.openfeature.contrib.providers:ofrep'],
+    write: ({ provider, key, type }) => `\
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import dev.openfeature.contrib.providers.ofrep.OfrepProvider;
+import dev.openfeature.contrib.providers.ofrep.OfrepProviderOptions;
+import dev.openfeature.sdk.Client;
+import dev.openfeature.sdk.ImmutableContext;
+import dev.openfeature.sdk.OpenFeatureAPI;${type === 'json' ? '\nimport dev.openfeature.sdk.Value;' : ''}
+
+OfrepProviderOptions options = OfrepProviderOptions.builder()
+    .baseUrl("${provider}")
+    .headers(ImmutableMap.of("X-API-Key", ImmutableList.of(System.getenv("HALYARD_KEY"))))
+    .build();
+OpenFeatureAPI.getInstance().setProviderAndWait(OfrepProvider.constructProvider(options));
+Client flags = OpenFeatureAPI.getInstance().getClient();
+${JAVA_READS[type](key)}, new ImmutableContext("user-1"));`,
+  },
+  go: {
+    name: 'Go',
+    write: ({ provider, key, type }) => `\
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// read gives the value of a flag for a user, or the fallback if there is none of that type.
+func read[T any](flag, user string, fallback T) T {
+	context, _ := json.Marshal(map[string]any{"context": map[string]string{"targetingKey": user}})
+	url := "${provider}/ofrep/v1/evaluate/flags/" + flag
+	request, err := http.NewRequest("POST", url, bytes.NewReader(context))
+	if err != nil {
+		return fallback
+	}
+	request.Header.Set("X-API-Key", os.Getenv("HALYARD_KEY"))
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fallback
+	}
+	defer response.Body.Close()
+	var answer struct{ Value any }
+	if response.StatusCode != http.StatusOK || json.NewDecoder(response.Body).Decode(&answer) != nil {
+		return fallback
+	}
+	if value, isType := answer.Value.(T); isType {
+		return value
+	}
+	return fallback
+}
+
+func main() {
+	fmt.Println("${key}", read("${key}", "user-1", ${GO_FALLBACKS[type]}))
+}`,
+  },
+  read: {
+    name: 'curl: read the flag',
+    write: ({ baseUrl, environment, key }) => `\
+curl '${baseUrl}/v1/flags/${key}?env=${environment}' \\
+  -H "X-Service-Key: $HALYARD_KEY"`,
+  },
+  stream: {
+    name: 'curl: follow all flags',
+    write: ({ baseUrl, environment }) => `\
+curl -N '${baseUrl}/v1/stream?env=${environment}' \\
+  -H "X-Service-Key: $HALYARD_KEY"`,
+  },
+  evaluate: {
+    name: 'curl: evaluate for a user',
+    write: ({ provider, key }) => `\
+curl '${provider}/ofrep/v1/evaluate/flags/${key}' \\
+  -H "X-API-Key: $HALYARD_KEY" -H 'Content-Type: application/json' \\
+  -d '{"context":{"targetingKey":"user-1"}}'`,
+  },
 };
 
-/** The options of a client on a server. Plain http to another machine has to be allowed: the key travels in it. */
-function optionLines(
-  { baseUrl, environment }: Pick<SnippetInput, 'baseUrl' | 'environment'>,
-  indent: string,
-): readonly string[] {
-  const isOpen = baseUrl.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(baseUrl);
-  return [
-    "apiKey: process.env.HALYARD_KEY ?? '',",
-    `environment: ${quote(environment)},`,
-    `baseUrl: ${quote(baseUrl)},`,
-    ...(isOpen ? ['allowInsecureHttp: true, // this address is not https'] : []),
-  ].map((line) => indent + line);
-}
-
-function isSwitch(value: Json | undefined): boolean {
-  return value === undefined || value === null || typeof value === 'boolean';
-}
-
-/** The OpenFeature method for this type of value. */
-function readerOf(value: Json | undefined): string {
-  if (isSwitch(value)) return 'getBooleanValue';
-  if (typeof value === 'number') return 'getNumberValue';
-  return typeof value === 'string' ? 'getStringValue' : 'getObjectValue';
-}
-
-/** The default value in code, of the same type. */
-function defaultOf(value: Json | undefined): string {
-  if (isSwitch(value)) return 'false';
-  if (typeof value === 'number') return '0';
-  if (typeof value === 'string') return "''";
-  return Array.isArray(value) ? '[]' : '{}';
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
+/** Plain http to another machine: the key travels in the clear, so the client asks for consent. */
+function isPlainHttp(baseUrl: string): boolean {
+  return baseUrl.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(baseUrl);
 }

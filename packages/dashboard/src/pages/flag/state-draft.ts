@@ -1,7 +1,7 @@
 import { isRolloutPct, withoutSpace } from '@halyard/protocol';
 import type { FlagState, StateRecord } from '../../api/types.ts';
 import { findJsonProblem, formatJson, type JsonProblem } from './json-text.ts';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 
 /** A state as the server has it, its value as text. */
 export interface StateVersion {

@@ -2,7 +2,7 @@ import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import { Badge } from '../../components/badges.tsx';
 import { formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
-import { messages } from './messages.ts';
+import { messages } from './messages.tsx';
 import type { StateDraft } from './state-draft.ts';
 
 const words = messages.value;

@@ -190,6 +190,7 @@ function renderPage(markdown: string, root: string): string {
 <header><nav aria-label="Documentation">
 <a href="${root}../docs"><strong>Halyard</strong></a>
 <a href="${root}getting-started">Start</a>
+<a href="${root}languages">Languages</a>
 <a href="${root}client">Client</a>
 <a href="${root}api">API</a>
 <a href="${root}specification">Specification</a>

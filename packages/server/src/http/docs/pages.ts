@@ -23,6 +23,7 @@ import revisionConflict from '../../../../../docs/errors/revision_conflict.md' w
 import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
 import gettingStarted from '../../../../../docs/getting-started.md' with { type: 'text' };
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
+import languages from '../../../../../docs/languages.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import performance from '../../../../../docs/performance.md' with { type: 'text' };
 import specification from '../../../../../docs/specification.md' with { type: 'text' };
@@ -67,6 +68,7 @@ function withClientLinks(markdown: string): string {
 /** The guides by the last part of their address, in reading order. */
 export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['getting-started', withClientLinks(gettingStarted)],
+  ['languages', withClientLinks(languages)],
   ['client', withClientLinks(clientReadme)],
   ['client-guide', withClientLinks(clientGuide)],
   ['client-api', withClientLinks(clientApi)],

@@ -1,3 +1,7 @@
+import type { ReactNode } from 'react';
+
+type Link = (text: string) => ReactNode;
+
 /** The texts of a flag's page and its dialogs. */
 export const messages = {
   page: {
@@ -154,8 +158,15 @@ export const messages = {
     title: 'Read it in code',
     environment: 'Environment of the code',
     language: 'Language',
+    packages: 'Packages: ',
     label: (language: string, key: string, environment: string) => `${language}: ${key} in ${environment}`,
-    guide: ['Details are in the', 'client guide', '.'],
+    serverHint: (toKeys: Link) => (
+      <>
+        <code>HALYARD_KEY</code> holds a {toKeys('project key')}.
+      </>
+    ),
+    pageHint: (toGuide: Link) => <>Your server needs {toGuide('the handler')}.</>,
+    more: (toLanguages: Link) => <>See {toLanguages('Use Halyard from any language')}.</>,
   },
 
   schedules: {
