@@ -27,6 +27,39 @@ export function temporaryError(message: string): ServiceError {
   return new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
 }
 
+/** This node does not follow the change log now, so it could not promise every change: {@link temporaryError}. */
+export function logIsLost(): ServiceError {
+  return temporaryError(
+    'This node cannot follow the change log at the moment: try again shortly, or on another node.',
+  );
+}
+
+/** A refusal of what the caller sent. */
+export function invalid(message: string, options?: ErrorOptions): ServiceError {
+  return new ServiceError('invalid_argument', message, options);
+}
+
+/** A caller's text for a message: as a JSON string, and short. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+}
+
+/** The project does not exist. */
+export function projectNotFound(name: string): ServiceError {
+  return new ServiceError(
+    'project_not_found',
+    `The project ${quote(name)} does not exist: check the name, or create it.`,
+  );
+}
+
+/** The environment does not exist in the project. */
+export function environmentNotFound(name: string): ServiceError {
+  return new ServiceError(
+    'environment_not_found',
+    `The project has no environment ${quote(name)}: check the name, or create it.`,
+  );
+}
+
 /**
  * The storage cannot be used as it is. The message is for the operator: what is wrong with which file or server, and
  * what to do.

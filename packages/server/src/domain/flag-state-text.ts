@@ -11,8 +11,9 @@ import {
   parseFlagState,
   withoutSpace,
 } from '@halyard/protocol';
+import { invalid } from './errors.ts';
 import type { StateText } from './project.ts';
-import { at, invalid, memberPath, readMembers } from './strict-members.ts';
+import { at, memberPath, readMembers } from './strict-members.ts';
 
 /** A flag state taken apart, its value still the writer's own text. */
 export interface StateParts {

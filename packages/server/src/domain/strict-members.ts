@@ -1,5 +1,5 @@
 import { membersOf } from '@halyard/protocol';
-import { ServiceError } from './errors.ts';
+import { invalid, quote } from './errors.ts';
 
 /** Which members an object may have, and which it must. */
 export interface MemberRules {
@@ -60,16 +60,6 @@ export function at(path: string, whole = 'The body'): string {
 /** The path of a member of the object at `path`. */
 export function memberPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
-}
-
-/** A refusal of what the caller sent. */
-export function invalid(message: string, options?: ErrorOptions): ServiceError {
-  return new ServiceError('invalid_argument', message, options);
-}
-
-/** A caller's text for a message: as a JSON string, and short. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }
 
 function list(names: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { ServiceError, temporaryError } from '../domain/errors.ts';
+import { environmentNotFound, logIsLost, projectNotFound } from '../domain/errors.ts';
 import type { Freshness, OpenStream } from '../domain/read-side.ts';
 import { requestIdOf } from '../http/request.ts';
 import type { Catalog } from './catalog/catalog.ts';
@@ -16,18 +16,11 @@ export interface StreamParts {
 export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
   return (projectName, environmentName, { request, stillValid }) => {
     // First, because a node that is behind may not know the project yet.
-    if (!freshness.canStream())
-      throw temporaryError('This node cannot follow the change log at the moment: try again shortly.');
+    if (!freshness.canStream()) throw logIsLost();
     const projectId = catalog.projectId(projectName);
-    if (projectId === undefined) {
-      const message = 'This project does not exist: check the name, or create it.';
-      throw new ServiceError('project_not_found', message);
-    }
+    if (projectId === undefined) throw projectNotFound(projectName);
     const environment = catalog.environment(projectId, environmentName);
-    if (environment === undefined) {
-      const message = 'This project has no environment of that name: check the name.';
-      throw new ServiceError('environment_not_found', message);
-    }
+    if (environment === undefined) throw environmentNotFound(environmentName);
     const { revision } = environment;
     const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
     return streamAnswer(hub.open(environment, undefined, stillValid), revision, facts);

@@ -1,7 +1,6 @@
-import { ServiceError } from '../domain/errors.ts';
+import { environmentNotFound, projectNotFound, quote, ServiceError } from '../domain/errors.ts';
 import type { Environment, Flag, Project } from '../domain/project.ts';
 import type { StoreReader } from '../domain/store.ts';
-import { quote } from '../domain/strict-members.ts';
 
 /** The environment that an operation is about, by name. */
 export interface EnvironmentPlace {
@@ -13,10 +12,7 @@ export interface EnvironmentPlace {
 export async function findProject(reader: StoreReader, name: string): Promise<Project> {
   const project = await reader.project(name);
   if (project !== undefined) return project;
-  throw new ServiceError(
-    'project_not_found',
-    `The project ${quote(name)} does not exist: check the name, or create it.`,
-  );
+  throw projectNotFound(name);
 }
 
 /** The environment of that name, or `project_not_found` or `environment_not_found`. */
@@ -47,13 +43,5 @@ export function flagArchived(key: string): ServiceError {
   return new ServiceError(
     'flag_archived',
     `The flag ${quote(key)} is archived: restore it before you change its states.`,
-  );
-}
-
-/** The environment does not exist in the project. */
-export function environmentNotFound(name: string): ServiceError {
-  return new ServiceError(
-    'environment_not_found',
-    `The project has no environment ${quote(name)}: check the name, or create it.`,
   );
 }

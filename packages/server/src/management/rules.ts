@@ -1,5 +1,5 @@
 import { FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
-import { invalid, quote } from '../domain/strict-members.ts';
+import { invalid, quote } from '../domain/errors.ts';
 
 /** Maximum lengths of texts, in characters. */
 export const MAX_TEXT = { description: 2000, label: 100, note: 1000, tag: 50 } as const;

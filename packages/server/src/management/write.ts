@@ -1,11 +1,10 @@
 import type { Actor } from '../domain/audit.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { environmentNotFound, quote, ServiceError } from '../domain/errors.ts';
 import { ROLES, type Role } from '../domain/people.ts';
 import type { Environment } from '../domain/project.ts';
 import type { Committed, StoreTransaction } from '../domain/store.ts';
-import { quote } from '../domain/strict-members.ts';
 import type { ManagementContext } from './context.ts';
-import { type EnvironmentPlace, environmentNotFound, findEnvironment } from './lookup.ts';
+import { type EnvironmentPlace, findEnvironment } from './lookup.ts';
 
 /** A record after a write. */
 export type Written<T extends object> = T & {

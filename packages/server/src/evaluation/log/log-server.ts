@@ -1,7 +1,7 @@
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { ChangePayload, Cursor, LogRow } from '../../domain/change-log.ts';
-import { ServiceError, temporaryError } from '../../domain/errors.ts';
+import { logIsLost, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import type { RouteAnswer, Routes } from '../../http/listeners.ts';
@@ -141,8 +141,7 @@ export class LogServer implements ReadPlaneObserver {
     const from = cursorIn(request);
     const { plane } = this.#options;
     const { cursor } = plane.follower;
-    if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining)
-      throw temporaryError('This node cannot follow the change log at the moment: try again shortly.');
+    if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining) throw logIsLost();
     if (this.#streams.size >= MAX_FOLLOWERS) {
       const message = `This node already has ${MAX_FOLLOWERS} followers: connect to another, or to a relay.`;
       throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });

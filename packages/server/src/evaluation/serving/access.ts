@@ -1,4 +1,4 @@
-import { ServiceError, temporaryError } from '../../domain/errors.ts';
+import { logIsLost, ServiceError, temporaryError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { AnswerFacts } from './answers.ts';
@@ -50,11 +50,7 @@ export function admitStream(context: EvaluationContext, key: KeyEntry): void {
     const message = `This key already holds ${maxStreamsPerKey} streams open: share one per process.`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 5 });
   }
-  if (!freshness.canStream()) {
-    throw temporaryError(
-      'This node cannot follow the change log at the moment: try again shortly, or on another node.',
-    );
-  }
+  if (!freshness.canStream()) throw logIsLost();
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
   DeliveryTotals,
   StreamPresence,
 } from '../../domain/delivery.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { logIsLost, projectNotFound } from '../../domain/errors.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
 import { changeEvent, DashboardStreams, deliveryEvent, helloEvent, Names } from './dashboard-events.ts';
 import { Presence, PresenceBoard } from './presence.ts';
@@ -111,13 +111,9 @@ export class Activity implements DeliveryReader {
    * in order. `project_not_found`; `internal_error` while the node does not follow the log.
    */
   open({ project, stillValid }: EventsRequest): ReadableStream<Uint8Array> {
-    if (!this.#isLive) {
-      const message = 'This node cannot follow the change log at the moment: try again shortly.';
-      throw new ServiceError('internal_error', message, { retryAfterSeconds: 1 });
-    }
+    if (!this.#isLive) throw logIsLost();
     if (project !== undefined && this.#parts.catalog.projectId(project) === undefined) {
-      const message = 'This project does not exist: check the name, or create it.';
-      throw new ServiceError('project_not_found', message);
+      throw projectNotFound(project);
     }
     this.#presenceBoard.resend();
     return this.#streams.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));

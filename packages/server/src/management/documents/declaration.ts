@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { elementsOf } from '@halyard/protocol';
+import { invalid, quote } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { at, invalid, memberPath, quote, readEntries, readMembers } from '../../domain/strict-members.ts';
+import { at, memberPath, readEntries, readMembers } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { readable } from '../flags/flags.ts';
 import { findProject } from '../lookup.ts';

@@ -13,7 +13,7 @@ import {
   Parser,
 } from 'yaml';
 import type { ServiceError } from '../../domain/errors.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
+import { invalid, quote } from '../../domain/errors.ts';
 
 /**
  * Limits on the nesting and the JSON size of a YAML document; aliases can expand a lot. A lexeme takes about

@@ -1,9 +1,10 @@
 import { DEFAULT_ENVIRONMENTS } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
+import { environmentNotFound } from '../../domain/errors.ts';
 import { type Environment, type EnvironmentColor, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, environmentNotFound, findEnvironment, findProject } from '../lookup.ts';
+import { type EnvironmentPlace, findEnvironment, findProject } from '../lookup.ts';
 import { checkName } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 

@@ -1,10 +1,10 @@
 import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
+import { environmentNotFound, invalid } from '../../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { type EnvironmentPlace, environmentNotFound, findProject } from '../lookup.ts';
+import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import {
   checkRevision,
   type ExpectedRevision,

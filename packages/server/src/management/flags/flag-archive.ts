@@ -1,9 +1,8 @@
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText } from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';

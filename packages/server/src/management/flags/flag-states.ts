@@ -1,8 +1,8 @@
 import type { Actor } from '../../domain/audit.ts';
+import { invalid, quote } from '../../domain/errors.ts';
 import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateOperation, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
 import { checkFlagKey } from '../rules.ts';

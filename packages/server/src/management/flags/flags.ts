@@ -1,10 +1,10 @@
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { environmentNotFound, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findFlag, findProject } from '../lookup.ts';
+import { findFlag, findProject } from '../lookup.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
 import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 

@@ -1,4 +1,4 @@
-import { invalid } from '../../domain/strict-members.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { ExpectedRevision } from '../write.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { type Actor, type AuditEntry, isAboutPeople } from '../../domain/audit.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { findEnvironment, findProject } from '../lookup.ts';
 import { findOperation, noChange, unrevertible } from './revert.ts';

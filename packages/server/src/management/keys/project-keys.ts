@@ -1,11 +1,10 @@
 import { defined, formatProjectKey } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { ProjectKey } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findProject } from '../lookup.ts';
+import { findProject } from '../lookup.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 import { lockAll, type Written, writeRecord } from '../write.ts';
 

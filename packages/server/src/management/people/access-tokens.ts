@@ -1,10 +1,9 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { quote, ServiceError } from '../../domain/errors.ts';
 import { type AccessToken, type Permissions, type Role, UNLIMITED } from '../../domain/people.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';

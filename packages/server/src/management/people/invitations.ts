@@ -1,6 +1,6 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { quote, ServiceError } from '../../domain/errors.ts';
 import {
   INVITATION_LIFETIME,
   type Invitation,
@@ -12,7 +12,6 @@ import {
 } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
-import { quote } from '../../domain/strict-members.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 import { currentPermissions } from './access-tokens.ts';

@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { Invitation, Operator, PeopleReader, PeopleTransaction, Role } from '../../domain/people.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';

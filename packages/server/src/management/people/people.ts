@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/audit.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { Operator } from '../../domain/people.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import type { SignInContext } from './sign-in.ts';
 
 /** The parts of the node that operations on people use. */

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Logger } from 'pino';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import { sessionEnd } from '../../domain/people.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
 import { DoneSchema } from '../api/schemas.ts';

@@ -1,8 +1,7 @@
 import { isIPv6 } from 'node:net';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import type { AttemptBucket } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { invalid } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 
 /** The length of a password, in characters. */

@@ -1,12 +1,11 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { RelayToken } from '../../domain/relay.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { invalid, quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
-import { environmentNotFound, findProject } from '../lookup.ts';
+import { findProject } from '../lookup.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 

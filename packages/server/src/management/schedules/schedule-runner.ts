@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import { quote, ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { isTime } from '../../domain/iso-time.ts';
 import type { Permissions } from '../../domain/people.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
-import { quote } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
 import { currentPermissions } from '../people/access-tokens.ts';

@@ -1,15 +1,15 @@
 import { elementsOf } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { RawJson, writeJson } from '../../domain/raw-json.ts';
 import type { Schedule, ScheduleStatus } from '../../domain/schedule.ts';
 import type { StoreReader } from '../../domain/store.ts';
-import { at, invalid, memberPath, quote, readMembers } from '../../domain/strict-members.ts';
+import { at, memberPath, readMembers } from '../../domain/strict-members.ts';
 import type { ManagementContext } from '../context.ts';
 import { applyPatch, checkPatch, requireFlags, type StatePatch } from '../flags/flag-states.ts';
-import { type EnvironmentPlace, environmentNotFound, findProject } from '../lookup.ts';
+import { type EnvironmentPlace, findProject } from '../lookup.ts';
 import { checkFlagKey, checkNote } from '../rules.ts';
 import { lockPlace, requireChangeOf, type Written, writeRecord } from '../write.ts';
 
