@@ -102,7 +102,7 @@ export async function openRecorded(
       },
     });
   } catch {
-    // The node is down, frozen or out of reach: no answer, so nothing that could be right or wrong.
+    // The node is down, frozen or unreachable: no answer, so nothing that could be right or wrong.
     return undefined;
   }
   if (reader.status !== 200) {

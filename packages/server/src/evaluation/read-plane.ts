@@ -43,7 +43,7 @@ export interface ReadPlaneOptions extends ReadPlaneSettings {
   readonly log: Logger;
 }
 
-/** While the log stays out of reach, one of this many failed attempts is logged as a warning: about every half minute. */
+/** While the log stays unreachable, one of this many failed attempts is logged as a warning: about every half minute. */
 const WARN_EVERY = 16;
 
 /**

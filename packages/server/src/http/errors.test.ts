@@ -57,7 +57,7 @@ test('requests that fail because PostgreSQL is stopped are logged as one warning
   for (const answer of answers) {
     expect(answer.status).toBe(500);
     expect(answer.headers.get('Retry-After')).toBe('1');
-    const message = expect.stringMatching(/^The database is out of reach/);
+    const message = expect.stringMatching(/^The database is unreachable/);
     expect(await answer.json()).toMatchObject({ error: 'internal_error', message });
   }
   expect(lines).toMatchObject([{ level: 'warn', requestId: 'r2', reason: expect.any(String), requests: 1 }]);

@@ -2,7 +2,7 @@ import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@haly
 import type { Logger } from 'pino';
 import { ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
 
-/** Seconds after which a caller may retry while the store is out of reach or held by others. */
+/** Seconds after which a caller may retry while the store is unreachable or held by others. */
 const RETRY_SECONDS = 1;
 
 /** One line in this time covers all requests that fail in an outage, in milliseconds. */
@@ -77,7 +77,7 @@ export function refuseMethod(
 function hide(cause: unknown, context: FailureContext): ServiceError {
   logFailure(cause, context);
   if (cause instanceof StoreOutage) {
-    return transient('The database is out of reach at the moment. Try again shortly.', cause);
+    return transient('The database is unreachable at the moment. Try again shortly.', cause);
   }
   if (cause instanceof StoreBusy) {
     return transient('Another change is taking longer than this one can wait. Try again shortly.', cause);
@@ -102,7 +102,7 @@ export function logFailure(error: unknown, { log, requestId }: FailureContext): 
 /** The outage in progress of each log: every node of a process has its own. */
 const outages = new WeakMap<Logger, { nextAt: number; unlogged: number }>();
 
-/** A request that failed because the store was out of reach. */
+/** A request that failed because the store was unreachable. */
 export interface OutageNote {
   readonly outage: StoreOutage;
   readonly requestId: string;
@@ -121,7 +121,7 @@ export function logOutage(log: Logger, { outage, requestId, now = performance.no
   if (now < state.nextAt) return;
   log.warn(
     { reason: outage.message, requestId, requests: state.unlogged },
-    'request failed: the database is out of reach',
+    'request failed: the database is unreachable',
   );
   state.nextAt = now + OUTAGE_PAUSE_MS;
   state.unlogged = 0;

@@ -22,7 +22,7 @@ import { placeOfWorkers, Workers } from './workers.ts';
 
 /**
  * Starts a node with both planes over one database: what `halyard serve` runs. Resolves once flags are served, or
- * once the database turned out to be out of reach for now; rejects when the node cannot start at all.
+ * once the database turned out to be unreachable for now; rejects when the node cannot start at all.
  */
 export async function startNode(config: Config, options: NodeOptions = {}): Promise<RunningNode> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });

@@ -30,9 +30,9 @@ test('programs get one JSON object a line on standard output, from the level on 
 
 test('people get a short line on standard error, with its details and its cause', () => {
   const { out, err } = written('pretty', (log) => {
-    log.warn({ attempts: 2, err: new Error('no route') }, 'out of reach');
+    log.warn({ attempts: 2, err: new Error('no route') }, 'unreachable');
   });
-  expect(err).toMatch(/^\d\d:\d\d:\d\d warn {2}out of reach attempts=2 \(no route\)\n$/);
+  expect(err).toMatch(/^\d\d:\d\d:\d\d warn {2}unreachable attempts=2 \(no route\)\n$/);
   expect(out).toBe('');
 });
 

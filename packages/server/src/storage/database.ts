@@ -27,7 +27,7 @@ export interface Database extends Queryable {
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
   /** Runs reads in one read-only snapshot (repeatable read). Default `answer`. */
   snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T>;
-  /** Opens the follower's own session with the change log. Rejects when the database is out of reach. */
+  /** Opens the follower's own session with the change log. Rejects when the database is unreachable. */
   openLogSession(): Promise<SqlLogSession>;
   /** Ends every connection. Safe to call twice. */
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export class ReadOnlyDatabaseError extends StoreOutage {}
 
 /**
  * A database that is opened at its first use, and again at the next one when that failed: a node outlives
- * a database that is out of reach. Uses at the same time share one attempt. Each rejects with `StorageError` when
+ * a database that is unreachable. Uses at the same time share one attempt. Each rejects with `StorageError` when
  * retrying cannot help, otherwise with the engine's error.
  */
 export class LazyDatabase implements Database {

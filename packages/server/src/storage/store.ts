@@ -91,7 +91,7 @@ export class SqlStore implements Store {
 
   /**
    * Whether the transaction of `journal` committed. Asked under the lock on the log's end, which that transaction held: once
-   * this one holds it, that one has ended. Rejects with `uncertain` when the database stays out of reach.
+   * this one holds it, that one has ended. Rejects with `uncertain` when the database stays unreachable.
    */
   async #isCommitted(journal: Journal, uncertain: CommitUncertainError): Promise<boolean> {
     const { text, id } = journal.proof;

@@ -148,7 +148,7 @@ describe('the events for screens', () => {
       ['change', { seq: 5, kind: 'project.deleted', ...rest }],
     ]);
     // What was unknown before the node began to follow has its name too.
-    expect(() => node.watch('shop')).toThrow('This project does not exist');
+    expect(() => node.watch('shop')).toThrow('The project "shop" does not exist');
   });
 
   test('a change without a recorded actor has no actor', async () => {

@@ -148,7 +148,7 @@ function readOnly(cause: unknown): ReadOnlyDatabaseError {
   });
 }
 
-/** Opens a follower's session. Rejects when the server is out of reach or too old. */
+/** Opens a follower's session. Rejects when the server is unreachable or too old. */
 async function openPostgresSession(
   url: string,
   onClose: (session: PostgresLogSession) => void,
