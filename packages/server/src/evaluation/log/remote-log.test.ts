@@ -206,7 +206,7 @@ describe('a scope', () => {
       'environment.deleted',
     ]);
     const text = JSON.stringify(rows.filter(({ kind }) => kind === 'records.changed'));
-    for (const secret of [staging.id, other.id, hidden.id, '1'.repeat(64), '2'.repeat(64), 'ada'])
+    for (const secret of [staging.id, other.id, hidden.id, '1'.repeat(64), '2'.repeat(64), 'ada@'])
       expect(text).not.toContain(secret);
     expect(rows.map(({ actor }) => actor)).toEqual(rows.map(() => ''));
     expect(plane.catalog.keys.size).toBe(1);
