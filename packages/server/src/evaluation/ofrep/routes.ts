@@ -16,7 +16,7 @@ import type { EvaluationContext } from '../serving/context.ts';
 import { endpoint, unknownPath } from '../serving/endpoint.ts';
 import { MANIFEST_DIALECT, OFREP_DIALECT, OfrepRefusal } from './dialect.ts';
 import { EvaluatedEnvironment } from './evaluations.ts';
-import { eventStreams, openEventStream } from './stream.ts';
+import { eventRevision, eventStreams, openEventStream, WAIT_SECONDS, waitForRevision } from './stream.ts';
 
 /** Where the routes are: on their own, with the environment in a header, or below one environment. */
 const PREFIXES = ['', '/environments/:environment'] as const;
@@ -49,10 +49,14 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
   }
 
   async function evaluateAll(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
-    const { environment, key, targetingKey } = await readQuestion(request);
+    const { targetingKey, ...place } = await readQuestion(request);
+    const revision = eventRevision(request);
+    const { environment, key } = await placeAt(revision, request, place);
     const streams = eventStreams(context, request, { environment, key });
     const bulk = evaluationsOf(environment).bulk(targetingKey, streams);
-    return representationAnswer(request, bulk, factsOf(context, requestId));
+    const facts = factsOf(context, requestId);
+    const { staleSeconds = environment.revision < revision ? WAIT_SECONDS : undefined } = facts;
+    return representationAnswer(request, bulk, { ...facts, staleSeconds });
   }
 
   async function evaluateOne(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
@@ -89,6 +93,15 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
     return { key, environment, targetingKey: parsed.targetingKey };
   }
 
+  /** The key of a request and the environment that it asks, once that has the revision of the event behind the request. */
+  async function placeAt(revision: number, request: BunRequest<FlagPath>, place: Place): Promise<Place> {
+    if (place.environment.revision >= revision) return place;
+    await waitForRevision(context, place.environment, revision);
+    // Waiting may take long: the key must still be live now, and the environment be there.
+    const key = findKey(context, request);
+    return { key, environment: openEnvironment(context, key, environmentName(request, key)) };
+  }
+
   function evaluationsOf(environment: LiveEnvironment): EvaluatedEnvironment {
     const known = evaluated.get(environment);
     if (known !== undefined) return known;
@@ -96,6 +109,11 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
     evaluated.set(environment, made);
     return made;
   }
+}
+
+interface Place {
+  readonly key: KeyEntry;
+  readonly environment: LiveEnvironment;
 }
 
 /** The longest of the paths, so that its parameters are those of all. */

@@ -1,4 +1,4 @@
-import { type OfrepEventStream, ofrepOpening } from '@halyard/protocol';
+import { flagConfigRevision, type OfrepEventStream, ofrepOpening } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
@@ -6,7 +6,7 @@ import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { admitStream, countRequest, factsOf, requireCatalog } from '../serving/access.ts';
 import { streamAnswer } from '../serving/answers.ts';
 import type { EvaluationContext } from '../serving/context.ts';
-import { checkTicket, issueTicket, ticketExpiry } from './tickets.ts';
+import { checkTicket, issueTicket } from './tickets.ts';
 
 /** A path prefix as proxies name it: segments, each begun by one slash, so that it can never name another host. */
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)+$/;
@@ -14,13 +14,16 @@ const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)+$/;
 /** Shortest and longest reconnection time, so that pages do not all come back at once, in milliseconds. */
 const RETRY_MS = { shortest: 1000, longest: 3000 };
 
-/** Longest a bulk read waits for the revision of the event that caused it, in milliseconds. */
-const WAIT_MS = 2000;
+/** Longest a bulk read waits for the revision of the event that caused it. */
+export const WAIT_SECONDS = 2;
 
 /**
  * The event streams that the answer to a bulk read offers: the one of the environment, beside the address that was
  * read, with a ticket that is the same for an hour. Without an origin, because only the caller knows under which one it
  * reaches this node.
+ *
+ * The tag of the answer must change with them: a provider whose ticket has ended reads with the tag that it has, and a
+ * 304 would leave it with that ticket for good.
  */
 export function eventStreams(
   context: EvaluationContext,
@@ -34,33 +37,29 @@ export function eventStreams(
   return [{ type: 'sse', endpoint: { requestUri } }];
 }
 
-/**
- * A part of a bulk answer's tag: it changes with the address of the stream. A provider whose ticket has ended asks with
- * its tag; a 304 would leave it with that ticket for good.
- */
-export function eventStreamsTag(): string {
-  return ticketExpiry(Date.now()).toString(36);
+/** The revision of the event that caused a bulk read; 0 where it has no other cause than its caller. */
+export function eventRevision(request: Request): number {
+  return flagConfigRevision(queryOf(request).get('flagConfigEtag')) ?? 0;
 }
 
 /**
- * Waits until the environment has the revision of the event that caused a read, which may have come from another node.
- * Returns whether the answer will be at least as new.
+ * Waits until the environment has a revision: the event that named it may have come from another node, and there is no
+ * second one. For two seconds at most, and not while the log is lost.
  */
-export async function waitForEvent(
-  context: EvaluationContext,
+export async function waitForRevision(
+  { freshness }: EvaluationContext,
   environment: LiveEnvironment,
-  revision: number | undefined,
-): Promise<boolean> {
-  if (revision === undefined || environment.revision >= revision) return true;
-  // While the log is lost nothing comes, and the answer says that it is stale.
-  return context.freshness.canStream() && (await environment.waitForRevision(revision, WAIT_MS));
+  revision: number,
+): Promise<void> {
+  if (freshness.staleSeconds() === undefined)
+    await environment.waitForRevision(revision, WAIT_SECONDS * 1000);
 }
 
 /** The handler of the event stream. In an address below an environment, the ticket must be for that one. */
 export function openEventStream(context: EvaluationContext) {
   return (request: BunRequest, requestId: string, server: Server<undefined>): Response => {
     requireCatalog(context);
-    const query = new URLSearchParams(/\?.*/.exec(request.url)?.[0]);
+    const query = queryOf(request);
     const { key, environment } = redeem(context, query.getAll('ticket'));
     const { environment: named = environment.name } = request.params as { readonly environment?: string };
     if (named !== environment.name) throw invalidTicket();
@@ -85,6 +84,11 @@ function redeem(
   if (checked === undefined || environment === undefined || more.length > 0) throw invalidTicket();
   if (!mayRead(checked.key, environment)) throw invalidTicket();
   return { key: checked.key, environment };
+}
+
+/** The query of a request, whatever its `Host` is. */
+function queryOf({ url }: Request): URLSearchParams {
+  return new URLSearchParams(/\?.*/.exec(url)?.[0]);
 }
 
 function mayRead(key: KeyEntry, environment: LiveEnvironment): boolean {
