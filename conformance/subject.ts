@@ -16,7 +16,8 @@ interface LazySubject {
 }
 
 /**
- * Defines the tests of one section for every subject: a real node on each engine, or the one installation that
+ * Defines the tests of one section for every subject: a real node on each engine and one with workers, or the one
+ * installation that
  * `HALYARD_CONFORMANCE_URL` and `HALYARD_CONFORMANCE_TOKEN` name. `define` gets a function, because the node is only
  * there once the tests run; each node is started once and serves all sections. Nodes end with this process.
  */
@@ -41,7 +42,13 @@ const SUBJECTS: readonly LazySubject[] = subjectsFrom(process.env);
 
 function subjectsFrom(env: Record<string, string | undefined>): readonly LazySubject[] {
   const { HALYARD_CONFORMANCE_URL: url, HALYARD_CONFORMANCE_TOKEN: adminToken } = env;
-  if (url === undefined) return [once('sqlite', startOnSqlite), once('postgres', startOnPostgres)];
+  if (url === undefined) {
+    return [
+      once('sqlite', startOnSqlite),
+      once('postgres', startOnPostgres),
+      once('two workers', startWithWorkers),
+    ];
+  }
   if (adminToken === undefined) {
     throw new Error(
       'HALYARD_CONFORMANCE_TOKEN is missing: give an access token of the installation under test',
@@ -69,4 +76,8 @@ async function startOnSqlite(): Promise<NodeProcess> {
 async function startOnPostgres(): Promise<NodeProcess> {
   const postgres = await sharedPostgres();
   return await startNode({ databaseUrl: await postgres.createDatabase() });
+}
+
+async function startWithWorkers(): Promise<NodeProcess> {
+  return await startNode({ env: { HALYARD_WORKERS: '2' } });
 }

@@ -16,6 +16,9 @@ export interface InnerAddress {
 /** Answers a request, with the server that received it. */
 type Answer<R extends Request> = (request: R, server: Server<undefined>) => Response | Promise<Response>;
 
+/** Begins the paths of an inner listener that processes ask for themselves, rather than pass on. */
+export const INNER_PATH = '/inner';
+
 /** Proof of {@link InnerAddress.token}, and the address that the client connected from. */
 const TOKEN_HEADER = 'X-Halyard-Inner-Token';
 const CALLER_HEADER = 'X-Halyard-Inner-Caller';

@@ -3,7 +3,7 @@ import { RemoteLog } from '../evaluation/log/remote-log.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
 import { evaluationContext } from '../evaluation/serving/context.ts';
-import { forwardTo, type InnerAddress } from '../http/forwarding.ts';
+import { forwardTo, INNER_PATH, type InnerAddress } from '../http/forwarding.ts';
 import { Listeners } from '../http/listeners.ts';
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
@@ -38,7 +38,11 @@ export async function runWorker(channel: Channel): Promise<void> {
   const log = createLogger({ level: quieter(config.logLevel), format: config.logFormat }).child({
     worker: number,
   });
-  const source = new RemoteLog({ url: 'http://localhost', unix: inner.socket, token: inner.token });
+  const source = new RemoteLog({
+    url: `http://localhost${INNER_PATH}`,
+    unix: inner.socket,
+    token: inner.token,
+  });
   const plane = new ReadPlane({ ...config, source, log });
   const metrics = new Metrics({ plane });
   const context = evaluationContext(plane, {

@@ -4,7 +4,7 @@ import { isSecret, SETTING_NAMES } from '../config/settings.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
-import { type InnerAddress, newInnerAddress } from '../http/forwarding.ts';
+import { INNER_PATH, type InnerAddress, newInnerAddress } from '../http/forwarding.ts';
 import { Listeners, type Routes } from '../http/listeners.ts';
 import { addReports, type MetricsReport, totalsIn } from '../observability/metrics.ts';
 import { Fleet } from '../workers/fleet.ts';
@@ -71,9 +71,10 @@ export class Workers {
     });
   }
 
-  /** The routes that workers ask for themselves. */
+  /** The routes that workers ask for themselves: their log, apart from the one that the node offers to relays. */
   get routes(): Routes {
-    return this.#log.routes;
+    const routes = Object.entries(this.#log.routes);
+    return Object.fromEntries(routes.map(([path, answer]) => [`${INNER_PATH}${path}`, answer]));
   }
 
   /** The metrics of all workers, also of those that have ended. */
