@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { Management, startNode } from '@halyard/testing';
+import { Management, startNode, within } from '@halyard/testing';
 
 const CLIENTS = 20;
 
@@ -47,7 +47,7 @@ test('a node that stops answers what was asked on open connections, and ends eac
       if (++answers === 10 * CLIENTS) busy.resolve();
     };
     const clients = Array.from({ length: CLIENTS }, () => askOn(node.url, key, onAnswer));
-    await busy.promise;
+    await within('every client has had ten answers', busy.promise, 30_000);
     const exitCode = node.stop();
     const outcomes = await Promise.all(clients);
     expect(outcomes.map(({ end }) => end)).toEqual(clients.map(() => 'announced'));

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { formatProjectKey } from '@halyard/protocol';
-import { openSse, temporaryFolder, until } from '@halyard/testing';
+import { openSse, temporaryFolder, until, within } from '@halyard/testing';
 import pino from 'pino';
 import { digestOf } from '../domain/secret.ts';
 import { createLogger } from '../observability/log.ts';
@@ -45,7 +45,7 @@ describe.each(ENGINES)('a node that only serves reads, on the log of $name', (en
         expect([path, (await fetch(`${node.url}${path}`)).status]).toEqual([path, 404]);
       }
       await home.store.commit(ADA, (transaction) => transaction.revokeKey(record, Date.now()));
-      expect((await stream.ended).how).toBe('closed');
+      expect((await within('the stream ends', stream.ended)).how).toBe('closed');
       expect((await fetch(read.url, { headers })).status).toBe(401);
     } finally {
       await node.stop();

@@ -159,7 +159,7 @@ describe.each(CASES)('the log of $name', ({ engine, way }) => {
     const callbacks = { live: live.resolve, lost: () => {}, stillLost: () => {} };
     const follower = new Follower({ source: place.source, catalog, callbacks });
     const running = follower.run();
-    await live.promise;
+    await within('the follower is live', live.promise);
     for (let n = 1; n <= 10; n++)
       await place.home.store.commit(ADA, changing(environment, ['checkout', n % 2 === 0 ? ON : OFF]));
     await until('all changes were applied', () => follower.seq === 12);

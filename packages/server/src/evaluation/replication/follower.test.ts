@@ -292,7 +292,7 @@ describe('Follower', () => {
       };
     });
     await write(1);
-    await asked;
+    await within('the follower asks for room', asked);
     expect(heard).toEqual(['live']);
     delete room.wait;
     gate.resolve();
@@ -311,7 +311,7 @@ describe('Follower', () => {
         };
       });
       await write(1);
-      await asked;
+      await within('the follower asks for room', asked);
       delete room.wait;
       source.refuses = true;
       if (end === 'lost') source.lose();

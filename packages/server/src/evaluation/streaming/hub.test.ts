@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:test';
+import { within } from '@halyard/testing';
 import type { DeliveryProgress } from '../../domain/delivery.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
 import { type CloseCause, Hub } from './hub.ts';
@@ -193,7 +194,7 @@ describe('Hub', () => {
     }
     clearInterval(ticking);
     expect(turns).toBeGreaterThan(3);
-    await taking;
+    await within('every frame is taken', taking);
     expect(closed).toEqual([]);
     while (hub.room() !== undefined) await hub.room();
   });

@@ -133,7 +133,7 @@ describe('a transaction on PostgreSQL', () => {
         runs += 1;
         await transaction.lockEnvironment(first);
         if (runs === 2) both.resolve();
-        await both.promise;
+        await within('both hold a lock', both.promise);
         await transaction.lockEnvironment(second);
       });
     const { id } = home.environment;

@@ -187,9 +187,9 @@ describe('an SQLite database in use', () => {
     const isSettled = Promise.race([saving.then(() => true), Bun.sleep(200).then(() => false)]);
     expect(await isSettled).toBe(false);
     other.stdin.end();
-    await saving;
+    await within('the receipt is saved', saving);
     expect((await deliveries.receipts(1, 9)).length).toBe(1);
-    await other.exited;
+    await within('the other process ends', other.exited);
   });
 
   test('a writer whose file is held for too long fails as busy and writes nothing', async () => {
@@ -290,7 +290,7 @@ describe('an SQLite database in use', () => {
       const session = await damaged.openLogSession();
       const lost = new Promise<Error>((resolve) => session.onLost(resolve));
       await expect(readLog(session, 0, 10)).rejects.toBeInstanceOf(StorageError);
-      expect((await lost).message).toContain('is damaged');
+      expect((await within('the session is lost', lost)).message).toContain('is damaged');
     } finally {
       await damaged.close();
     }
@@ -381,7 +381,7 @@ async function writeUntilKilled(path: string, environmentId: string, count: numb
     text += piece;
     if (text.split('\n').length > count) child.kill('SIGKILL');
   }
-  await child.exited;
+  await within('the writer ends', child.exited);
   expect(child.signalCode).toBe('SIGKILL');
   // What comes after the last line end was not printed whole.
   return Number(text.split('\n').at(-2));
