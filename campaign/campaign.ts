@@ -1,6 +1,7 @@
 import { Management } from '@halyard/testing';
 import type { History } from './checker/history.ts';
 import { now } from './clock.ts';
+import { EventReader } from './event-reader.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
 import { type Engine, type Fleet, startFleet } from './fleet.ts';
@@ -103,7 +104,23 @@ async function act(world: World, options: RunOptions): Promise<CampaignResult> {
   }
 }
 
-function hireReaders(world: World, perNode: number): StreamReader[] {
+/** How many readers of maps there are for each reader of events, which also reads all flags at each event. */
+const MAPS_PER_EVENTS = 4;
+
+type Reader = StreamReader | EventReader;
+
+function hireReaders(world: World, perNode: number): Reader[] {
+  const { places, fleet } = world;
+  const events = Math.max(places.length, Math.floor((fleet.nodes.length * perNode) / MAPS_PER_EVENTS));
+  const eventReaders = Array.from({ length: events }, (_, index) => {
+    const place = places[index % places.length];
+    if (place === undefined) throw new Error('the world has places');
+    return new EventReader(`event-reader-${index}`, place, world);
+  });
+  return [...hireStreamReaders(world, perNode), ...eventReaders];
+}
+
+function hireStreamReaders(world: World, perNode: number): StreamReader[] {
   return world.fleet.nodes.flatMap((node) =>
     Array.from({ length: perNode }, (_, index) => {
       const place = world.places[index % world.places.length];
@@ -146,7 +163,7 @@ function* planOf(
   while (wanted?.length !== 0) yield* wanted ?? random.shuffle(faults);
 }
 
-async function converge(world: World, readers: readonly StreamReader[], options: RunOptions): Promise<void> {
+async function converge(world: World, readers: readonly Reader[], options: RunOptions): Promise<void> {
   options.tell?.('waiting for everybody to converge');
   const deadline = now() + (options.convergenceMs ?? CONVERGENCE_MS);
   while (now() < deadline) {
@@ -159,7 +176,7 @@ async function converge(world: World, readers: readonly StreamReader[], options:
   }
 }
 
-async function hasConverged(world: World, readers: readonly StreamReader[]): Promise<boolean> {
+async function hasConverged(world: World, readers: readonly Reader[]): Promise<boolean> {
   for (const place of world.places) {
     for (const node of world.fleet.nodes) {
       const management = new Management({ url: node.url, adminToken: world.fleet.adminToken });

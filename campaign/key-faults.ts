@@ -1,5 +1,7 @@
 import { Management } from '@halyard/testing';
 import { now } from './clock.ts';
+import { openRecordedEvents, readBulkRecorded } from './event-reader.ts';
+import type { FleetNode } from './fleet.ts';
 import type { Random } from './random.ts';
 import { openRecorded } from './reader.ts';
 import { readRecorded } from './rest-reader.ts';
@@ -30,9 +32,14 @@ export async function endKeyWithOpenStreams(
   );
   guests += 1;
   const name = `guest-${guests}`;
-  await Promise.all(
-    world.fleet.nodes.map((node) => openRecorded(world, `${name}-${node.name}`, place, node, key)),
-  );
+  const address = (await readBulkRecorded(world, place, random.pick(world.fleet.nodes), { key }))?.address;
+  const openOn = (node: FleetNode) => [
+    openRecorded(world, `${name}-${node.name}`, place, node, key),
+    ...(address === undefined
+      ? []
+      : [openRecordedEvents(world, `${name}-events-${node.name}`, place, { node, address, key })]),
+  ];
+  await Promise.all(world.fleet.nodes.flatMap(openOn));
   await Bun.sleep(Math.max(1_000, cause === 'expired' ? expiresAt - now() : 0));
   const endedKey =
     cause === 'expired' ? { mayEndAt: expiresAt, endedAt: expiresAt } : await revoke(world, management, id);
@@ -41,7 +48,8 @@ export async function endKeyWithOpenStreams(
     await Promise.all(
       world.fleet.nodes.flatMap((node) => [
         readRecorded(world, place, node, key),
-        openRecorded(world, `${name}-${node.name}`, place, node, key),
+        readBulkRecorded(world, place, node, { key }),
+        ...openOn(node),
       ]),
     );
     await Bun.sleep(250);

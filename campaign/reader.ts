@@ -46,7 +46,8 @@ export class StreamReader {
         this.#open = undefined;
       }
       this.#node = this.#random.pick(this.#world.fleet.nodes);
-      await Bun.sleep(this.#backoffMs());
+      this.#failures += 1;
+      await Bun.sleep(backoffMs(this.#random, this.#failures));
     }
   }
 
@@ -63,12 +64,12 @@ export class StreamReader {
     await Promise.race([reader.ended, stopped]);
     clearTimeout(timer);
   }
+}
 
-  #backoffMs(): number {
-    this.#failures += 1;
-    const cap = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** this.#failures);
-    return cap * this.#random.between(0.5, 1);
-  }
+/** How long to wait before the next attempt, in milliseconds. */
+export function backoffMs(random: Random, failures: number): number {
+  const cap = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** failures);
+  return cap * random.between(0.5, 1);
 }
 
 /** A stream being recorded. */
@@ -130,7 +131,8 @@ export async function openRecorded(
 
 const sessions = new Map<string, number>();
 
-function nextSession(readerName: string): number {
+/** The number of a reader's next stream. */
+export function nextSession(readerName: string): number {
   const next = (sessions.get(readerName) ?? 0) + 1;
   sessions.set(readerName, next);
   return next;

@@ -1,8 +1,10 @@
 import type {
   AuditedWrite,
   Base,
+  ChangeEvent,
   Crash,
   EndedKey,
+  EventSession,
   Final,
   Frame,
   History,
@@ -13,10 +15,20 @@ import type {
 } from './checker/history.ts';
 import { now } from './clock.ts';
 
+/** A record that its end is added to. */
+type Unfinished<Session> = { -readonly [Member in keyof Session]: Session[Member] };
+
 /** A session that is still open: its recorder adds frames and, once, how it ended. */
 export interface OpenSession {
   readonly session: StreamSession;
   frame(content: string, at: number): void;
+  end(how: 'closed' | 'cut' | 'reset' | 'left', at: number): void;
+}
+
+/** The same of a stream of events. */
+export interface OpenEventSession {
+  readonly session: EventSession;
+  event(event: ChangeEvent): void;
   end(how: 'closed' | 'cut' | 'reset' | 'left', at: number): void;
 }
 
@@ -25,6 +37,7 @@ export class Recorder {
   readonly #environments = new Map<string, Base>();
   readonly #writes: Write[] = [];
   readonly #streams: StreamSession[] = [];
+  readonly #eventStreams: EventSession[] = [];
   readonly #reads: Read[] = [];
   readonly #endedKeys: EndedKey[] = [];
   readonly #losses: Loss[] = [];
@@ -69,20 +82,37 @@ export class Recorder {
   /** Begins the record of a stream that was opened. */
   openSession(opening: Omit<StreamSession, 'frames' | 'ended'>): OpenSession {
     const frames: Frame[] = [];
-    const session: { -readonly [Member in keyof StreamSession]: StreamSession[Member] } = {
-      ...opening,
-      frames,
-    };
+    const session: Unfinished<StreamSession> = { ...opening, frames };
     this.#streams.push(session);
     return {
       session,
       frame: (content, at) => {
         if (!this.#isSealed) frames.push({ at, content: this.#shared(content) });
       },
-      end: (how, at) => {
-        if (!this.#isSealed) session.ended ??= { how, at };
-      },
+      end: (how, at) => this.#end(session, how, at),
     };
+  }
+
+  /** Begins the record of a stream of events that was opened. */
+  openEventSession(opening: Omit<EventSession, 'frames' | 'ended'>): OpenEventSession {
+    const frames: ChangeEvent[] = [];
+    const session: Unfinished<EventSession> = { ...opening, frames };
+    this.#eventStreams.push(session);
+    return {
+      session,
+      event: (event) => {
+        if (!this.#isSealed) frames.push(event);
+      },
+      end: (how, at) => this.#end(session, how, at),
+    };
+  }
+
+  #end(
+    session: { ended?: StreamSession['ended'] },
+    how: 'closed' | 'cut' | 'reset' | 'left',
+    at: number,
+  ): void {
+    if (!this.#isSealed) session.ended ??= { how, at };
   }
 
   /** Ends the record and gives it. What happens to streams from here on no longer counts: they were open at the end. */
@@ -93,6 +123,7 @@ export class Recorder {
       environments: this.#environments,
       writes: this.#writes,
       streams: this.#streams,
+      eventStreams: this.#eventStreams,
       reads: this.#reads,
       endedKeys: this.#endedKeys,
       losses: this.#losses,

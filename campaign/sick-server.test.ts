@@ -12,6 +12,9 @@ const SICKNESSES: readonly (readonly [Sickness, readonly ViolationKind[]])[] = [
   ['sends a frame of another environment', ['foreign']],
   ['forgets an acknowledged write', ['double-revision', 'wrong-audit']],
   ['leaves a stream without news', ['not-converged']],
+  ['skips an event', ['skip']],
+  ['repeats an event', ['repeat']],
+  ['answers a read from before its event', ['behind-event']],
   ['keeps streams of revoked keys', ['not-closed', 'served-after-end']],
 ];
 

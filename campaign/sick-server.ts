@@ -12,6 +12,9 @@ export type Sickness =
   | 'forgets an acknowledged write'
   | 'leaves a stream without news'
   | 'keeps streams of revoked keys'
+  | 'skips an event'
+  | 'repeats an event'
+  | 'answers a read from before its event'
   | 'refuses every second key'
   | 'refuses keys while there are writers';
 
@@ -20,6 +23,7 @@ type Flags = Record<string, unknown>;
 interface Stream {
   readonly place: string;
   readonly key: string;
+  readonly form: 'map' | 'event';
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
 }
 
@@ -74,6 +78,11 @@ export class SickServer implements Disposable {
 
   async #answer(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
+    const [, environmentInPath = '', ofrepPath] =
+      /^\/environments\/([^/]+)\/ofrep\/v1\/(.+)$/.exec(pathname) ?? [];
+    if (ofrepPath === 'stream')
+      return this.#openStream('event', searchParams.get('ticket') ?? '', environmentInPath);
+    if (ofrepPath !== undefined) return this.#readBulk(request, environmentInPath, searchParams);
     if (pathname.startsWith('/v1/')) return this.#evaluate(request, pathname, searchParams.get('env') ?? '');
     if (pathname === '/api/audit') {
       const before = Number(searchParams.get('before') ?? Number.POSITIVE_INFINITY);
@@ -106,12 +115,34 @@ export class SickServer implements Disposable {
     if (pathname.startsWith('/v1/flags')) {
       return Response.json({ environment, flags: this.#log(place).at(-1) }, { headers });
     }
+    return this.#openStream('map', key, environment);
+  }
+
+  /** The ticket of a stream is the key: secrets are not what this server is about. */
+  #readBulk(request: Request, environment: string, query: URLSearchParams): Response {
+    const key = request.headers.get('x-api-key') ?? '';
+    if (this.#revoked.has(key)) return Response.json({ error: 'invalid_api_key' }, { status: 401 });
+    const requestUri = `/environments/${environment}/ofrep/v1/stream?ticket=${key}`;
+    const isLate = this.#sickness === 'answers a read from before its event' && query.has('flagConfigEtag');
+    const revision = this.#revision(`${this.#projectOf.get(key)}/${environment}`) - (isLate ? 1 : 0);
+    const headers = { 'x-flags-revision': String(revision) };
+    return Response.json(
+      { flags: [], eventStreams: [{ type: 'sse', endpoint: { requestUri } }] },
+      { headers },
+    );
+  }
+
+  #openStream(form: Stream['form'], key: string, environment: string): Response {
+    if (this.#revoked.has(key)) return Response.json({ error: 'invalid_api_key' }, { status: 401 });
+    const place = `${this.#projectOf.get(key)}/${environment}`;
+    const headers = { 'x-flags-revision': String(this.#revision(place)) };
     let stream: Stream | undefined;
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        stream = { place, key, controller };
+        stream = { place, key, form, controller };
         this.#streams.add(stream);
-        send(stream, this.#log(place).at(-1));
+        if (form === 'event') sendEvent(stream, this.#revision(place));
+        else send(stream, this.#log(place).at(-1));
       },
       cancel: () => {
         if (stream !== undefined) this.#streams.delete(stream);
@@ -143,11 +174,13 @@ export class SickServer implements Disposable {
 
   #commit(place: string, before: Flags, next: Flags): void {
     this.#log(place).push(next);
-    const streams = [...this.#streams].filter((stream) => stream.place === place);
+    const here = [...this.#streams].filter((stream) => stream.place === place);
+    const streams = here.filter(({ form }) => form === 'map');
+    for (const stream of here) if (stream.form === 'event') this.#sendEvent(stream);
     const held = this.#held?.place === place ? this.#held : undefined;
     if (held !== undefined) this.#held = undefined;
     const isDue = !this.#isDone && streams.length > 0 && this.#revision(place) >= 10;
-    if (isDue) this.#isDone = true;
+    if (isDue && !this.#sickness.endsWith('an event')) this.#isDone = true;
     for (const stream of streams) this.#send(stream, isDue && stream === streams[0], before, next);
     held?.send();
   }
@@ -169,6 +202,16 @@ export class SickServer implements Disposable {
     else if (sickness === 'sends a frame of another environment') send(stream, this.#foreign(stream.place));
     else send(stream, next);
     if (sickness === 'repeats a frame') send(stream, next);
+  }
+
+  /** Sends one event or, once, the sickness. */
+  #sendEvent(stream: Stream): void {
+    const isDue = !this.#isDone && this.#revision(stream.place) >= 10;
+    const isSick = this.#sickness === 'skips an event' || this.#sickness === 'repeats an event';
+    if (isDue && isSick) this.#isDone = true;
+    if (isDue && this.#sickness === 'skips an event') return;
+    sendEvent(stream, this.#revision(stream.place));
+    if (isDue && this.#sickness === 'repeats an event') sendEvent(stream, this.#revision(stream.place));
   }
 
   #foreign(place: string): Flags | undefined {
@@ -203,4 +246,9 @@ export class SickServer implements Disposable {
 
 function send(stream: Stream, flags: Flags | undefined): void {
   stream.controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(flags)}\n\n`));
+}
+
+function sendEvent({ controller }: Stream, revision: number): void {
+  const data = { type: 'refetchEvaluation', etag: `"${revision}"` };
+  controller.enqueue(new TextEncoder().encode(`id: ${revision}\ndata: ${JSON.stringify(data)}\n\n`));
 }

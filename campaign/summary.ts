@@ -13,11 +13,15 @@ export function summarise(
   const writes = (outcome: string): number =>
     history.writes.filter((write) => write.outcome === outcome).length;
   const frames = history.streams.reduce((sum, stream) => sum + stream.frames.length, 0);
+  const events = history.eventStreams.reduce((sum, stream) => sum + stream.frames.length, 0);
+  const eventEnds = countBy(history.eventStreams.map((stream) => stream.ended?.how ?? 'open at the end'));
+  const caused = history.reads.filter(({ after }) => after !== undefined).length;
   const ends = countBy(history.streams.map((stream) => stream.ended?.how ?? 'open at the end'));
   const answers = countBy(history.reads.map((read) => `${read.kind} ${read.status} ${read.freshness}`));
   const lines = [
     `changes   ${writes('acknowledged')} acknowledged, ${writes('refused')} refused, ${writes('unknown')} unknown`,
     `streams   ${history.streams.length} opened, ${frames} frames; ended: ${describe(ends)}`,
+    `events    ${history.eventStreams.length} streams opened, ${events} events, ${caused} reads for them; ended: ${describe(eventEnds)}`,
     `reads     ${describe(answers)}`,
     `lag       ${describeLag(history)}`,
     `losses    ${history.losses.length} times a node said that it lost the log`,

@@ -1,5 +1,5 @@
-import type { EndedKey, History, Read, StreamSession } from './history.ts';
-import { describe } from './stream-rules.ts';
+import type { ChangeEvent, EndedKey, Frame, History, Read, StreamSession } from './history.ts';
+import { type AnySession, describe } from './stream-rules.ts';
 import type { Timelines } from './timelines.ts';
 import type { Report } from './violation.ts';
 
@@ -21,7 +21,7 @@ export function checkGrants(
   report: Report,
 ): void {
   const ended = new Map(history.endedKeys.map((key) => [key.key, key]));
-  for (const stream of history.streams) {
+  for (const stream of [...history.streams, ...history.eventStreams]) {
     const key = ended.get(stream.key);
     if (key === undefined) continue;
     checkOpening(stream, key, limits, report);
@@ -51,7 +51,7 @@ export function checkRefusals(history: History, report: Report): void {
   }
 }
 
-function checkOpening(stream: StreamSession, key: EndedKey, limits: AuthorityLimits, report: Report): void {
+function checkOpening(stream: AnySession, key: EndedKey, limits: AuthorityLimits, report: Report): void {
   const afterMs = stream.requestedAt - key.endedAt;
   if (afterMs <= limits.requestMs) return;
   report({
@@ -64,7 +64,7 @@ function checkOpening(stream: StreamSession, key: EndedKey, limits: AuthorityLim
 }
 
 function checkFrames(
-  stream: StreamSession,
+  stream: StreamSession<Frame | ChangeEvent>,
   key: EndedKey,
   timelines: Timelines,
   limits: AuthorityLimits,
@@ -72,7 +72,7 @@ function checkFrames(
 ): void {
   const timeline = timelines.of(stream.environment);
   for (const frame of stream.frames) {
-    const revision = timeline.revisionOf(frame.content);
+    const revision = 'content' in frame ? timeline.revisionOf(frame.content) : frame.revision;
     const write = revision === undefined ? undefined : timeline.writeAt(revision);
     // A change is committed no earlier than it was asked for, so no clock of a busy reader is needed here.
     if (write === undefined || write.startedAt <= key.endedAt + limits.frameMs) continue;
@@ -88,7 +88,7 @@ function checkFrames(
 }
 
 function checkClosed(
-  stream: StreamSession,
+  stream: AnySession,
   key: EndedKey,
   limits: AuthorityLimits,
   history: History,
@@ -108,7 +108,7 @@ function checkClosed(
 
 function checkGrant(read: Read, key: EndedKey, limits: AuthorityLimits, report: Report): void {
   // A node that says it may be stale cannot know of the end.
-  if (read.status !== 200 || read.freshness === 'stale') return;
+  if ((read.status !== 200 && read.status !== 304) || read.freshness === 'stale') return;
   const afterMs = read.requestedAt - key.endedAt;
   if (afterMs <= limits.requestMs) return;
   report({

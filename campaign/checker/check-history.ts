@@ -1,5 +1,6 @@
 import { checkAudit } from './audit-rules.ts';
 import { type AuthorityLimits, checkGrants, checkRefusals } from './authority-rules.ts';
+import { checkEventOrder, checkEventReads } from './event-rules.ts';
 import type { History, Write } from './history.ts';
 import { checkNodesNeverGoBack, checkReads } from './node-rules.ts';
 import { checkConditionalWrites, checkCrashes, checkOutcome } from './outcome-rules.ts';
@@ -41,13 +42,15 @@ export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIM
   };
   const timelines = new Timelines(history, report);
   const acknowledged = acknowledgedByEnvironment(history);
-  for (const stream of history.streams) {
-    checkStreamOrder(stream, timelines, report);
+  for (const stream of history.streams) checkStreamOrder(stream, timelines, report);
+  for (const stream of history.eventStreams) checkEventOrder(stream, report);
+  for (const stream of [...history.streams, ...history.eventStreams]) {
     checkFailStop(stream, history, limits.lossSlackMs, report);
     checkLiveness(stream, acknowledged.get(stream.environment) ?? [], limits.liveWithinMs, history, report);
   }
   checkNodesNeverGoBack(history, limits.ownWriteMs, report);
   checkReads(history, timelines, report);
+  checkEventReads(history, report);
   for (const cause of ['revoked', 'expired'] as const) {
     const endedKeys = history.endedKeys.filter((key) => key.cause === cause);
     checkGrants({ ...history, endedKeys }, timelines, limits[cause], report);

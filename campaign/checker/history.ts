@@ -9,6 +9,8 @@ export interface History {
   readonly environments: ReadonlyMap<string, Base>;
   readonly writes: readonly Write[];
   readonly streams: readonly StreamSession[];
+  /** Streams that only say that something has changed (OFREP). */
+  readonly eventStreams: readonly EventSession[];
   readonly reads: readonly Read[];
   readonly endedKeys: readonly EndedKey[];
   /** When nodes said that they had lost the log. */
@@ -55,7 +57,7 @@ export interface Write {
 }
 
 /** One opened stream, from its request to its end. */
-export interface StreamSession {
+export interface StreamSession<Sent extends { readonly at: number } = Frame> {
   readonly id: string;
   /** The client that reconnects: one reader has many sessions. */
   readonly reader: string;
@@ -66,7 +68,7 @@ export interface StreamSession {
   readonly openedAt: number;
   /** `X-Flags-Revision` of the answer: the revision of the first frame. */
   readonly revision: number;
-  readonly frames: readonly Frame[];
+  readonly frames: readonly Sent[];
   /** Absent when the stream was open until the end of the recording. */
   readonly ended?: { readonly at: number; readonly how: 'closed' | 'cut' | 'reset' | 'left' };
 }
@@ -78,19 +80,36 @@ export interface Frame {
   readonly content: string;
 }
 
+/** A stream of events that carry no map. */
+export interface EventSession extends StreamSession<ChangeEvent> {
+  /** The id of the last event that the reader had, if it said so. */
+  readonly lastEventId?: number;
+}
+
+/** One event as it was received. */
+export interface ChangeEvent {
+  readonly at: number;
+  /** Its id. */
+  readonly revision: number;
+  /** Whether it asked the reader to read again; an opening need not. */
+  readonly asksToRead: boolean;
+}
+
 /** One REST read, or one attempt to open a stream that was refused. */
 export interface Read {
-  readonly kind: 'read' | 'stream';
+  readonly kind: 'read' | 'bulk' | 'stream';
   readonly node: string;
   readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;
   readonly answeredAt: number;
   readonly status: number;
-  /** `X-Flags-Revision` of a 200. */
+  /** `X-Flags-Revision` of a 200 or 304. */
   readonly revision?: number;
   /** JSON text of the flag map of a 200. */
   readonly content?: string;
+  /** The revision of the event that caused it. */
+  readonly after?: number;
   /** Whether the answer said, with `X-Flags-Stale`, that it may be old. */
   readonly freshness: 'current' | 'stale';
 }

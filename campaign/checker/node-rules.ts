@@ -70,7 +70,7 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
     if (revision === undefined) continue;
     add(node, environment, { revision, askedAt: requestedAt, knownAt: answeredAt, what: 'a read' });
   }
-  for (const stream of history.streams) {
+  for (const stream of [...history.streams, ...history.eventStreams]) {
     for (const [index, frame] of stream.frames.entries()) {
       add(stream.node, stream.environment, {
         revision: stream.revision + index,

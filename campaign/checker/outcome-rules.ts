@@ -1,5 +1,5 @@
-import type { Final, History, StreamSession } from './history.ts';
-import { describe } from './stream-rules.ts';
+import type { Final, History } from './history.ts';
+import { type AnySession, describe } from './stream-rules.ts';
 import type { Timelines } from './timelines.ts';
 import type { Report } from './violation.ts';
 
@@ -60,7 +60,7 @@ function checkFinal(final: Final, history: History, timelines: Timelines, report
   }
 }
 
-function checkReader(last: StreamSession, history: History, timelines: Timelines, report: Report): void {
+function checkReader(last: AnySession, history: History, timelines: Timelines, report: Report): void {
   // Whose key has ended cannot come back; the rules of authority judge it.
   if (history.endedKeys.some((ended) => ended.key === last.key)) return;
   const { newest } = timelines.of(last.environment);
@@ -75,9 +75,9 @@ function checkReader(last: StreamSession, history: History, timelines: Timelines
   });
 }
 
-function lastSessions(history: History): Iterable<StreamSession> {
-  const last = new Map<string, StreamSession>();
-  for (const stream of history.streams) {
+function lastSessions(history: History): Iterable<AnySession> {
+  const last = new Map<string, AnySession>();
+  for (const stream of [...history.streams, ...history.eventStreams]) {
     const other = last.get(stream.reader);
     if (other === undefined || other.openedAt < stream.openedAt) last.set(stream.reader, stream);
   }

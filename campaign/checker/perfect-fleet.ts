@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import type {
   AuditedWrite,
   Base,
+  ChangeEvent,
+  EventSession,
   Final,
   Frame,
   History,
@@ -27,7 +29,10 @@ export type Step =
 
 const ENVIRONMENTS = ['shop/production', 'shop/staging', 'blog/production'];
 const NODES = ['node-1', 'node-2', 'node-3'];
-const READERS = 6;
+const READERS = 9;
+
+/** These of the readers follow events. */
+const FIRST_EVENT_READER = 6;
 
 const environment = fc.nat({ max: ENVIRONMENTS.length - 1 });
 const node = fc.nat({ max: NODES.length - 1 });
@@ -71,10 +76,11 @@ function stepsWith(
 
 type Flags = Record<string, unknown>;
 
-interface OpenSession {
-  readonly session: StreamSession;
-  readonly frames: Frame[];
-}
+type Opening = Omit<StreamSession, 'frames' | 'ended'>;
+
+type OpenSession =
+  | { readonly session: StreamSession; readonly frames: Frame[] }
+  | { readonly session: EventSession; readonly events: ChangeEvent[] };
 
 /**
  * A fleet that keeps every promise, in memory: one log per environment, nodes that lag behind it, readers that come
@@ -129,7 +135,8 @@ class PerfectFleet {
       counterFlag: 'counter',
       environments: this.#bases,
       writes: this.#writes,
-      streams: this.#sessions.map(({ session }) => session),
+      streams: this.#sessions.flatMap((each) => ('frames' in each ? [each.session] : [])),
+      eventStreams: this.#sessions.flatMap((each) => ('events' in each ? [each.session] : [])),
       reads: this.#reads,
       endedKeys: [],
       losses: [],
@@ -189,9 +196,11 @@ class PerfectFleet {
     for (let revision = from + 1; revision <= this.#newest(name); revision += 1) {
       this.#applied.set(place, revision);
       this.#time += 0.5;
-      for (const { session, frames } of this.#open.values()) {
+      for (const open of this.#open.values()) {
+        const { session } = open;
         if (session.node !== on || session.environment !== name) continue;
-        frames.push({ at: this.#time, content: this.#content(name, revision) });
+        if ('frames' in open) open.frames.push({ at: this.#time, content: this.#content(name, revision) });
+        else open.events.push({ at: this.#time, revision, asksToRead: true });
       }
     }
   }
@@ -212,16 +221,43 @@ class PerfectFleet {
     const on = pick(NODES, onIndex);
     const name = pick(ENVIRONMENTS, index);
     const revision = this.#appliedOn(on, name);
-    const frames: Frame[] = [{ at: this.#time + 2, content: this.#content(name, revision) }];
-    const session: StreamSession = {
-      id: `stream-${this.#sessions.length}`,
-      reader: `reader-${index}`,
-      ...{ node: on, environment: name, key: `key-${index % 2}`, requestedAt: this.#time },
-      ...{ openedAt: this.#time + 1, revision, frames },
+    const opening = {
+      ...{ id: `stream-${this.#sessions.length}`, reader: `reader-${index}`, node: on, environment: name },
+      ...{ key: `key-${index % 2}`, requestedAt: this.#time, openedAt: this.#time + 1, revision },
     };
+    const open = index < FIRST_EVENT_READER ? this.#openMaps(opening) : this.#openEvents(opening);
     this.#time += 3;
-    this.#sessions.push({ session, frames });
-    this.#open.set(index, { session, frames });
+    this.#sessions.push(open);
+    this.#open.set(index, open);
+    if ('events' in open) this.#readFor(open);
+  }
+
+  #openMaps(opening: Opening): OpenSession {
+    const content = this.#content(opening.environment, opening.revision);
+    const frames: Frame[] = [{ at: this.#time + 2, content }];
+    return { session: { ...opening, frames }, frames };
+  }
+
+  /** A reader of events says which it had last, and then the opening need not ask it to read. */
+  #openEvents(opening: Opening): OpenSession {
+    const before = this.#sessions.findLast(({ session }) => session.reader === opening.reader)?.session;
+    const lastEventId = before && before.revision + before.frames.length - 1;
+    const asksToRead = lastEventId !== opening.revision;
+    const events: ChangeEvent[] = [{ at: this.#time + 2, revision: opening.revision, asksToRead }];
+    const known = lastEventId === undefined ? {} : { lastEventId };
+    return { session: { ...opening, ...known, frames: events }, events };
+  }
+
+  /** The read that an event causes, on the node that sent it. */
+  #readFor({ session }: OpenSession): void {
+    const { node: on, environment: name, key } = session;
+    const revision = this.#appliedOn(on, name);
+    const [requestedAt, answeredAt] = [this.#time, this.#time + 2];
+    this.#time += 2;
+    this.#reads.push({
+      ...{ kind: 'bulk', node: on, environment: name, key, requestedAt, answeredAt },
+      ...{ status: 200, revision, after: revision, freshness: 'current' },
+    });
   }
 
   #disconnect(index: number): void {

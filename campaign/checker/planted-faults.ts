@@ -1,4 +1,4 @@
-import type { Frame, History, StreamSession, Write } from './history.ts';
+import type { ChangeEvent, Frame, History, StreamSession, Write } from './history.ts';
 import type { ViolationKind } from './violation.ts';
 
 /** A way to spoil a correct history. Gives `undefined` where the history offers no place for it. */
@@ -30,6 +30,51 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       const first = Math.min(at, frames.length - 2);
       return frames.toSpliced(first, 2, frames[first + 1] ?? missing(), frames[first] ?? missing());
     }),
+  },
+  {
+    name: 'an event is skipped',
+    caughtAs: ['skip'],
+    plant: inEvents(3, (events, at) => events.toSpliced(Math.max(1, Math.min(at, events.length - 2)), 1)),
+  },
+  {
+    name: 'an event is sent twice',
+    caughtAs: ['repeat'],
+    plant: inEvents(1, (events, at) => events.toSpliced(at, 0, events[at] ?? missing())),
+  },
+  {
+    name: 'an event does not ask its reader to read',
+    caughtAs: ['skip'],
+    plant: inEvents(2, (events, at) => {
+      const later = Math.max(1, at);
+      return events.with(later, { ...(events[later] ?? missing()), asksToRead: false });
+    }),
+  },
+  {
+    name: 'a reader that missed a change is not asked to read',
+    caughtAs: ['skip'],
+    plant: (history, choice) => {
+      const stream = pickFrom(
+        history.eventStreams.filter(({ frames: [first] }) => first?.asksToRead === true),
+        choice,
+      );
+      if (stream === undefined) return undefined;
+      const frames = stream.frames.with(0, { ...(stream.frames[0] ?? missing()), asksToRead: false });
+      const eventStreams = history.eventStreams.map((each) => (each === stream ? { ...each, frames } : each));
+      return { ...history, eventStreams };
+    },
+  },
+  {
+    name: 'a read for an event is answered from before it',
+    caughtAs: ['behind-event'],
+    plant: (history, choice) => {
+      const read = pickFrom(
+        history.reads.filter(({ after }) => after !== undefined),
+        choice,
+      );
+      if (read?.revision === undefined) return undefined;
+      const late = { ...read, after: read.revision + 1 };
+      return { ...history, reads: history.reads.map((each) => (each === read ? late : each)) };
+    },
   },
   {
     name: 'an older frame follows a newer one',
@@ -271,7 +316,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'the revision header is off by one',
     caughtAs: ['wrong-revision'],
     plant: (history, choice) => {
-      const read = pickFrom(history.reads, choice);
+      const read = pickFrom(
+        history.reads.filter(({ content }) => content !== undefined),
+        choice,
+      );
       if (read?.revision === undefined) return undefined;
       const wrong = { ...read, revision: read.revision + 1 };
       return { ...history, reads: history.reads.map((each) => (each === read ? wrong : each)) };
@@ -293,6 +341,22 @@ function inFrames(
     // The times stay in order: what is wrong is the content.
     const inTime = frames.map((frame, index) => ({ ...frame, at: stream.frames[index]?.at ?? frame.at }));
     return replaceStream(history, stream, { ...stream, frames: inTime });
+  };
+}
+
+function inEvents(
+  least: number,
+  change: (events: readonly ChangeEvent[], at: number) => readonly ChangeEvent[],
+): PlantedFault['plant'] {
+  return (history, choice) => {
+    const stream = pickFrom(
+      history.eventStreams.filter((each) => each.frames.length >= least),
+      choice,
+    );
+    if (stream === undefined) return undefined;
+    const frames = change(stream.frames, choice % stream.frames.length);
+    const eventStreams = history.eventStreams.map((each) => (each === stream ? { ...each, frames } : each));
+    return { ...history, eventStreams };
   };
 }
 

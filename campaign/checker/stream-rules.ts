@@ -2,6 +2,9 @@ import type { History, StreamSession, Write } from './history.ts';
 import type { Timelines } from './timelines.ts';
 import type { Report, ViolationKind } from './violation.ts';
 
+/** A stream, whatever it sends. */
+export type AnySession = StreamSession<{ readonly at: number }>;
+
 /** P1 to P3: each frame of a stream is the next revision, in order, none missing, none twice, none foreign. */
 export function checkStreamOrder(stream: StreamSession, timelines: Timelines, report: Report): void {
   let expected = stream.revision;
@@ -25,19 +28,15 @@ export function checkStreamOrder(stream: StreamSession, timelines: Timelines, re
   }
 }
 
-function wrongOrder(revision: number, expected: number, index: number): ViolationKind {
+/** How a revision that is not the expected one breaks the order. */
+export function wrongOrder(revision: number, expected: number, index: number): ViolationKind {
   if (index === 0) return 'wrong-revision';
   if (revision === expected - 1) return 'repeat';
   return revision > expected ? 'skip' : 'went-back';
 }
 
 /** P5: once a node has said that it lost the log, nothing more leaves on the streams it had open. */
-export function checkFailStop(
-  stream: StreamSession,
-  history: History,
-  slackMs: number,
-  report: Report,
-): void {
+export function checkFailStop(stream: AnySession, history: History, slackMs: number, report: Report): void {
   for (const loss of history.losses) {
     if (loss.node !== stream.node || loss.at < stream.openedAt) continue;
     if (stream.ended !== undefined && stream.ended.at < loss.at) continue;
@@ -59,7 +58,7 @@ export function checkFailStop(
  * `acknowledged` holds the environment's writes in order of their acknowledgement.
  */
 export function checkLiveness(
-  stream: StreamSession,
+  stream: AnySession,
   acknowledged: readonly Write[],
   withinMs: number,
   history: History,
@@ -84,6 +83,6 @@ export function checkLiveness(
 }
 
 /** A stream for a story. */
-export function describe(stream: StreamSession): string {
+export function describe(stream: AnySession): string {
   return `${stream.id} (${stream.environment} on ${stream.node}, opened at revision ${stream.revision}, ${stream.frames.length} frames)`;
 }

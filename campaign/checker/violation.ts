@@ -5,6 +5,7 @@ export const VIOLATION_KINDS = {
   phantom: 'P1: a write that was never sent, or was refused',
   'wrong-revision': 'P1: a revision header that does not fit the map',
   repeat: 'P2: a revision sent twice',
+  'behind-event': 'P7: an answer that is older than the event that caused its read',
   'went-back': 'P2, P7: an older revision after a newer one',
   skip: 'P3: a revision left out of an open stream',
   stuck: 'P4: an open stream that stayed behind',
