@@ -25,6 +25,14 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  'the executable does everything from an empty folder, with two workers',
+  async () => {
+    await checkExecutable(executable, { HALYARD_WORKERS: '2' });
+  },
+  PATIENCE_MS,
+);
+
 test('the executable says which commit it was built from', () => {
   const { stdout } = Bun.spawnSync([executable, 'version', '--json'], { env: {} });
   const head = String(Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD']).stdout).trim();

@@ -1,0 +1,160 @@
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  Management,
+  openSse,
+  sharedPostgres,
+  startNode,
+  startTcpProxy,
+  until,
+  within,
+} from '@halyard/testing';
+import { isRunning, processOf, startWorkers, type WorkersNode } from './test-workers.ts';
+
+setDefaultTimeout(120_000);
+
+test('workers leave signals to the supervisor, and a second signal ends all at once', async () => {
+  const machine = await startWorkers(undefined, { env: { HALYARD_DRAIN_SECONDS: '60' } });
+  const [stream] = await machine.openStreamOnEach(2);
+  const workers = machine.workers();
+  // As a terminal or a service manager does.
+  for (const pid of workers) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal);
+  await machine.management.putState('demo', 'production', 'a', { enabled: false });
+  await stream?.nextFrame();
+  expect(JSON.parse((await stream?.nextFrame())?.data ?? '')).toEqual({ a: { enabled: false } });
+  expect(machine.workers()).toEqual(workers);
+
+  // Draining takes a twentieth of a second for each stream.
+  await Promise.all(Array.from({ length: 100 }, () => machine.openStream()));
+  process.kill(machine.node.pid, 'SIGTERM');
+  await until('the first signal is noted', () => machine.node.logs().includes('Send it again to force quit'));
+  // Signals within a second count as one.
+  await Bun.sleep(1100);
+  process.kill(machine.node.pid, 'SIGTERM');
+  expect(await within('the node ends', machine.node.exited)).toBe(1);
+  await until('the workers have ended', () => !workers.some(isRunning));
+});
+
+test('a lost database closes the streams of all workers; reads go on with their age, and all heals', async () => {
+  const address = new URL(await (await sharedPostgres()).createDatabase());
+  const proxy = await startTcpProxy({ port: Number(address.port) });
+  address.port = String(proxy.port);
+  const machine = await startWorkers(undefined, { databaseUrl: address.href });
+  try {
+    const streams = await machine.openStreamOnEach(2);
+    proxy.refuse();
+    for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
+    await machine.node.readiness(503);
+    await eachWorker(machine, async (response) => {
+      expect(response.status).toBe(200);
+      return response.headers.has('X-Flags-Stale');
+    });
+    expect((await machine.openStream()).status).toBe(500);
+    proxy.restore();
+    await machine.node.readiness(200);
+    await machine.management.putState('demo', 'production', 'a', { enabled: true, value: 'later' });
+    await eachWorker(machine, async (response) => {
+      expect(response.headers.has('X-Flags-Stale')).toBe(false);
+      expect(await response.json()).toMatchObject({ value: 'later' });
+      return true;
+    });
+  } finally {
+    await machine[Symbol.asyncDispose]();
+    await proxy.close();
+  }
+});
+
+test('a supervisor that is frozen loses no worker: their streams end, reads go on, and all heals', async () => {
+  await using machine = await startWorkers();
+  const streams = await machine.openStreamOnEach(2);
+  const workers = machine.workers();
+  machine.node.pause();
+  for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
+  await eachWorker(machine, async (response) => response.headers.has('X-Flags-Stale'));
+  machine.node.resume();
+  await machine.node.readiness(200);
+  await machine.management.putState('demo', 'production', 'a', { enabled: false });
+  await eachWorker(machine, async (response) => {
+    expect(await response.json()).toMatchObject({ enabled: false });
+    return true;
+  });
+  expect(machine.workers()).toEqual(workers);
+});
+
+test('a worker that keeps ending is held back, the log says so, and the node serves with the other one', async () => {
+  await using machine = await startWorkers();
+  const [healthy = 0] = machine.workers();
+  const { node } = machine;
+  await until('the worker is held back', async () => {
+    for (const pid of machine.workers()) if (pid !== healthy) process.kill(pid, 'SIGKILL');
+    return node.logs().includes('a worker keeps ending and is held back');
+  });
+  expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
+  await until('the worker serves again', () => node.logs().includes('a worker serves again'));
+});
+
+test('a port that another node shares among its workers is in use, as any other', async () => {
+  await using machine = await startWorkers();
+  const { port } = new URL(machine.node.url);
+  for (const workers of ['1', '2']) {
+    const second = startNode({ arguments: ['--port', port], env: { HALYARD_WORKERS: workers } });
+    const failure = await second.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(String(failure)).toContain(`Port ${port} on 127.0.0.1 is in use.`);
+  }
+});
+
+test('workers listen on IPv6, and management on a port of its own is not on theirs', async () => {
+  const node = await startNode({
+    env: { HALYARD_WORKERS: '2', HALYARD_HOST: '::1', HALYARD_MANAGEMENT_PORT: '0' },
+    until: 'listening',
+  });
+  try {
+    expect(node.url).toStartWith('http://[::1]:');
+    const [, managementUrl = ''] = /"managementUrl":"([^"]+)"/.exec(node.logs()) ?? [];
+    const management = new Management({ url: managementUrl, adminToken: node.adminToken });
+    await management.createProject('demo');
+    const { key } = await management.createKey('demo', ['production']);
+    const read = (url: string) =>
+      fetch(`${url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+    expect((await read(node.url)).status).toBe(200);
+    expect((await read(managementUrl)).status).toBe(404);
+    expect((await fetch(`${managementUrl}/metrics`)).status).toBe(200);
+    for (const path of ['/metrics', '/api/projects', '/'])
+      expect([path, (await fetch(`${node.url}${path}`)).status]).toEqual([path, 404]);
+    for (const path of ['/readyz', '/healthz', '/docs'])
+      expect([path, (await fetch(`${node.url}${path}`)).status]).toEqual([path, 200]);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('event streams of dashboards and of environments pass through a worker, and end with their reader', async () => {
+  await using machine = await startWorkers();
+  const { node } = machine;
+  const headers = { Authorization: `Bearer ${node.adminToken}` };
+  const open = async () => Number(/halyard_event_streams_open (\d+)/.exec(await metricsOf(machine))?.[1]);
+  const events = await openSse(`${node.url}/api/events`, { headers });
+  await events.nextFrame();
+  expect(await open()).toBe(1);
+  events.close();
+  await until('the stream has ended', async () => (await open()) === 0);
+});
+
+/** Reads until each of the two workers has answered with what was wanted. */
+async function eachWorker(
+  machine: WorkersNode,
+  isWanted: (response: Response) => Promise<boolean>,
+): Promise<void> {
+  const processes = new Set<string>();
+  await until('both workers answer as wanted', async () => {
+    const response = await machine.read('a');
+    if (await isWanted(response)) processes.add(processOf(response.headers));
+    return processes.size === 2;
+  });
+}
+
+async function metricsOf({ node }: WorkersNode): Promise<string> {
+  return await (await fetch(`${node.url}/metrics`)).text();
+}
