@@ -49,8 +49,8 @@ function roomOf(file: string): string {
 function isAllowed({ from, to }: Import): boolean {
   const [room, target] = [roomOf(from), roomOf(to)];
   if (room === 'nodes' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
-  // The command `serve` is the one that becomes a node.
-  if (target === 'nodes') return from.startsWith('cli/serve');
+  // These commands become nodes.
+  if (target === 'nodes') return /^cli\/(serve|relay\.)/.test(from);
   return ARROWS[room]?.includes(target) ?? false;
 }
 

@@ -136,6 +136,16 @@ export class Management {
     return (await this.request('POST', path, { ...request, body: { changes } })) as ChangeWritten;
   }
 
+  /** Makes a relay token; `scope` has names of `projects` and `environments`. */
+  async createRelayToken(
+    name: string,
+    scope: object = {},
+  ): Promise<{ readonly id: string; readonly token: string }> {
+    const body = { name, ...scope };
+    // As in `states`.
+    return (await this.request('POST', '/api/relay-tokens', { body })) as { id: string; token: string };
+  }
+
   /** Makes a project key for the environments. `expiresAt` is ISO 8601. */
   async createKey(
     project: string,

@@ -7,6 +7,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 export interface StartNodeOptions {
   /** PostgreSQL to run on, or a proxy before it. Without it the node runs on SQLite in its data folder. */
   readonly databaseUrl?: string;
+  /** Starts a relay of this upstream instead, which has no database. */
+  readonly relay?: { readonly upstream: string; readonly token: string };
   /** Where the node keeps its data. Default: a temporary folder that goes when the node has ended. */
   readonly dataFolder?: string;
   /** Settings beyond the defaults of the tests. */
@@ -96,8 +98,8 @@ function commandOf(options: StartNodeOptions, dataFolder: string): string[] {
   const command = [
     process.execPath,
     ENTRY,
-    'serve',
-    ...['--port', '0', '--bare', '--data', dataFolder],
+    ...(options.relay === undefined ? ['serve', '--bare'] : ['relay', '--upstream', options.relay.upstream]),
+    ...['--port', '0', '--data', dataFolder],
     ...(options.arguments ?? []),
   ];
   if (options.shellPrefix === undefined) return command;
@@ -113,6 +115,7 @@ function environmentOf(options: StartNodeOptions, adminToken: string): Record<st
     HALYARD_LOG_FORMAT: 'json',
     HALYARD_DRAIN_SECONDS: '1',
     ...(options.databaseUrl === undefined ? {} : { HALYARD_DATABASE_URL: options.databaseUrl }),
+    ...(options.relay === undefined ? {} : { HALYARD_RELAY_TOKEN: options.relay.token }),
     ...options.env,
   };
 }

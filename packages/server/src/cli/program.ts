@@ -20,6 +20,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Start a node: the flag service with its management API',
     load: async () => (await import('./serve.ts')).defineServe,
   },
+  relay: {
+    summary: 'Start a relay: a node without a database that follows another node',
+    load: async () => (await import('./relay.ts')).defineRelay,
+  },
   project: {
     summary: 'Create, list and delete projects',
     load: async () => (await import('./project.ts')).defineProject,

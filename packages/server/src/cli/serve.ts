@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Config, ConfigError, type FlagValues, parseConfig, resolveSettings } from '../config/config.ts';
 import { describeUnknownVariables, formatSettings, redactSettings } from '../config/describe-settings.ts';
-import { flagOf, SETTING_NAMES, SETTINGS, type SettingName } from '../config/settings.ts';
+import { flagOf, SETTING_NAMES, SETTINGS, type Setting } from '../config/settings.ts';
 import type { RunningNode } from '../nodes/running-node.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type BannerFacts, firstStartLines, firstSteps, longBanner } from './banner.ts';
@@ -16,7 +16,8 @@ export function defineServe(serve: Command, shell: Shell): void {
         './halyard-data (SQLite) and creates a demo project on the first start.',
     )
     .option('--print-config', 'Print the settings in effect and their origins, without secrets, and exit');
-  for (const option of SETTING_NAMES.flatMap(optionsOf)) serve.addOption(option);
+  for (const name of SETTING_NAMES)
+    for (const option of settingOptions(name, SETTINGS[name])) serve.addOption(option);
   serve.addHelpText('after', HELP_FOOTER).action(async (flags: FlagValues) => {
     const source = { flags, env: shell.env, isTerminal: shell.isTerminal };
     for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
@@ -36,8 +37,9 @@ Examples:
   halyard serve --host 0.0.0.0 --port 8080 --data /var/lib/halyard --bare
   halyard serve --database-url-file /run/secrets/database-url --management-port 7071`;
 
-function optionsOf(name: SettingName): Option[] {
-  const { reader, default: byDefault, sentence, secret } = SETTINGS[name];
+/** The options of a setting. A hidden secret has an option for its file only. */
+export function settingOptions(name: string, setting: Setting<unknown>): Option[] {
+  const { reader, default: byDefault, sentence, secret } = setting;
   const flag = flagOf(name);
   const help = sentence.replace(/\.$/, '');
   const suffix = byDefault === undefined ? '' : ` (default ${byDefault})`;
@@ -98,7 +100,8 @@ function factsOf(node: RunningNode, config: Config, { invocation }: Shell): Bann
   return { version: VERSION, invocation, config, ...addresses, isReady: node.isReady(), ...node.prepared() };
 }
 
-async function failToStart(error: unknown): Promise<never> {
+/** Says why a node cannot start, without a stack. */
+export async function failToStart(error: unknown): Promise<never> {
   // Its message is complete.
   if (error instanceof Error && error.name === 'ListenError')
     throw new CliError(error.message, { cause: error });

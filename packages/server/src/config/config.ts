@@ -4,9 +4,9 @@ import { readSetting } from './setting-readers.ts';
 import {
   type Config,
   flagOf,
-  isSecret,
   SETTING_NAMES,
   SETTINGS,
+  type Setting,
   type SettingName,
   variableOf,
 } from './settings.ts';
@@ -80,7 +80,7 @@ export function resolveSettings(source: ConfigSource): {
   const invalid = new Set<SettingName>();
   const settings: Partial<Record<SettingName, EffectiveSetting>> = {};
   for (const name of SETTING_NAMES) {
-    const resolved = resolveSetting(name, source);
+    const resolved = resolveSetting(name, SETTINGS[name], source);
     if (!resolved.ok) {
       problems.push(resolved.problem);
       invalid.add(name);
@@ -99,9 +99,14 @@ export function resolveSettings(source: ConfigSource): {
   return { settings: complete, problems };
 }
 
-function resolveSetting(name: SettingName, { flags, env }: ConfigSource): Parsed<EffectiveSetting> {
-  const { reader, default: byDefault } = SETTINGS[name];
-  const [flag, variable, secret] = [flagOf(name), variableOf(name), isSecret(name)];
+/** Reads one setting from its flag, its variable, or a file of either. */
+export function resolveSetting(
+  name: string,
+  setting: Setting<unknown>,
+  { flags, env }: ConfigSource,
+): Parsed<EffectiveSetting> {
+  const { reader, default: byDefault } = setting;
+  const [flag, variable, secret] = [flagOf(name), variableOf(name), setting.secret !== undefined];
   // An empty variable counts as unset: compose files and shells clear one that way.
   const file = secret ? env[`${variable}_FILE`] || undefined : undefined;
   const given =
@@ -120,7 +125,7 @@ type NamedText = readonly [name: string, text: string | boolean | undefined];
 
 /** The text of a setting or of its file; `undefined` if neither is set. */
 function findText(
-  setting: SettingName,
+  setting: string,
   [name, text]: NamedText,
   [fileName, file]: NamedText,
 ): Parsed<{ readonly text: string; readonly origin: string }> | undefined {

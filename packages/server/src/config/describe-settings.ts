@@ -46,7 +46,14 @@ function showValue(name: SettingName, { value }: EffectiveSetting): string {
 }
 
 /** Variables of the commands other than `serve`. */
-const CLIENT_VARIABLES = ['HALYARD_URL', 'HALYARD_TOKEN', 'HALYARD_TOKEN_FILE'] as const;
+const CLIENT_VARIABLES = [
+  'HALYARD_URL',
+  'HALYARD_TOKEN',
+  'HALYARD_TOKEN_FILE',
+  'HALYARD_UPSTREAM',
+  'HALYARD_RELAY_TOKEN',
+  'HALYARD_RELAY_TOKEN_FILE',
+] as const;
 
 /** Every variable that Halyard reads. */
 const KNOWN_VARIABLES: readonly string[] = [

@@ -191,12 +191,12 @@ export type Config = {
 export const SETTING_NAMES = Object.keys(TABLE) as readonly SettingName[];
 
 /** The command-line flag of a setting: `maxQueuedBytes` is `--max-queued-bytes`. */
-export function flagOf(name: SettingName): string {
+export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** The environment variable of a setting: `maxQueuedBytes` is `HALYARD_MAX_QUEUED_BYTES`. */
-export function variableOf(name: SettingName): string {
+export function variableOf(name: string): string {
   return `HALYARD_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 

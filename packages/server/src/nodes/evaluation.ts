@@ -1,5 +1,7 @@
+import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { LogSource } from '../domain/change-log.ts';
+import { LogServer } from '../evaluation/log/log-server.ts';
 import { ReadPlane, type ReadPlaneSettings } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
 import { type EvaluationSettings, evaluationContext } from '../evaluation/serving/context.ts';
@@ -16,24 +18,37 @@ export interface EvaluationNodeConfig extends ReadPlaneSettings, EvaluationSetti
   readonly docsUrl?: string;
   readonly metricsToken?: string;
   readonly drainSeconds: number;
+  /** The name of the scope of `source`; followers of this node get no more than it has. */
+  readonly scope?: () => string | undefined;
+}
+
+/** A node that only serves reads. */
+export interface EvaluationNode extends Pick<RunningNode, 'url' | 'isReady' | 'stop'> {
+  readonly plane: ReadPlane;
+  readonly logServer: LogServer;
 }
 
 /**
- * Starts a node with the read plane alone: `/v1`, health, metrics and documentation from a log, with no database and
- * no management of its own. Resolves once the first attempt to follow the log has succeeded or failed.
+ * Starts a node with the read plane alone: `/v1`, health, metrics and documentation from a log, which it offers to
+ * others, with no database and no management of its own. Resolves once the first attempt to follow the log has succeeded or failed.
  */
 export async function startEvaluationNode(
   source: LogSource,
   config: EvaluationNodeConfig,
   log: Logger,
-): Promise<Pick<RunningNode, 'url' | 'stop'>> {
+): Promise<EvaluationNode> {
   const plane = new ReadPlane({ ...config, source, log });
-  const metrics = new Metrics({ plane });
-  plane.observe(metrics);
   const listeners = new Listeners(config);
   const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;
+  const logServer = new LogServer({ plane, docsUrl, log, ...defined({ scope: config.scope }) });
+  const metrics = new Metrics({ plane, logServer });
+  plane.observe(logServer);
+  plane.observe(metrics);
   listeners.serve({
-    evaluation: evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
+    evaluation: {
+      ...evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
+      ...logServer.routes,
+    },
     health: healthRoutes(plane.freshness),
     scrape: guardMetrics(config.metricsToken, () => metrics.scrape()),
     docs: createDocs({ docsUrl, log }),
@@ -41,13 +56,20 @@ export async function startEvaluationNode(
     log,
   });
   plane.start();
-  await plane.firstAttempt;
   const drainMs = config.drainSeconds * 1000;
+  const drains = () => [plane.drain(drainMs), logServer.drain(drainMs), listeners.drain(drainMs)];
   const stop = () =>
     shutDown(log, [
-      { name: 'drain', run: () => Promise.all([plane.drain(drainMs), listeners.drain(drainMs)]) },
+      { name: 'drain', run: () => Promise.all(drains()) },
+      { name: 'end the streams of followers', run: () => logServer.close() },
       { name: 'close the listeners', run: () => listeners.close() },
       { name: 'stop following the log', run: () => plane.close() },
     ]);
-  return { url: listeners.url, stop };
+  try {
+    await plane.firstAttempt;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: listeners.url, plane, logServer, isReady: () => plane.follower.isLive, stop };
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { LogServer } from '../evaluation/log/log-server.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
 import { evaluationContext } from '../evaluation/serving/context.ts';
@@ -37,6 +38,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const workers = place && new Workers({ config, place, plane, docsUrl, log });
+  const logServer = new LogServer({ plane, docsUrl, log });
   const readers = workers?.readers ?? plane;
   const management = new ManagementPlane({
     config,
@@ -44,20 +46,25 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     database,
     plane,
     readers,
+    logServer,
     adminToken,
     docsUrl,
     dashboardUrl,
     evaluationUrl: managementUrl === url ? undefined : url,
     onReceiptsDropped: (count) => metrics.receiptsDropped(count),
   });
-  const metrics = new Metrics({ plane, screens: management.activity });
+  const metrics = new Metrics({ plane, logServer, screens: management.activity });
+  plane.observe(logServer);
   readers.observe(metrics);
   readers.observe(management.activity);
 
   const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
   listeners.serve({
-    // Workers serve these routes themselves.
-    evaluation: workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
+    evaluation: {
+      // Workers serve these routes themselves.
+      ...(workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }))),
+      ...logServer.routes,
+    },
     health: healthRoutes(freshness),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
@@ -103,10 +110,12 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     await shutDown(log, [
       {
         name: 'drain',
-        run: () => Promise.all([plane, listeners, workers?.fleet].map((part) => part?.drain(drainMs))),
+        run: () =>
+          Promise.all([plane, listeners, logServer, workers?.fleet].map((part) => part?.drain(drainMs))),
       },
       management.closeActivity,
       { name: 'stop the workers', run: () => workers?.close() },
+      { name: 'end the streams of followers', run: () => logServer.close() },
       { name: 'close the listeners', run: () => listeners.close() },
       management.closeSchedules,
       { name: 'stop following the log', run: () => plane.close() },

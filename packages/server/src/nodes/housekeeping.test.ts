@@ -19,6 +19,7 @@ test('old records are removed a minute after the start, and then every hour', as
   let rounds = 0;
   const housekeeping = new Housekeeping({
     readers: { takeUsedKeys: async () => [] },
+    logServer: { takeContacts: () => new Set() },
     store: new SqlStore(database),
     database,
     deliveries: {

@@ -3,6 +3,7 @@ import type { DeliveryStore } from '../domain/delivery.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
 import type { Store } from '../domain/store.ts';
+import type { LogServer } from '../evaluation/log/log-server.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import type { Database } from '../storage/database.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
@@ -18,6 +19,8 @@ const DAY_MS = 86_400_000;
 /** The parts of the node that housekeeping uses. */
 export interface HousekeepingParts {
   readonly readers: Pick<ReadSide, 'takeUsedKeys'>;
+  /** Relays follow it with their tokens. */
+  readonly logServer: Pick<LogServer, 'takeContacts'>;
   readonly store: Store;
   readonly database: Database;
   readonly deliveries: Pick<DeliveryStore, 'prune'>;
@@ -43,11 +46,12 @@ export class Housekeeping {
   async noteUses(): Promise<void> {
     const now = Date.now();
     const uses = new Map([...(await this.#parts.readers.takeUsedKeys())].map((id) => [id, now]));
-    if (uses.size === 0) return;
+    const contacts = new Map([...this.#parts.logServer.takeContacts()].map((id) => [id, now]));
     try {
-      await this.#parts.store.touchKeys(uses);
+      if (uses.size > 0) await this.#parts.store.touchKeys(uses);
+      if (contacts.size > 0) await this.#parts.store.touchRelays(contacts);
     } catch (err) {
-      this.#noteFailure(err, 'the last use of keys could not be stored');
+      this.#noteFailure(err, 'the last use of keys and relay tokens could not be stored');
     }
   }
 

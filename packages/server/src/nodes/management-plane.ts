@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { temporaryError } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
+import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { LazyManagementApp } from '../management/api/lazy-app.ts';
 import type { ManagementContext } from '../management/context.ts';
@@ -30,6 +31,7 @@ export interface ManagementPlaneParts {
   readonly plane: ReadPlane;
   /** The processes that serve reads: the plane, or several workers. */
   readonly readers: ReadSide;
+  readonly logServer: LogServer;
   readonly adminToken: string;
   readonly docsUrl: string;
   /** Where people reach the dashboard. */
@@ -79,7 +81,8 @@ export class ManagementPlane {
       onDropped: parts.onReceiptsDropped,
     });
     this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
-    this.#housekeeping = new Housekeeping({ readers, store, database, log, deliveries });
+    const { logServer } = parts;
+    this.#housekeeping = new Housekeeping({ readers, logServer, store, database, log, deliveries });
     this.app = new LazyManagementApp({
       context: this.people,
       adminToken: parts.adminToken,

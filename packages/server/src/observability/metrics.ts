@@ -11,6 +11,8 @@ export interface MetricsSources {
   readonly plane: ReadPlane;
   /** The event streams of dashboards; absent on a node without management. */
   readonly screens?: { readonly watchers: number };
+  /** The offer of the log to other nodes. */
+  readonly logServer?: { readonly followers: number; readonly backlogBytes: number };
 }
 
 /** The metrics of one process, to be added to those of others. */
@@ -77,7 +79,7 @@ export class Metrics implements ReadPlaneObserver {
     }),
   );
 
-  constructor({ plane, screens }: MetricsSources) {
+  constructor({ plane, screens, logServer }: MetricsSources) {
     const { hub, follower, catalog, counters } = plane;
     collectDefaultMetrics({ register: this.#registry, prefix: 'halyard_' });
     this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
@@ -94,6 +96,14 @@ export class Metrics implements ReadPlaneObserver {
       () => follower.sinceProofMs() / 1000,
       'max',
     );
+    if (logServer !== undefined) {
+      this.#gauge('halyard_log_followers', 'Nodes that follow this one.', () => logServer.followers);
+      this.#gauge(
+        'halyard_log_backlog_bytes',
+        'Recent rows of the change log that are kept for followers.',
+        () => logServer.backlogBytes,
+      );
+    }
     this.#gauge('halyard_project_keys', 'Live project keys.', () => catalog.keys.size, 'max');
     this.#gauge(
       'halyard_environments',

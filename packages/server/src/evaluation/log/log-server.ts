@@ -24,7 +24,7 @@ export interface LogFollower {
 /** Parts of a {@link LogServer}. */
 export interface LogServerOptions {
   readonly plane: ReadPlane;
-  /** The follower behind a request; `undefined` refuses it. By default, the relay token of the request decides. */
+  /** The follower behind a request. By default, the relay token of the request decides. */
   readonly authorize?: (request: Request) => LogFollower | undefined;
   /** The name of the scope of this node's own log; absent where that is a database. */
   readonly scope?: () => string | undefined;
@@ -50,13 +50,14 @@ const SNAPSHOT_MS = 5000;
 export class LogServer implements ReadPlaneObserver {
   readonly #options: LogServerOptions;
   readonly #backlog: LogBacklog;
-  readonly #streams = new Map<FollowerStream, string>();
+  readonly #streams = new Map<FollowerStream, LogFollower>();
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
   /** Names of environments by id, also of one whose deletion is being applied. */
   readonly #names = new Map<string, string>();
   readonly #timer: Timer;
   /** The message of the newest row by scope: at the end of the log all followers need it at once. */
   #newest: { readonly seq: number; readonly byScope: Map<string, Uint8Array> } | undefined;
+  readonly #contacts = new Set<string>();
   #isDraining = false;
 
   constructor(options: LogServerOptions) {
@@ -74,6 +75,14 @@ export class LogServer implements ReadPlaneObserver {
   /** How many followers are connected. */
   get followers(): number {
     return this.#streams.size;
+  }
+
+  /** The ids of followers that are or were connected since the last call. */
+  takeContacts(): ReadonlySet<string> {
+    for (const { id } of this.#streams.values()) this.#contacts.add(id);
+    const contacts = new Set(this.#contacts);
+    this.#contacts.clear();
+    return contacts;
   }
 
   /** Bytes that recent rows take. */
@@ -136,7 +145,8 @@ export class LogServer implements ReadPlaneObserver {
   };
 
   #open(request: Request, server: Server<undefined>): Response {
-    const follower = (this.#options.authorize ?? this.#followerOf)(request);
+    const { authorize } = this.#options;
+    const follower = authorize === undefined ? this.#followerOf(request) : authorize(request);
     if (follower === undefined) throw tokenInvalid();
     const from = cursorIn(request);
     const { plane } = this.#options;
@@ -158,7 +168,8 @@ export class LogServer implements ReadPlaneObserver {
       ageMs: () => plane.follower.sinceProofMs(),
       onGone: (gone) => this.#streams.delete(gone),
     });
-    this.#streams.set(stream, follower.id);
+    this.#streams.set(stream, follower);
+    this.#contacts.add(follower.id);
     return new Response(stream.open(), {
       headers: {
         'Content-Type': LOG_TYPE,
@@ -168,11 +179,11 @@ export class LogServer implements ReadPlaneObserver {
     });
   }
 
-  readonly #followerOf = (request: Request): LogFollower | undefined => {
+  #followerOf(request: Request): LogFollower | undefined {
     const [, token] = /^Bearer +(\S{1,256}) *$/i.exec(request.headers.get('Authorization') ?? '') ?? [];
     const relay = token === undefined ? undefined : this.#options.plane.catalog.relays.get(digestOf(token));
     return relay && { id: relay.id, scope: scopeOf(relay) };
-  };
+  }
 
   #snapshotIn(scope: LogScope, cursor: Cursor): SnapshotParts {
     const name = scopeName(scope);
@@ -214,7 +225,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** Ends the streams of a token in the turn in which its revocation is known. */
   #revoke(tokenId: string): void {
-    for (const [stream, id] of [...this.#streams]) if (id === tokenId) stream.end('revoked');
+    for (const [stream, { id }] of [...this.#streams]) if (id === tokenId) stream.end('revoked');
   }
 
   #learnNames(): void {

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import type { FlagValues } from '../config/config.ts';
+import { describeUnknownVariables } from '../config/describe-settings.ts';
+import { parseRelayConfig, RELAY_SETTINGS, type RelayConfig } from '../config/relay-config.ts';
+import { VERSION } from '../version.ts';
+import { failToStart, settingOptions, untilStopped } from './serve.ts';
+import type { Shell } from './shell.ts';
+
+/** `halyard relay` */
+export function defineRelay(relay: Command, shell: Shell): void {
+  relay.description(
+    'Start a relay: a node without a database that follows another node or relay over HTTPS and serves the same ' +
+      'flags to the same project keys.',
+  );
+  for (const [name, setting] of Object.entries(RELAY_SETTINGS))
+    for (const option of settingOptions(name, setting)) relay.addOption(option);
+  relay.addHelpText('after', HELP_FOOTER).action(async (flags: FlagValues) => {
+    for (const warning of describeUnknownVariables(shell.env)) shell.writeError(`warning: ${warning}\n`);
+    await relayUntilStopped(parseRelayConfig({ flags, env: shell.env, isTerminal: shell.isTerminal }), shell);
+  });
+}
+
+const HELP_FOOTER = `
+Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.
+
+Examples:
+  HALYARD_RELAY_TOKEN=hrl_... halyard relay --upstream https://flags.example.com
+  halyard relay --upstream https://flags.example.com --relay-token-file ./relay-token --port 8080`;
+
+async function relayUntilStopped(config: RelayConfig, shell: Shell): Promise<void> {
+  const { startRelay } = await import('../nodes/relay.ts');
+  await untilStopped(shell, async () => {
+    const relay = await startRelay(config).catch((error: unknown) => failToStart(error));
+    if (config.logFormat === 'pretty') shell.write(banner(relay.url, relay.isReady(), config));
+    return relay;
+  });
+}
+
+function banner(url: string, isReady: boolean, { upstream, docsUrl, data }: RelayConfig): string {
+  const lines = [
+    '',
+    `  Halyard ${VERSION} relays ${upstream} at ${url}`,
+    '',
+    `  Documentation   ${docsUrl ?? `${url}/docs`}`,
+    `  Data            ${data}`,
+    '',
+    ...(isReady ? [] : ['  The upstream is unreachable. The relay is not ready until it is back.', '']),
+    '  Press Ctrl+C to stop.',
+    '',
+    '',
+  ];
+  return lines.join('\n');
+}

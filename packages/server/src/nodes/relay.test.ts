@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import {
+  lastingPort,
+  Management,
+  type NodeProcess,
+  openSse,
+  type StartNodeOptions,
+  startNode,
+  temporaryFolder,
+  until,
+} from '@halyard/testing';
+
+setDefaultTimeout(60_000);
+
+const ON = { enabled: true };
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(options: StartNodeOptions = {}): Promise<NodeProcess> {
+  const node = await startNode({ ...options, env: { HALYARD_DRAIN_SECONDS: '0', ...options.env } });
+  open.push(() => node.stop());
+  return node;
+}
+
+/** A node, a relay of it and a relay of that, with a project whose production has the flag `a`. */
+async function startTiers() {
+  const port = String(lastingPort());
+  const folder = temporaryFolder();
+  open.push(() => folder.remove());
+  const startOrigin = () => start({ dataFolder: folder.path, arguments: ['--port', port] });
+  const origin = await startOrigin();
+  const management = new Management(origin);
+  await management.createProject('shop');
+  await management.putState('shop', 'production', 'a', ON);
+  const { key, id } = await management.createKey('shop', ['production']);
+  const relayToken = await management.createRelayToken('test');
+  const first = await start({ relay: { upstream: origin.url, token: relayToken.token } });
+  const second = await start({ relay: { upstream: first.url, token: relayToken.token } });
+  return { origin, startOrigin, management, key, keyId: id, relayToken, first, second };
+}
+
+function read(node: NodeProcess, key: string): Promise<Response> {
+  return fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+}
+
+describe('two relays in a row', () => {
+  test('serve what the node serves: the same answers, one frame per change, and a revoked key ends at once', async () => {
+    const { origin, management, key, keyId, first, second } = await startTiers();
+    const answers = await Promise.all([origin, first, second].map((node) => read(node, key)));
+    expect(new Set(answers.map(({ headers }) => headers.get('ETag'))).size).toBe(1);
+    expect(await answers[2]?.json()).toEqual({ environment: 'production', flags: { a: ON } });
+    const headers = { 'X-Service-Key': key };
+    const stream = await openSse(`${second.url}/v1/stream?env=production`, { headers });
+    expect((await stream.nextFrame()).data).toBe('{"a":{"enabled":true}}');
+    for (let value = 1; value <= 20; value++)
+      await management.putState('shop', 'production', 'a', { enabled: true, value });
+    for (let value = 1; value <= 20; value++)
+      expect((await stream.nextFrame()).data).toBe(`{"a":{"enabled":true,"value":${value}}}`);
+    await management.request('DELETE', `/api/keys/${keyId}`);
+    expect((await stream.ended).how).toBe('closed');
+    expect((await read(second, key)).status).toBe(401);
+  });
+
+  test('close their streams when the node is gone, answer with their age, and continue when it is back', async () => {
+    const { origin, startOrigin, key, first, second } = await startTiers();
+    const headers = { 'X-Service-Key': key };
+    const stream = await openSse(`${second.url}/v1/stream?env=production`, { headers });
+    await stream.nextFrame();
+    await origin.kill();
+    await stream.ended;
+    for (const relay of [first, second]) {
+      await relay.readiness(503);
+      const stale = await until('the answer has an age', async () => {
+        const answer = await read(relay, key);
+        return answer.headers.get('X-Flags-Stale') === null ? undefined : answer;
+      });
+      expect(await stale.json()).toEqual({ environment: 'production', flags: { a: ON } });
+      const refused = await fetch(`${relay.url}/v1/stream?env=production`, { headers });
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([500, '1']);
+    }
+    await startOrigin();
+    for (const relay of [first, second]) await relay.readiness(200);
+    expect((await read(second, key)).headers.get('X-Flags-Stale')).toBeNull();
+  });
+
+  test('lose their log when their token is revoked, and say so', async () => {
+    const { management, relayToken, first, second } = await startTiers();
+    await management.request('DELETE', `/api/relay-tokens/${relayToken.id}`);
+    for (const relay of [first, second]) await relay.readiness(503);
+    const reason = await until('the reason is known', async () => {
+      const { reason } = (await (await fetch(`${first.url}/readyz`)).json()) as { reason?: string };
+      return reason?.includes('wrong or was revoked') === true ? reason : undefined;
+    });
+    expect(reason).not.toContain('hrl_');
+    expect(first.logs()).not.toContain('hrl_');
+  });
+
+  test('serve no management, and what they follow is counted', async () => {
+    const { origin, first } = await startTiers();
+    for (const path of ['/', '/api/projects']) expect((await fetch(`${first.url}${path}`)).status).toBe(404);
+    for (const node of [origin, first])
+      expect(await (await fetch(`${node.url}/metrics`)).text()).toContain('halyard_log_followers 1');
+  });
+});
+
+describe('a relay that cannot start', () => {
+  const main = join(import.meta.dir, '../main.ts');
+
+  async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const child = Bun.spawn([process.execPath, main, 'relay', '--port', '0', ...args], {
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [code, error] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+    return { code, error };
+  }
+
+  test('says which settings it needs', async () => {
+    const { code, error } = await run([]);
+    expect(code).toBe(2);
+    expect(error).toContain('A relay needs --upstream or HALYARD_UPSTREAM.');
+    expect(error).toContain('A relay needs --relay-token-file or HALYARD_RELAY_TOKEN.');
+  });
+
+  test('says that its token is refused', async () => {
+    const origin = await start();
+    const token = `hrl_${'x'.repeat(43)}`;
+    const { code, error } = await run(['--upstream', origin.url], { HALYARD_RELAY_TOKEN: token });
+    expect(code).toBe(1);
+    expect(error).toContain('refused the relay token: it is wrong or was revoked.');
+    expect(error).not.toContain(token);
+  });
+});
+
+test('a relay follows a node with several workers', async () => {
+  const origin = await start({ env: { HALYARD_WORKERS: '2' } });
+  const management = new Management(origin);
+  await management.createProject('shop');
+  await management.putState('shop', 'production', 'a', ON);
+  const { key } = await management.createKey('shop', ['production']);
+  const { token } = await management.createRelayToken('test');
+  const relay = await start({ relay: { upstream: origin.url, token } });
+  expect(await (await read(relay, key)).json()).toEqual({ environment: 'production', flags: { a: ON } });
+});

@@ -1,0 +1,50 @@
+import type { RelayConfig } from '../config/relay-config.ts';
+import { RemoteLog } from '../evaluation/log/remote-log.ts';
+import { createLogger } from '../observability/log.ts';
+import { VERSION } from '../version.ts';
+import { startEvaluationNode } from './evaluation.ts';
+
+/** A relay that listens. */
+export interface RunningRelay {
+  /** Where this machine reaches it. */
+  readonly url: string;
+  /** Resolves when it has stopped. */
+  readonly closed: Promise<void>;
+  /** Whether it has its flags and follows every change. */
+  isReady(): boolean;
+  /** Drains and stops. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a relay: the read plane over the log of another node, which it offers to further relays. Resolves once flags are
+ * served, or once the upstream turned out to be out of reach for now; rejects when it cannot be followed at all.
+ */
+export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
+  const log = createLogger({ level: config.logLevel, format: config.logFormat });
+  if (isUnencrypted(config.upstream))
+    log.warn({ upstream: config.upstream }, 'the relay token and all flags travel unencrypted: use https');
+  const source = new RemoteLog({ url: config.upstream, token: config.relayToken });
+  const node = await startEvaluationNode(source, { ...config, scope: () => source.scope }, log);
+  log.info(
+    { url: node.url, upstream: config.upstream, version: VERSION, ready: node.isReady() },
+    'listening',
+  );
+  const closed = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  return {
+    url: node.url,
+    closed: closed.promise,
+    isReady: node.isReady,
+    stop: () => {
+      stopping ??= node.stop().then(closed.resolve);
+      return stopping;
+    },
+  };
+}
+
+/** Whether anyone on the way can read along. */
+function isUnencrypted(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
