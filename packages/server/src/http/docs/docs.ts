@@ -112,9 +112,25 @@ function summarize(code: ErrorCode): { error: ErrorCode; status: number; title: 
   return { error, status, title };
 }
 
+/** The pages in groups, as the index lists them. */
+const INDEX: Readonly<Record<string, readonly string[]>> = {
+  'Use flags': ['getting-started', 'languages', 'client', 'client-guide'],
+  'Run a server': ['operations', 'performance', 'architecture'],
+  'Look things up': ['specification', 'client-api', 'api', 'errors', 'glossary'],
+};
+
 function indexText(): string {
-  const guides = [...GUIDES].map(([name, text]) => `- [${readTitle(text)}](docs/${name}.md)`);
-  return `# Documentation\n\n${guides.join('\n')}\n- [API reference](docs/api.md)\n- [Error codes](docs/errors.md)\n`;
+  const groups = Object.entries(INDEX).map(
+    ([group, names]) =>
+      `## ${group}\n\n${names.map((name) => `- [${titleOf(name)}](docs/${name}.md)\n`).join('')}`,
+  );
+  return `# Documentation\n\n${groups.join('\n')}`;
+}
+
+function titleOf(name: string): string {
+  const guide = GUIDES.get(name);
+  if (guide !== undefined) return readTitle(guide);
+  return name === 'api' ? 'API reference' : 'Error codes';
 }
 
 function errorListText(): string {
