@@ -24,7 +24,10 @@ export function StateSummary({
       </span>
       {rolloutPct !== undefined && <span className="text-xs text-ink-2">{rolloutPct} %</span>}
       {value !== undefined && (
-        <code className="min-w-0 font-mono text-xs break-all text-ink-2" title={valuePreview(value, 2_000)}>
+        <code
+          className="min-w-0 font-mono text-xs wrap-anywhere text-ink-2"
+          title={valuePreview(value, 2_000)}
+        >
           {valuePreview(value, 60)}
         </code>
       )}

@@ -1,6 +1,7 @@
 import ArrowRight from 'lucide-react/icons/arrow-right';
 import { useState } from 'react';
 import type { Json } from '../../api/types.ts';
+import { fullTime } from '../time-ago.tsx';
 import { diffFields, type FieldChange } from './diff-fields.ts';
 import { fieldNames, messages } from './messages.ts';
 
@@ -16,13 +17,13 @@ export function FieldDiff({ before, after }: { before: Json | undefined; after: 
   const changes = diffFields(before, after);
   if (changes.length === 0 && (before === undefined || after === undefined)) return null;
   if (changes.length === 0) return <p className="text-xs text-ink-3">{messages.formattingOnly}</p>;
-  const isCut = changes.length > FEW || changes.some(({ before, after }) => isLong(before) || isLong(after));
+  const isCut = changes.length > FEW || changes.some((each) => isLong(each.before) || isLong(each.after));
   const shown = isWhole ? changes : changes.slice(0, FEW);
   return (
     <div>
       <ul className="flex flex-col gap-1">
         {shown.map((change) => (
-          <Line key={change.path} change={change} isWhole={isWhole} />
+          <Line key={change.path} change={change} isWhole={isWhole} isNew={before === undefined} />
         ))}
       </ul>
       {isCut && (
@@ -43,18 +44,32 @@ export function FieldDiff({ before, after }: { before: Json | undefined; after: 
   );
 }
 
-function Line({ change: { path, before, after }, isWhole }: { change: FieldChange; isWhole: boolean }) {
+function Line({
+  change: { path, before, after },
+  isWhole,
+  isNew,
+}: {
+  change: FieldChange;
+  isWhole: boolean;
+  /** There is no earlier version at all. */
+  isNew: boolean;
+}) {
+  const text = (value: Json | undefined) => (value === undefined ? undefined : textOf(path, value));
   return (
     <li className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5 text-xs">
       {path !== '' && <FieldName path={path} />}
-      <Side value={before} isWhole={isWhole} side="before" />
-      <ArrowRight
-        size={12}
-        role="img"
-        aria-label={messages.becomes}
-        className="shrink-0 self-center text-ink-3"
-      />
-      <Side value={after} isWhole={isWhole} side="after" />
+      {!isNew && (
+        <>
+          <Side text={text(before)} isWhole={isWhole} side="before" />
+          <ArrowRight
+            size={12}
+            role="img"
+            aria-label={messages.becomes}
+            className="shrink-0 self-center text-ink-3"
+          />
+        </>
+      )}
+      <Side text={text(after)} isWhole={isWhole} side="after" />
     </li>
   );
 }
@@ -78,17 +93,23 @@ const STYLES = {
   after: 'bg-good-soft text-good',
 } as const;
 
+/** The fields that hold a time. */
+const TIMES: ReadonlySet<string> = new Set(['dueAt', 'expiresAt']);
+
+function textOf(path: string, value: Json): string {
+  return TIMES.has(path) && typeof value === 'string' ? fullTime(new Date(value)) : JSON.stringify(value);
+}
+
 function Side({
-  value,
+  text,
   isWhole,
   side,
 }: {
-  value: Json | undefined;
+  text: string | undefined;
   isWhole: boolean;
   side: keyof typeof STYLES;
 }) {
-  if (value === undefined) return <span className="text-ink-3 italic">{messages.nothing}</span>;
-  const text = JSON.stringify(value);
+  if (text === undefined) return <span className="text-ink-3 italic">{messages.nothing}</span>;
   const Tag = side === 'before' ? 'del' : 'ins';
   return (
     <Tag

@@ -47,10 +47,11 @@ function Comparing({
 }) {
   const [params, setParams] = useSearchState();
   const named = (name: string) => environments.find((each) => each.name === params.get(name));
-  // By default the last two environments, such as staging and production.
-  const from =
-    named('from') ?? environments.findLast((each) => each !== (named('to') ?? environments.at(-1)));
-  const to = named('to') ?? environments.findLast((each) => each !== from);
+  // By default what is protected with the environment before it, such as staging and production.
+  const others = environments.filter((each) => each !== named('from'));
+  const to = named('to') ?? others.findLast((each) => each.protected) ?? others.at(-1);
+  const before = environments.slice(0, to && environments.indexOf(to)).at(-1);
+  const from = named('from') ?? before ?? environments.find((each) => each !== to);
   if (from === undefined || to === undefined) return null;
   return (
     <>
