@@ -34,7 +34,7 @@ async function takeAll({ node, open }: World): Promise<void> {
   await flags.page.getByRole('switch').first().waitFor();
   await take(flags.page, 'flags');
   const flag = await open(`${PROJECT}/flags/recommendations`, { ...SIZE, theme: 'dark' });
-  await flag.page.getByText('Read it in code').waitFor();
+  await flag.page.getByText('Who gets it?').waitFor();
   await flag.page.getByText('Release 41').first().waitFor({ state: 'attached' });
   await take(flag.page, 'flag');
   for (const stream of streams) stream.close();

@@ -338,6 +338,7 @@ test(
   'code to copy is in the language that was selected last, wraps, and links guides that exist',
   async () => {
     const { page, check } = await world.open(FLAG, { width: 390 });
+    await page.getByRole('button', { name: 'Code' }).click();
     const language = page.getByLabel('Language');
     const shown = (name: string) =>
       page.getByRole('region', { name: `${name}: new-checkout in development` });
@@ -357,6 +358,7 @@ test(
       if (anchor !== undefined) expect(await answer.text()).toContain(`id="${anchor}"`);
     }
     await page.reload();
+    await page.getByRole('button', { name: 'Code' }).click();
     await shown('Python').waitFor();
     await check();
     await page.close();

@@ -1,9 +1,12 @@
-import { useId, useState } from 'react';
+import Code from 'lucide-react/icons/code';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/copy.tsx';
-import { Select } from '../../components/select.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
 import { links } from '../../shell/links.ts';
 import { useStoredChoice } from '../../shell/preferences.ts';
 import { messages } from './messages.tsx';
@@ -16,50 +19,75 @@ const IN_PAGES: ReadonlySet<SnippetName> = new Set(['react', 'web']);
 
 const NAMES = Object.values(SNIPPET_GROUPS).flat();
 
+/** A button that opens code that reads this flag. */
+export function CodeButton({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>
+        <Code size={15} aria-hidden /> {words.open}
+      </Button>
+      {isOpen && <CodeDialog project={project} flag={flag} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
 /** Code that reads this flag, to copy, in the language that was selected last. */
-export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
+function CodeDialog({
+  project,
+  flag,
+  onClose,
+}: {
+  project: ProjectRecord;
+  flag: FlagRecord;
+  onClose: () => void;
+}) {
   const [environment, setEnvironment] = useState(project.environments[0]?.name ?? '');
   const [language, setLanguage] = useStoredChoice<SnippetName>('snippet', NAMES, 'typescript');
-  const id = useId();
   const baseUrl = useEvaluationUrl();
   const { name, packages = [] } = SNIPPETS[language];
   const value = flag.environments[environment]?.state.value;
   return (
-    <section aria-labelledby={id} className="rounded-lg border border-line bg-surface p-4">
-      <div className="flex flex-wrap items-center gap-2">
-        <h2 id={id} className="mr-auto text-base font-semibold">
-          {words.title}
-        </h2>
-        <Select
-          label={words.language}
-          className="max-w-full"
-          value={language}
-          // The options below are the names.
-          onChange={(event) => setLanguage(event.target.value as SnippetName)}
-        >
-          {Object.entries(SNIPPET_GROUPS).map(([group, names]) => (
-            <optgroup key={group} label={group}>
-              {names.map((each) => (
-                <option key={each} value={each}>
-                  {SNIPPETS[each].name}
-                </option>
+    <Dialog
+      title={words.title(flag.key)}
+      onClose={onClose}
+      isQuestion
+      className="w-[min(48rem,calc(100vw-2rem))]"
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label={words.language}>
+          {(control) => (
+            <select
+              {...control}
+              data-autofocus
+              value={language}
+              // The options below are the names.
+              onChange={(event) => setLanguage(event.target.value as SnippetName)}
+            >
+              {Object.entries(SNIPPET_GROUPS).map(([group, names]) => (
+                <optgroup key={group} label={group}>
+                  {names.map((each) => (
+                    <option key={each} value={each}>
+                      {SNIPPETS[each].name}
+                    </option>
+                  ))}
+                </optgroup>
               ))}
-            </optgroup>
-          ))}
-        </Select>
-        <Select
-          label={words.environment}
-          className="max-w-48"
-          value={environment}
-          onChange={(event) => setEnvironment(event.target.value)}
-        >
-          {project.environments.map((each) => (
-            <option key={each.name}>{each.name}</option>
-          ))}
-        </Select>
+            </select>
+          )}
+        </Field>
+        <Field label={words.environment}>
+          {(control) => (
+            <select {...control} value={environment} onChange={(event) => setEnvironment(event.target.value)}>
+              {project.environments.map((each) => (
+                <option key={each.name}>{each.name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
       </div>
       {packages.length > 0 && (
-        <p className="mt-2 text-xs text-ink-2">
+        <p className="mt-3 text-xs text-ink-2">
           {words.packages}
           {packages.map((each) => (
             <code key={each} className="mr-2 break-all">
@@ -86,7 +114,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
           <DocsLink to={links.languages}>{text}</DocsLink>
         ))}
       </p>
-    </section>
+    </Dialog>
   );
 }
 

@@ -82,9 +82,9 @@ export function FlagDetails({
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex min-h-6 min-w-0 items-start gap-1.5">
-      <dt className="flex min-h-6 items-center text-ink-3">{name}</dt>
-      <dd className="flex min-h-6 min-w-0 items-center">{children}</dd>
+    <div className="flex min-w-0 items-start gap-1.5 leading-6">
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { links } from '../../shell/links.ts';
 import { lastChanges } from './card-footer.tsx';
-import { CodeSnippets } from './code-snippets.tsx';
+import { CodeButton } from './code-snippets.tsx';
 import { EnvironmentCard } from './environment-card.tsx';
 import { EvaluateBox } from './evaluate-box.tsx';
 import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
@@ -48,7 +48,12 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
     <Page
       title={`${flag.key} · ${project.name}`}
       heading={<FlagHeading project={project.name} flag={flag} />}
-      actions={<FlagActions project={project} flag={flag} />}
+      actions={
+        <>
+          {!isArchived && <CodeButton project={project} flag={flag} />}
+          <FlagActions project={project} flag={flag} />
+        </>
+      }
     >
       <FlagDetails project={project.name} flag={flag} last={history.entries?.[0]} />
       <div className="mt-5 grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem] lg:grid-rows-[auto_1fr]">
@@ -70,8 +75,7 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
           {!isArchived && <EvaluateBox project={project} flag={flag} />}
           <PendingSchedules project={project} flagKey={flag.key} />
         </aside>
-        <div className="flex min-w-0 flex-col gap-4">
-          {!isArchived && <CodeSnippets project={project} flag={flag} />}
+        <div className="min-w-0">
           <FlagHistory history={history} project={project} />
         </div>
       </div>

@@ -155,8 +155,9 @@ export const messages = {
   },
 
   snippets: {
-    title: 'Read it in code',
-    environment: 'Environment of the code',
+    open: 'Code',
+    title: (key: string) => `Read ${key} in code`,
+    environment: 'Environment',
     language: 'Language',
     packages: 'Packages: ',
     label: (language: string, key: string, environment: string) => `${language}: ${key} in ${environment}`,
