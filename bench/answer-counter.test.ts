@@ -18,7 +18,7 @@ describe('counting answers', () => {
     });
   }
 
-  test('a refusal is not taken for work done', () => {
+  test('does not count a refusal as an answer', () => {
     const refusal = new TextEncoder().encode('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n');
     expect(() => new AnswerCounter().take(refusal)).toThrow('HTTP/1.1 401');
   });

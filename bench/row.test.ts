@@ -10,11 +10,11 @@ const ROW: Row = {
   verdict: 'yes',
 };
 
-test('a row becomes one line of Markdown, whatever is in it', () => {
+test('writes a row as one line of Markdown, whatever it contains', () => {
   expect(formatMarkdown([ROW]).split('\n').at(-1)).toBe('| a\\|b | 1 ms | 2 ms | 0.50 x | < 3 ms | yes |');
 });
 
-test('a row becomes one line of text below its headings', () => {
+test('writes a row as one line of text below its headings', () => {
   const [headings = '', line = ''] = formatText([ROW]).split('\n');
   expect(line.indexOf('1 ms')).toBe(headings.indexOf('measured'));
 });

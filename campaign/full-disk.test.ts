@@ -13,7 +13,7 @@ const FILE_LIMIT_BLOCKS = 3_072;
 
 const FILLER = 'x'.repeat(60_000);
 
-test('a full disk refuses writes, leaves reads alone, and is left behind without a restart', async () => {
+test('a full disk fails writes but not reads, and needs no restart', async () => {
   using folder = temporaryFolder();
   const mount = mountTinyDisk(folder.path);
   // Where nothing can be mounted, a limit on the size of files stands for the full disk (without the signal, which

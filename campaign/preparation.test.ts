@@ -7,7 +7,7 @@ import { type Sickness, SickServer } from './sick-server.ts';
 
 const refusal = (status: number) => new ManagementError('POST /api/keys', status, {}, new Headers());
 
-test('a preparation is repeated while the server is at fault, and gives its result', async () => {
+test('retries a preparation while the server fails, and returns its result', async () => {
   const causes = [refusal(500), refusal(429), new TypeError('the connection was refused')];
   const result = await prepare('a key', async () => {
     const cause = causes.shift();
@@ -17,7 +17,7 @@ test('a preparation is repeated while the server is at fault, and gives its resu
   expect(result).toBe('made');
 });
 
-test('a preparation that is refused for good, or for too long, is named', async () => {
+test('names a preparation that is refused permanently, or for too long', async () => {
   let tries = 0;
   const always = (status: number) => () => {
     tries += 1;
@@ -43,7 +43,7 @@ test('a campaign that cannot prepare its next fault says which one', async () =>
   );
 });
 
-test('the program ends with its verdict when a campaign could not be carried out', async () => {
+test('ends with an error when a campaign could not be carried out', async () => {
   const program = Bun.spawn(
     [
       process.execPath,

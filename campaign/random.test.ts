@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Random } from './random.ts';
 
-test('the same seed makes the same choices, another one others', () => {
+test('the same seed makes the same choices, and another seed different ones', () => {
   const choices = (seed: number): number[] => {
     const random = new Random(seed);
     return Array.from({ length: 20 }, () => random.pick([1, 2, 3, 4, 5]));

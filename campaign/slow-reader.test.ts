@@ -7,7 +7,7 @@ const PADDING = 'x'.repeat(60_000);
 /** More than the kernel's buffers and the node's own limit of 1 MiB hold together. */
 const CHANGES = 300;
 
-test('a reader that does not read is cut, and the others get every frame', async () => {
+test('disconnects a reader that does not read; the others get every frame', async () => {
   const node = await startNode();
   try {
     const management = new Management(node);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Management, openSse, startNode, startPostgres } from '@halyard/testing';
 
-test('a node on a standby tells who is connected, and does not complain of what it can never write', async () => {
+test('a node on a standby reports who is connected, and logs nothing about writes that it cannot make', async () => {
   await using primary = await startPostgres();
   const databaseUrl = await primary.createDatabase();
   const writing = await startNode({ databaseUrl });

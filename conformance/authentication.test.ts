@@ -12,13 +12,13 @@ conformance('5. Authentication', (subject) => {
     }
   });
 
-  test('S5.1 a key in the query is no key', async () => {
+  test('S5.1 a key in the query does not count', async () => {
     const world = await World.make(subject());
     const path = `/v1/flags?env=production&key=${world.key}&X-Service-Key=${world.key}`;
     await expectError(await fetch(`${world.url}${path}`), 'invalid_api_key');
   });
 
-  test('S5.2 Authorization opens nothing and spoils nothing', async () => {
+  test('S5.2 Authorization is ignored', async () => {
     const world = await World.make(subject());
     const url = `${world.url}/v1/flags?env=production`;
     for (const value of [`Bearer ${world.key}`, world.key, `Bearer ${world.adminToken}`]) {
@@ -28,7 +28,7 @@ conformance('5. Authentication', (subject) => {
     expect((await fetch(url, { headers: both })).status).toBe(200);
   });
 
-  test('S5.3 a key opens only its own project and the environments it was made for', async () => {
+  test('S5.3 a key opens only its own project and the environments it was issued for', async () => {
     const world = await World.make(subject(), { mine: { enabled: true } });
     const other = await World.make(subject(), { theirs: { enabled: true } });
     expect(await world.flags()).toEqual({ mine: { enabled: true } });
@@ -65,7 +65,7 @@ conformance('5. Authentication', (subject) => {
     await expectError(await read(world.key), 'invalid_api_key');
   });
 
-  test('S5.5 an environment that is not there is environment_not_found, on every endpoint', async () => {
+  test('S5.5 a missing environment is environment_not_found, on every endpoint', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     for (const env of ['prod', 'Production', 'production%20', '__proto__', 'constructor', '%F0%9F%91%8D']) {
       for (const path of ['/v1/flags', '/v1/flags/flag', '/v1/stream']) {

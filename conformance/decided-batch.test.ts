@@ -46,7 +46,7 @@ const MALFORMED: readonly (readonly [about: string, body: string])[] = [
 ];
 
 conformance('10. Decided: batch', (subject) => {
-  test('S10.9 an empty batch gives an empty map', async () => {
+  test('S10.9 an empty batch returns an empty map', async () => {
     const world = await World.make(subject(), FLAGS);
     const response = await world.batch({ env: 'production', keys: [] });
     expect(response.status).toBe(200);
@@ -62,7 +62,7 @@ conformance('10. Decided: batch', (subject) => {
     expect(text.match(/"b"/g)).toHaveLength(1);
   });
 
-  test('S10.11 a thousand keys are read, one more is refused', async () => {
+  test('S10.11 a thousand keys are accepted, one more is rejected', async () => {
     const world = await World.make(subject(), FLAGS);
     const keys = ['a', ...Array.from({ length: 999 }, (_, i) => `absent-${i}`)];
     const response = await world.batch({ env: 'production', keys });
@@ -74,7 +74,7 @@ conformance('10. Decided: batch', (subject) => {
     );
   });
 
-  test('S10.12 a body of 256 KiB is read, one byte more is refused, however it is sent', async () => {
+  test('S10.12 a body of 256 KiB is accepted, one more byte is rejected, however it is sent', async () => {
     const world = await World.make(subject(), FLAGS);
     const exact = padded(LIMIT_BYTES);
     expect(await (await world.batch(exact)).json()).toEqual({
@@ -106,7 +106,7 @@ conformance('10. Decided: batch', (subject) => {
     });
   }
 
-  test('S10.13 bytes that are no UTF-8 are invalid_argument', async () => {
+  test('S10.13 bytes that are not UTF-8 are invalid_argument', async () => {
     const world = await World.make(subject(), FLAGS);
     const before = Buffer.from('{"env":"production","keys":["a');
     const after = Buffer.from('"]}');
@@ -125,7 +125,7 @@ conformance('10. Decided: batch', (subject) => {
     await expectError(await world.batch(utf16), 'invalid_argument', 'UTF-16');
   });
 
-  test('S10.13 deep nesting is refused or ignored, never a failure', async () => {
+  test('S10.13 deep nesting is rejected or ignored, and never fails', async () => {
     const world = await World.make(subject(), FLAGS);
     for (const [open, close] of [
       ['[', ']'],
@@ -170,7 +170,7 @@ conformance('10. Decided: batch', (subject) => {
     expect(answers[0]?.status).toBe(200);
   });
 
-  test('S10.13 a body that breaks off harms no other request', async () => {
+  test('S10.13 a body that breaks off does not affect other requests', async () => {
     const world = await World.make(subject(), FLAGS);
     const head = headOf(world, 'Content-Length: 1000');
     // The socket is left as soon as the time is over, with the body half sent.

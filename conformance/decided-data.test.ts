@@ -38,7 +38,7 @@ const VALUES = [
 const KIB = 1024;
 
 conformance('13. Decided: keys, names and values', (subject) => {
-  test('S13.1 a key has the prefix, 43 random characters and a checksum that fits', async () => {
+  test('S13.1 a key has the prefix, 43 random characters and a valid checksum', async () => {
     const world = await World.make(subject());
     expect(world.key).toMatch(/^proj_live_[0-9A-Za-z]{49}$/);
     expect(hasValidChecksum(world.key)).toBe(true);
@@ -72,14 +72,14 @@ conformance('13. Decided: keys, names and values', (subject) => {
     }
   });
 
-  test('S13.3 flag keys that fit the grammar can be made', async () => {
+  test('S13.3 flag keys that match the grammar can be created', async () => {
     const world = await World.make(subject());
     const keys = ['a', 'Z', '0', 'a.b_c-d', 'a..b', 'x-', 'x_', 'A'.repeat(128), 'batch', 'constructor'];
     for (const key of keys) await world.put(key, { enabled: true });
     expect(Object.keys(await world.flags()).sort()).toEqual([...keys].sort());
   });
 
-  test('S13.3 flag keys that do not fit are invalid_argument and leave nothing behind', async () => {
+  test('S13.3 other flag keys are invalid_argument and leave nothing behind', async () => {
     const world = await World.make(subject());
     const bad = [
       '',
@@ -126,7 +126,7 @@ conformance('13. Decided: keys, names and values', (subject) => {
     for (const value of VALUES) expect(sameMeaning(whole)).toContain(`"value":${sameMeaning(value)}}`);
   });
 
-  test('S13.4 a value of 64 KiB is kept, a byte more is refused', async () => {
+  test('S13.4 a value of 64 KiB is accepted, one more byte is rejected', async () => {
     const world = await World.make(subject());
     const textOf = (bytes: number) => `{"enabled":true,"value":"${'x'.repeat(bytes - 2)}"}`;
     expect((await world.putText('large', textOf(64 * KIB))).status).toBe(200);
@@ -136,7 +136,7 @@ conformance('13. Decided: keys, names and values', (subject) => {
     expect(Object.keys(await world.flags())).toEqual(['large']);
   });
 
-  test('S13.4 a value of 32 levels is kept, one more is refused', async () => {
+  test('S13.4 a value of 32 levels is accepted, one more is rejected', async () => {
     const world = await World.make(subject());
     const lists = (depth: number) => `{"enabled":true,"value":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     const objects = (depth: number) =>
@@ -187,7 +187,7 @@ conformance('13. Decided: keys, names and values', (subject) => {
     expect(await world.put('flag', { enabled: true }, 'preview')).toBeGreaterThan(before.revision);
   });
 
-  test('S13.8 a key does not open an environment that was made again under the name of a deleted one', async () => {
+  test('S13.8 a key does not open a new environment with the name of a deleted one', async () => {
     const world = await World.make(subject());
     const { project, management } = world;
     await management.createEnvironment(project, 'preview');

@@ -5,7 +5,7 @@ import { conformance } from './subject.ts';
 import { World } from './world.ts';
 
 conformance('14. Decided: failures and operation', (subject) => {
-  test('S14.5 the pages behind the docs links need no credentials and load nothing from elsewhere', async () => {
+  test('S14.5 the pages behind the docs links need no credentials and load nothing from other hosts', async () => {
     const world = await World.make(subject());
     const docs = await expectError(await world.fetch('/v1/flags'), 'invalid_argument');
     const page = await fetch(docs);
@@ -14,7 +14,7 @@ conformance('14. Decided: failures and operation', (subject) => {
     expect(html).not.toMatch(/<script|(?:src|href)="https?:|url\(/);
   });
 
-  test('S14.6 the management API is on the same port and asks for its own credentials', async () => {
+  test('S14.6 the management API is on the same port and requires its own credentials', async () => {
     const world = await World.make(subject());
     expect(await world.management.request('GET', `/api/projects/${world.project}`)).toMatchObject({
       name: world.project,
@@ -37,7 +37,7 @@ conformance('14. Decided: failures and operation', (subject) => {
     }
   });
 
-  test('S14.8 what is no HTTP is refused, and the next caller is served', async () => {
+  test('S14.8 what is not HTTP is rejected, and the next caller is served', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const key = `X-Service-Key: ${world.key}`;
     const host = `Host: ${new URL(world.url).host}`;

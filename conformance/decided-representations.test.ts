@@ -7,7 +7,7 @@ const FLAGS = { a: { enabled: true }, b: { enabled: false, value: 2 } };
 const READS = ['/v1/flags?env=production', '/v1/flags/a?env=production'] as const;
 
 conformance('11. Decided: representations', (subject) => {
-  test('S11.1 every read tells the revision it was made from, and a change raises it by one', async () => {
+  test('S11.1 every read names its revision, and a change raises it by one', async () => {
     const world = await World.make(subject(), FLAGS);
     const revisions = async () => {
       const stream = await world.stream();
@@ -26,7 +26,7 @@ conformance('11. Decided: representations', (subject) => {
     expect(await revisions()).toEqual(['2', '2', '2', '2']);
   });
 
-  test('S11.2 the same state gives the same strong tag and the same bytes; another state gives others', async () => {
+  test('S11.2 the same state has the same strong tag and the same bytes; another state has others', async () => {
     const world = await World.make(subject(), FLAGS);
     const tags = new Map<string, string>();
     for (const path of READS) {
@@ -49,7 +49,7 @@ conformance('11. Decided: representations', (subject) => {
       expect((await world.fetch(path)).headers.get('ETag')).toBe(tags.get(path) ?? '');
   });
 
-  test('S11.2 the tag of a single flag outlives changes of other flags', async () => {
+  test('S11.2 the tag of a single flag survives changes of other flags', async () => {
     const world = await World.make(subject(), FLAGS);
     const tag = (await world.fetch('/v1/flags/a?env=production')).headers.get('ETag') ?? '';
     await world.put('b', { enabled: true });
@@ -85,7 +85,7 @@ conformance('11. Decided: representations', (subject) => {
     }
   });
 
-  test('S11.3 a 304 is no way around the key', async () => {
+  test('S11.3 a 304 requires the key as well', async () => {
     const world = await World.make(subject(), FLAGS);
     for (const path of READS) {
       const headers = { 'If-None-Match': '*', 'X-Service-Key': 'wrong' };
@@ -108,7 +108,7 @@ conformance('11. Decided: representations', (subject) => {
     expect(batch.headers.get('Cache-Control')).toBe('private, no-cache');
   });
 
-  test('S11.5 a large map comes compressed to those who accept it, and decodes to the same bytes', async () => {
+  test('S11.5 a large map is compressed for callers that accept it, and decodes to the same bytes', async () => {
     const world = await World.make(subject());
     const changes = Array.from({ length: 200 }, (_, i) => ({
       key: `flag-${i}`,
@@ -147,7 +147,7 @@ conformance('11. Decided: representations', (subject) => {
     expect((await read('deflate, gzip;q=0.5')).headers.get('Content-Encoding')).toBe('gzip');
   });
 
-  test('S11.6 every answer has a request id: another each time, or the one the caller gave', async () => {
+  test("S11.6 every answer has a request id: a new one, or the caller's", async () => {
     const world = await World.make(subject(), FLAGS);
     const ids = new Set<string | null>();
     const stream = await world.stream();

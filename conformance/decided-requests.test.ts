@@ -79,7 +79,7 @@ conformance('10. Decided: requests', (subject) => {
     await expectError(await world.fetch('/v1/flags/none?env=nowhere'), 'environment_not_found');
   });
 
-  test('S10.4 an environment that is not there and one the key was not made for look alike', async () => {
+  test('S10.4 a missing environment and one that the key was not issued for look alike', async () => {
     const world = await World.make(subject());
     const { key } = await world.management.createKey(world.project, ['staging']);
     for (const path of PATHS) {

@@ -18,7 +18,7 @@ conformance('12. Decided: streams', (subject) => {
     again.close();
   });
 
-  test('S12.1 no change falls between the first frame and the next, however they race', async () => {
+  test('S12.1 no change is lost between the first frame and the next, however they race', async () => {
     const world = await World.make(subject(), FLAG);
     const last = 40;
     const writing = (async () => {
@@ -38,7 +38,7 @@ conformance('12. Decided: streams', (subject) => {
     }
   });
 
-  test('S12.2 every change of racing writers makes its frame, in the order of the revisions', async () => {
+  test('S12.2 every change of racing writers makes one frame, in the order of the revisions', async () => {
     const world = await World.make(subject());
     const stream = await world.stream();
     await stream.nextFrame();
@@ -105,7 +105,7 @@ conformance('12. Decided: streams', (subject) => {
     stream.close();
   });
 
-  test('S12.5 changes in other environments and other projects are not heard', async () => {
+  test('S12.5 changes in other environments and projects make no frame', async () => {
     const world = await World.make(subject(), FLAG);
     const other = await World.make(subject(), FLAG);
     const stream = await world.stream();
@@ -132,7 +132,7 @@ conformance('12. Decided: streams', (subject) => {
     expect(stream.text).toMatch(/^data: \{"flag":\{"enabled":true,"value":0\}\}\n\n(:\n\n?)+$/);
   });
 
-  test('S12.7 the stream tells proxies to pass it on as it comes', async () => {
+  test('S12.7 the stream asks proxies not to buffer it', async () => {
     const world = await World.make(subject(), FLAG);
     const answer = await fetch(`${world.url}/v1/stream?env=production`, {
       headers: { 'X-Service-Key': world.key, 'Accept-Encoding': 'gzip, zstd, br' },

@@ -32,7 +32,7 @@ conformance('4. Endpoints', (subject) => {
     }
   });
 
-  test('S4.3 GET /v1/flags/{key} of a flag that is not there is flag_not_found', async () => {
+  test('S4.3 GET /v1/flags/{key} of a missing flag is flag_not_found', async () => {
     const world = await World.make(subject(), FLAGS);
     await expectError(await world.fetch('/v1/flags/absent?env=production'), 'flag_not_found');
     await expectError(await world.fetch('/v1/flags/limit?env=staging'), 'flag_not_found');
@@ -56,7 +56,7 @@ conformance('4. Endpoints', (subject) => {
     });
   });
 
-  test('S4.5 a batch leaves out what is not there', async () => {
+  test('S4.5 a batch leaves out missing flags', async () => {
     const world = await World.make(subject(), FLAGS);
     const response = await world.batch({
       env: 'production',

@@ -51,7 +51,7 @@ conformance('7. Errors', (subject) => {
     });
   }
 
-  test('S7.1 the stream endpoint refuses with the same JSON body', async () => {
+  test('S7.1 the stream endpoint rejects with the same JSON body', async () => {
     const world = await World.make(subject());
     for (const [path, key, code] of [
       ['/v1/stream?env=production', 'wrong', 'invalid_api_key'],
@@ -79,7 +79,7 @@ conformance('7. Errors', (subject) => {
     });
   });
 
-  test('S7.3 there is a page for every code, also for those that a healthy node does not send', async () => {
+  test('S7.3 every code has a page, even those that a healthy node does not send', async () => {
     const world = await World.make(subject());
     const docs = await expectError(await world.fetch('/v1/flags'), 'invalid_argument');
     for (const code of ERROR_CODES) {

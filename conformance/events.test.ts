@@ -11,7 +11,7 @@ conformance('6. Events', (subject) => {
     expect(stream.headers.get('Content-Type')).toBe('text/event-stream');
   });
 
-  test('S6.2 S6.4 a change makes one frame: a data line, an empty line, and no byte more', async () => {
+  test('S6.2 S6.4 a change makes one frame: a data line, an empty line, and nothing more', async () => {
     const world = await World.make(subject(), { flag: { enabled: false } });
     const stream = await world.stream();
     await stream.nextFrame();

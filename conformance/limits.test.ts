@@ -3,7 +3,7 @@ import { conformance } from './subject.ts';
 import { World } from './world.ts';
 
 conformance('8. Limits', (subject) => {
-  test('S8.1 by default a thousand quick reads with one key are all answered', async () => {
+  test('S8.1 by default, a thousand quick reads with one key are all answered', async () => {
     const world = await World.make(subject(), { flag: { enabled: true } });
     const statuses = new Map<number, number>();
     for (let round = 0; round < 20; round++) {

@@ -4,7 +4,7 @@ import { conformance } from './subject.ts';
 import { World } from './world.ts';
 
 conformance('3. Project key', (subject) => {
-  test('S3.1 a key is the prefix and a long random string, never the same twice', async () => {
+  test('S3.1 a key is the prefix and a long random string, always a different one', async () => {
     const world = await World.make(subject());
     const other = await world.management.createKey(world.project, ['production']);
     for (const key of [world.key, other.key]) expect(key).toMatch(/^proj_live_[0-9A-Za-z]{40,}$/);
@@ -29,14 +29,14 @@ conformance('3. Project key', (subject) => {
     expect((await read(second.key)).status).toBe(200);
   });
 
-  test('S3.3 the evaluation interface makes no keys', async () => {
+  test('S3.3 the evaluation interface creates no keys', async () => {
     const world = await World.make(subject());
     for (const path of ['/v1/keys', '/v1/key', '/v1/projects']) {
       await expectError(await world.fetch(path, { method: 'POST', body: '{}' }), 'not_found', path);
     }
   });
 
-  test('S3.4 the key is in the answer that creates it, kept by no cache, and in no later one', async () => {
+  test('S3.4 the key is only in the answer that creates it, which no cache keeps', async () => {
     const world = await World.make(subject());
     const answer = await world.manage('POST', `/api/projects/${world.project}/keys`, {
       name: 'once',
@@ -60,7 +60,7 @@ conformance('3. Project key', (subject) => {
     }
   });
 
-  test('S3.5 a key writes nothing and manages nothing', async () => {
+  test('S3.5 a key cannot write or manage anything', async () => {
     const world = await World.make(subject(), { flag: { enabled: false } });
     for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
       const response = await world.fetch('/v1/flags/flag?env=production', {

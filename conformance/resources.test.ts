@@ -59,14 +59,14 @@ conformance('2. Resources', (subject) => {
     }
   });
 
-  test('S2.4 S2.5 a member that is taken away is omitted again', async () => {
+  test('S2.4 S2.5 a member that is removed is omitted again', async () => {
     const world = await World.make(subject(), { flag: { enabled: true, value: 1, rolloutPct: 5 } });
     await world.put('flag', { enabled: true });
     const response = await world.fetch('/v1/flags/flag?env=production');
     expect(await response.text()).toBe('{"environment":"production","key":"flag","enabled":true}');
   });
 
-  test('S2.6 S2.7 the map holds flag states and nothing that is stored beside them', async () => {
+  test('S2.6 S2.7 the map has flag states, without what is stored beside them', async () => {
     const world = await World.make(subject());
     await world.management.request('POST', `/api/projects/${world.project}/flags`, {
       body: {

@@ -6,21 +6,21 @@ import { World } from './world.ts';
 const ON = { on: { enabled: true }, off: { enabled: false } };
 
 conformance('1. Service', (subject) => {
-  test('S1.1 the current state of the flags is served, a change shows in the next read', async () => {
+  test('S1.1 the current state of the flags is served, and a change appears in the next read', async () => {
     const world = await World.make(subject(), ON);
     expect(await world.flags()).toEqual(ON);
     await world.put('off', { enabled: true });
     expect(await world.flags()).toEqual({ ...ON, off: { enabled: true } });
   });
 
-  test('S1.2 a request written by hand is all it takes', async () => {
+  test('S1.2 a request written by hand is enough', async () => {
     const world = await World.make(subject(), ON);
     const answer = await world.raw('/v1/flags/on?env=production');
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toEqual({ environment: 'production', key: 'on', enabled: true });
   });
 
-  test('S1.3 the three ways of reading and the stream tell the same', async () => {
+  test('S1.3 the three reads and the stream agree', async () => {
     const world = await World.make(subject(), ON);
     const whole = await world.flags();
     const batch = await (await world.batch({ env: 'production', keys: ['on', 'off'] })).json();
@@ -33,7 +33,7 @@ conformance('1. Service', (subject) => {
     expect(frame).toEqual(whole);
   });
 
-  test('S1.4 every endpoint asks for a project key', async () => {
+  test('S1.4 every endpoint requires a project key', async () => {
     const { url } = subject();
     for (const path of ['/v1/flags', '/v1/flags/on', '/v1/stream']) {
       await expectError(await fetch(`${url}${path}?env=production`), 'invalid_api_key', path);

@@ -20,7 +20,7 @@ conformance('9. Versioning', (subject) => {
     }
   });
 
-  test('S9.2 a frame is flat and free of what is stored beside a state', async () => {
+  test('S9.2 a frame is flat, without what is stored beside a state', async () => {
     const world = await World.make(subject());
     const stream = await world.stream();
     await stream.nextFrame();

@@ -33,7 +33,7 @@ test(
   PATIENCE_MS,
 );
 
-test('the executable says which commit it was built from', () => {
+test('the executable reports the commit that it was built from', () => {
   const { stdout } = Bun.spawnSync([executable, 'version', '--json'], { env: {} });
   const head = String(Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD']).stdout).trim();
   // Without a repository the commit is unknown.

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await Bun.write(folder.file('ignored/x.txt'), 'ignored');
 });
 
-test('the command runs in a copy, in a path with a space, with an empty home', async () => {
+test('runs the command in a copy, in a path with a space, with an empty home', async () => {
   const { exitCode, output } = await inCleanRoom(
     'pwd; ls -A; ls -A "$HOME" "$TMPDIR"; echo x > "$TMPDIR/x"; mkdir -p node_modules packages/a/dist',
   );
@@ -23,7 +23,7 @@ test('the command runs in a copy, in a path with a space, with an empty home', a
   expect(exitCode).toBe(0);
 });
 
-test('the command sees a bare environment and the settings of its package registry', async () => {
+test('gives the command a bare environment and the settings of its package registry', async () => {
   const { output } = await inCleanRoom('env | cut -d= -f1', {
     ...{ HALYARD_PORT: '1', XDG_CACHE_HOME: '/x', FONTCONFIG_PATH: '/x', npm_config_cache: '/x' },
     ...{ NPM_CONFIG_REGISTRY: 'http://127.0.0.1:1', https_proxy: 'http://127.0.0.1:1' },
@@ -63,7 +63,7 @@ test.each([
   60_000,
 );
 
-test('a command that fails makes it fail with the same code, and nothing of the room remains', async () => {
+test("fails with the command's exit code, and leaves nothing behind", async () => {
   const { exitCode, output } = await inCleanRoom('exit 3');
   expect(output).toBe('clean room: the command failed with exit code 3\n');
   expect(exitCode).toBe(3);

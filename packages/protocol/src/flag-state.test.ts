@@ -17,7 +17,7 @@ describe('parseFlagState', () => {
     [{ enabled: 'true' }],
     [{ enabled: true, rolloutPct: null }],
     [{ enabled: true, rolloutPct: 101 }],
-  ])('%j is no flag state', (data) => {
+  ])('rejects %j', (data) => {
     expect(parseFlagState(data)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ const spaced = fc
     return `\r\n\t ${pretty} \n`;
   });
 
-test('a compacted text means the same and has no white space left to remove', () => {
+test('a compacted text has the same meaning and no white space', () => {
   fc.assert(
     fc.property(spaced, (text) => {
       const compact = compactJson(text);
@@ -32,7 +32,7 @@ test.each([
   '"\\/ \\" { [ , "',
   '{"__proto__":{"a":[ ]}}'.replace(' ', ''),
   '"\u2028"',
-])('%s stays as it was written', (text) => {
+])('keeps %s as it was written', (text) => {
   expect(compactJson(` ${text}\n`)).toBe(text);
   expect(memberText(`{"x": [0, ${text} ]}`, ['x', 1])).toBe(text);
 });
@@ -41,7 +41,7 @@ test.each(['', '{', '[1,]', '01', "'a'", '{"a":1}x', '\u00a01', 'NaN'])('%p is r
   expect(() => compactJson(text)).toThrow(SyntaxError);
 });
 
-test('members and elements are those that JSON.parse finds, in the order of the text', () => {
+test('finds the same members and elements as JSON.parse, in the order of the text', () => {
   fc.assert(
     fc.property(spaced, (text) => {
       const data: unknown = JSON.parse(text);
@@ -68,13 +68,13 @@ test('a path leads to the same value in the text as in the data', () => {
   expect(memberText('{"a":1,"a":2}', ['a'])).toBe('2');
 });
 
-test('nesting counts brackets, not those in strings', () => {
+test('counts nested brackets, except in strings', () => {
   expect(nestingOf('1')).toBe(0);
   expect(nestingOf('[[1],[]]')).toBe(2);
   expect(nestingOf('{"[[[":"{{\\"{"}')).toBe(1);
 });
 
-test('a hundred thousand brackets overflow no stack', () => {
+test('a hundred thousand brackets do not overflow the stack', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   expect(nestingOf(deep)).toBe(100_000);
   expect(compactJson(deep)).toBe(deep);

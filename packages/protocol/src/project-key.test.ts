@@ -19,7 +19,7 @@ describe('project key', () => {
     expect(formatProjectKey(new Uint8Array(32))).toBe(formatProjectKey(new Uint8Array(32)));
   });
 
-  test('is never made of fewer bytes than it should be', () => {
+  test('requires the full number of random bytes', () => {
     expect(() => formatProjectKey(new Uint8Array(31))).toThrow('32 random bytes');
   });
 

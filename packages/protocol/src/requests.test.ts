@@ -26,14 +26,14 @@ describe('parseEnvQuery', () => {
 });
 
 describe('parseBatchRequest', () => {
-  test('reads the environment and the keys, and ignores what it does not know', () => {
+  test('reads the environment and the keys, and ignores other members', () => {
     expect(parseBatchRequest('{"env":"e","keys":["a","a","__proto__"],"more":1}')).toEqual({
       ok: true,
       value: { env: 'e', keys: ['a', 'a', '__proto__'] },
     });
   });
 
-  test('takes no keys at all, and as many as are allowed', () => {
+  test('accepts an empty list and the longest one', () => {
     expect(parseBatchRequest('{"env":"e","keys":[]}').ok).toBe(true);
     const keys = Array.from({ length: MAX_BATCH_KEYS }, String);
     expect(parseBatchRequest(JSON.stringify({ env: 'e', keys })).ok).toBe(true);

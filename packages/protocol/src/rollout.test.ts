@@ -15,7 +15,7 @@ describe('rollout', () => {
     },
   );
 
-  test('0 per cent excludes everyone, 100 per cent and no percentage include everyone', () => {
+  test('0 percent excludes everyone, 100 percent and no percentage include everyone', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (flagKey, targetingKey) => {
         expect(isInRollout(flagKey, targetingKey, 0)).toBe(false);
@@ -36,7 +36,7 @@ describe('rollout', () => {
     );
   });
 
-  test('a rollout takes its share, and two flags choose independently of each other', () => {
+  test('a rollout includes its share, independently for each flag', () => {
     const people = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
     const inA = people.filter((person) => isInRollout('flag-a', person, 10));
     const inBoth = inA.filter((person) => isInRollout('flag-b', person, 10));

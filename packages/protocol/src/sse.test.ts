@@ -15,7 +15,7 @@ function read(text: string): string[] {
 }
 
 describe('the writer', () => {
-  test('a frame carries its data, one line of it per field', () => {
+  test('a frame has one data field for each line', () => {
     expect(frame('{"a":1}')).toBe('data: {"a":1}\n\n');
     expect(frame('a\r\nb\rc\n')).toBe('data: a\ndata: b\ndata: c\ndata: \n\n');
     for (const data of ['', ' a', 'a: b', 'a\nb\n', ':']) expect(read(frame(data))).toEqual([data]);
@@ -26,7 +26,7 @@ describe('the writer', () => {
     expect(read(event('change', '{}') + frame('1'))).toEqual(['1']);
   });
 
-  test('a keep-alive is a comment and no event', () => {
+  test('a keep-alive is a comment, not an event', () => {
     expect(read(KEEP_ALIVE + frame('1') + KEEP_ALIVE)).toEqual(['(comment)', '1', '(comment)']);
   });
 });
@@ -59,13 +59,13 @@ describe('the parser', () => {
     },
   );
 
-  test('needs no other listener than the one for data', () => {
+  test('needs no other callback than the one for data', () => {
     const found: string[] = [];
     createSseParser({ onData: (data) => found.push(data) })(':\nretry: 5\ndata: 1\n\n');
     expect(found).toEqual(['1']);
   });
 
-  test('says how much of an unfinished event it keeps', () => {
+  test('reports how much of an unfinished event it keeps', () => {
     const lengths: number[] = [];
     const parse = createSseParser({ onData: () => {}, onPending: (length) => lengths.push(length) });
     for (const piece of ['data: 12', '34\nda', 'ta: 5\n', '\n']) parse(piece);

@@ -26,7 +26,7 @@ test('a node starts, serves what the management API prepared, and leaves nothing
   expect(existsSync(node.dataFolder)).toBe(false);
 });
 
-test('a killed node ends its streams without a word', async () => {
+test('a killed node cuts its streams', async () => {
   const node = await start();
   const management = new Management(node);
   await management.createProject('demo');

@@ -27,7 +27,7 @@ describe('a PostgreSQL for tests', () => {
 
   afterAll(() => server.close());
 
-  test('it is a PostgreSQL 18 that flushes commits to disk, reachable on loopback only with the password', async () => {
+  test('is PostgreSQL 18, flushes commits to disk, and needs its password on loopback', async () => {
     const [settings] = await server.query(
       `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
         current_setting('listen_addresses') AS addresses`,
@@ -42,13 +42,13 @@ describe('a PostgreSQL for tests', () => {
     await expect(server.query('SELECT 1', wrong.href)).rejects.toThrow(/password/);
   });
 
-  test('databases are empty and apart', async () => {
+  test('databases are empty and separate', async () => {
     const [a, b] = [await server.createDatabase(), await server.createDatabase()];
     await server.query('CREATE TABLE t (x int)', a);
     await expect(server.query('SELECT * FROM t', b)).rejects.toThrow(/does not exist/);
   });
 
-  test('data and address outlive stop, restart and kill9', async () => {
+  test('keeps data and address across stop, restart and kill9', async () => {
     const url = await server.createDatabase();
     await server.query('CREATE TABLE t AS SELECT 1 AS x', url);
     await server.stop('fast');
@@ -77,7 +77,7 @@ describe('a PostgreSQL for tests', () => {
   });
 });
 
-test('closing a server ends its processes and removes its folder, twice alike', async () => {
+test('closing a server ends its processes and removes its folder, also the second time', async () => {
   const server = await startPostgres({ flush: 'none', settings: { max_connections: '12' } });
   const [row] = await server.query(
     `SELECT current_setting('fsync') AS fsync, current_setting('max_connections') AS connections`,
@@ -90,7 +90,7 @@ test('closing a server ends its processes and removes its folder, twice alike', 
   expect(existsSync(home)).toBe(false);
 });
 
-test('a server does not outlive the process that started it, however that ends', async () => {
+test('a server ends with the process that started it, however that ends', async () => {
   const script = `
     const { startPostgres } = await import(${JSON.stringify(join(import.meta.dir, 'postgres-server.ts'))});
     const server = await startPostgres({ flush: 'none' });

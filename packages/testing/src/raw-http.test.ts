@@ -18,7 +18,7 @@ test('separates two answers on one connection', async () => {
   ]);
 });
 
-test('a chunked answer that comes byte by byte is put together', async () => {
+test('joins a chunked answer that arrives byte by byte', async () => {
   const url = await serveBytes(
     'HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\nX-A: 2\r\n\r\n' +
       '5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\n\r\n',
@@ -38,7 +38,7 @@ test('an answer without a length lasts until the connection ends', async () => {
   expect((await sendRaw(url, 'x')).answers[0]?.text).toBe('all of this');
 });
 
-test('a cut answer is no answer', async () => {
+test('rejects an answer that is cut off', async () => {
   const url = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nonly this');
   const exchange = await sendRaw(url, 'x');
   expect(exchange.answers).toEqual([]);
@@ -50,7 +50,7 @@ test('distinguishes a torn connection from a closed one', async () => {
   expect((await sendRaw(url, 'x')).ended).toBe('reset');
 });
 
-test('what is no HTTP is refused', async () => {
+test('rejects what is not HTTP', async () => {
   const url = await serveBytes('SSH-2.0-OpenSSH\r\n\r\n');
   await expect(sendRaw(url, 'x')).rejects.toThrow('no HTTP');
 });

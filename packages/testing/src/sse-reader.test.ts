@@ -24,14 +24,14 @@ test('separates frames from comments, and keeps their raw bytes', async () => {
   expect((await reader.untilEnded()).how).toBe('left');
 });
 
-test('a frame that comes in pieces, cut inside a character, is one frame', async () => {
+test('joins a frame that arrives in pieces, even cut inside a character', async () => {
   const bytes = Buffer.from('data: "ü"\n\n');
   const reader = await openSse(await serve([HEAD, chunk(bytes.subarray(0, 8)), chunk(bytes.subarray(8))]));
   expect((await reader.nextFrame()).data).toBe('"ü"');
   reader.close();
 });
 
-test('distinguishes a proper end, a cut and a reset', async () => {
+test('distinguishes an orderly end, a cut and a reset', async () => {
   const closed = await openSse(await serve([HEAD, chunk('data: 1\n\n'), '0\r\n\r\n']));
   expect((await closed.untilEnded()).how).toBe('closed');
   const cut = await openSse(await serve([HEAD, chunk('data: 1\n\ndata: ha')], (socket) => socket.end()));
@@ -52,7 +52,7 @@ test('waiting for a frame ends with the stream and with the time', async () => {
   await expect(silent.nextFrame()).rejects.toThrow('left');
 });
 
-test('an error answer is given with its body', async () => {
+test('reports an error answer with its body', async () => {
   using real = Bun.serve({ port: 0, fetch: () => Response.json({ error: 'x' }, { status: 500 }) });
   const reader = await openSse(real.url.href);
   expect(reader.status).toBe(500);

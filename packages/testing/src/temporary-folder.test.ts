@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './waiting.ts';
 
-test('a temporary folder is private, new each time, and goes with all that is in it', async () => {
+test('a temporary folder is private, new each time, and removed with its contents', async () => {
   const [a, b] = [temporaryFolder(), temporaryFolder()];
   expect(a.path).not.toBe(b.path);
   expect(statSync(a.path).mode & 0o777).toBe(0o700);
@@ -15,7 +15,7 @@ test('a temporary folder is private, new each time, and goes with all that is in
   b.remove();
 });
 
-test('a temporary folder that is forgotten goes with its process', async () => {
+test('a temporary folder that was not removed is removed with its process', async () => {
   const script = `
     const { temporaryFolder } = await import(${JSON.stringify(`${import.meta.dir}/temporary-folder.ts`)});
     console.log(temporaryFolder().path);`;

@@ -47,7 +47,7 @@ test.each([
   expect(banner).toContain(`--env development --on ${options}\n`);
 });
 
-test('a later start shows no key', () => {
+test('shows no key on a later start', () => {
   const { firstStart: _, ...later } = facts({}, 'http://127.0.0.1:7070');
   expect(longBanner(later)).not.toContain('curl');
   expect(firstStartLines(later)).toBe('');
@@ -65,7 +65,7 @@ test('prints one line for each part when the database is late', () => {
   ]);
 });
 
-test('the log gets the commands that print the secrets, and no secret', () => {
+test('logs the commands that print the secrets, but no secret', () => {
   const { firstStart: _, ...bare } = facts({ data: '/data' }, 'http://127.0.0.1:7070');
   const firstStart = { project: 'demo', environment: 'development' };
   const steps = firstSteps({ ...bare, firstStart, needsOperator: true });

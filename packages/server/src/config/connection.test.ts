@@ -9,7 +9,7 @@ const data = mkdtempSync(join(tmpdir(), 'halyard-data-'));
 writeFileSync(join(data, 'admin-token'), 'from-folder\n');
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-test('the server is on this machine unless a flag or a variable names another', () => {
+test('uses the server on this machine unless a flag or a variable names another', () => {
   expect(resolveConnection({}, {}).url).toBe('http://127.0.0.1:7070');
   const env = { HALYARD_URL: 'https://flags.example.com/' };
   expect(resolveConnection({}, env).url).toBe('https://flags.example.com');
@@ -31,7 +31,7 @@ test.each([
   expect([url, readUrl]).toEqual(addresses);
 });
 
-test('an address that cannot be used is refused with what would be right', () => {
+test('rejects an unusable address, and says which one would work', () => {
   expect(() => resolveConnection({ url: 'flags.example.com' }, {})).toThrow(ConfigError);
   expect(() => resolveConnection({}, { HALYARD_URL: 'nonsense' })).toThrow('HALYARD_URL must be an http://');
 });
@@ -55,7 +55,7 @@ test('the token comes from the flag, then the variables, then the data folder', 
   expect(resolveConnection({}, { HALYARD_TOKEN_FILE: join(data, 'admin-token') }).token).toBe('from-folder');
 });
 
-test('the token of the default folder is not sent to another machine', () => {
+test('does not send the token of the default folder to another machine', () => {
   const before = process.cwd();
   const home = mkdtempSync(join(tmpdir(), 'halyard-home-'));
   try {

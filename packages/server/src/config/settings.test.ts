@@ -39,7 +39,7 @@ describe('an unknown variable', () => {
     ]);
   });
 
-  test('is not a known one, nor one of another program', () => {
+  test('does not include known variables and those of other programs', () => {
     const env = {
       HALYARD_PORT: '1',
       HALYARD_URL: 'x',
@@ -76,7 +76,7 @@ describe('the settings in effect', () => {
     });
   });
 
-  test('are listed as JSON with their origins, too', () => {
+  test('are also listed as JSON with their origins', () => {
     expect(redactSettings(settings)).toMatchObject({
       port: { value: 8000, origin: '--port' },
       host: { value: '127.0.0.1', origin: 'default' },

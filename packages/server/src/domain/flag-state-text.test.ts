@@ -33,18 +33,18 @@ test.each([
   [`{"enabled":true,"value":${'['.repeat(33)}${']'.repeat(33)}}`, 'at most 32 levels'],
   [`{"enabled":true,"value":"${'x'.repeat(65_535)}"}`, 'at most 65536'],
   [`{"enabled":true,"value":"${'ü'.repeat(32_768)}"}`, 'at most 65536'],
-])('a bad state is refused: %#', (text, sentence) => {
+])('rejects an invalid state: %#', (text, sentence) => {
   expect(() => readState(text, 'changes[1].state')).toThrow(sentence);
   expect(() => readState(text, 'changes[1].state')).toThrow('changes[1].state');
 });
 
-test('the limits themselves are allowed', () => {
+test('accepts values exactly at the limits', () => {
   const deep = `${'['.repeat(32)}${']'.repeat(32)}`;
   expect(readState(`{"enabled":true,"value":${deep}}`)).toContain(deep);
   expect(readState(`{"enabled":true,"value":"${'x'.repeat(65_534)}"}`)).toHaveLength(65_561);
 });
 
-test('a state put together and taken apart is the same', () => {
+test('a state survives being built and taken apart', () => {
   const parts = fc.record(
     {
       enabled: fc.boolean(),

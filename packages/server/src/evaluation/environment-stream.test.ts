@@ -10,7 +10,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a node without flags yet does not answer that the project does not exist', () => {
+test('a node without a snapshot does not answer that the project does not exist', () => {
   const catalog = new Catalog({
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
   });

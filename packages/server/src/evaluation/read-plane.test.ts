@@ -114,7 +114,7 @@ async function setUp(settings: Partial<ReadPlaneSettings> = {}) {
 }
 
 describe('the read plane', () => {
-  test('says how old its answers are while the log is lost, and answers without a limit', async () => {
+  test('reports the age of its answers while the log is lost, and answers without a limit', async () => {
     const { source, plane } = await setUp();
     expect(plane.freshness.staleSeconds()).toBeUndefined();
     source.lose();
@@ -122,7 +122,7 @@ describe('the read plane', () => {
     expect(plane.freshness.canRead()).toBe(true);
   });
 
-  test('answers no more once it is older than it may be while the log is lost', async () => {
+  test('stops answering while the log is lost once it is too old', async () => {
     const { source, plane } = await setUp({ maxStaleSeconds: 0.2 });
     await Bun.sleep(300);
     expect(plane.freshness.canRead()).toBe(true);
@@ -130,13 +130,13 @@ describe('the read plane', () => {
     await eventually('reads are refused', () => !plane.freshness.canRead());
   });
 
-  test('takes no streams while it drains, and answers reads', async () => {
+  test('opens no streams while it drains, and answers reads', async () => {
     const { plane } = await setUp();
     await plane.drain(0);
     expect([plane.freshness.canStream(), plane.freshness.canRead()]).toEqual([false, true]);
   });
 
-  test('hands each row of the log to the streams as one frame, in order, and then tells its observers', async () => {
+  test('sends each row of the log as one frame, in order, and then calls its observers', async () => {
     const { source, heard, until, next } = await setUp();
     for (const n of [1, 2, 3]) source.count(n);
     await until('second observer: applied 3');
@@ -149,7 +149,7 @@ describe('the read plane', () => {
     ]);
   });
 
-  test('closes every stream before an observer hears that the log is lost', async () => {
+  test('closes every stream before it calls an observer about a lost log', async () => {
     const { source, plane, heard, next } = await setUp();
     source.lose();
     expect(heard).toEqual(['live 0', 'closed: listener', 'lost, 0 streams open']);
@@ -174,7 +174,7 @@ describe('the read plane', () => {
     expect(await next()).toBe('data: {}\n\n');
   });
 
-  test('says when the first attempt to follow the log fails, and follows it once it can be reached', async () => {
+  test('reports a failed first attempt to follow the log, and follows it once it is reachable', async () => {
     const source = new MemoryLog();
     source.isAway = true;
     const log = createLogger({ level: 'silent', format: 'json' });

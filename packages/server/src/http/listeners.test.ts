@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => node.stop());
 
-test('a request whose Host is no host is refused as the caller’s fault, and is nothing for the error log', async () => {
+test('rejects a request with an invalid Host, without an entry in the error log', async () => {
   for (const host of ['', '[', 'a b', 'x:99999', 'x/y', '%zz', '256.256.256.256']) {
     for (const path of ['/', '/nothing', '/v1/nothing', '/docs', '/api/projects']) {
       const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
@@ -37,7 +37,7 @@ test('an answer to a chunked body ends its connection, because trailers get a se
   expect(answers[0]?.headers.get('Connection') ?? null).toBeNull();
 }, 60_000);
 
-test('a body of any length is refused in JSON, after the credentials', async () => {
+test('rejects a body of any length with JSON, after checking the credentials', async () => {
   const length = 41 * 1024 * 1024;
   const head = `Host: ${new URL(node.url).host}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n`;
   for (const [target, headers, code] of [
@@ -51,7 +51,7 @@ test('a body of any length is refused in JSON, after the credentials', async () 
   }
 }, 60_000);
 
-test('an authenticated request may be silent for longer than a stranger’s', async () => {
+test('lets an authenticated request be silent for longer than others', async () => {
   const body = '{"name":"patient"}';
   const head = (authorization: string) =>
     `POST /api/projects HTTP/1.1\r\nHost: ${new URL(node.url).host}\r\nAuthorization: Bearer ${authorization}\r\n` +
@@ -61,13 +61,13 @@ test('an authenticated request may be silent for longer than a stranger’s', as
   expect(answers[0]?.status).toBe(201);
 }, 60_000);
 
-test('a page of a listed origin can read the refusal of a method', async () => {
+test('lets a page of a listed origin read that a method is not allowed', async () => {
   const headers = { Origin: 'https://page.example' };
   const answer = await fetch(`${node.url}/v1/flags`, { method: 'DELETE', headers });
   expect([answer.status, answer.headers.get('Access-Control-Allow-Origin')]).toEqual([405, headers.Origin]);
 });
 
-test('a page of a listed origin can read that a path does not exist', async () => {
+test('lets a page of a listed origin read that a path does not exist', async () => {
   const headers = { Origin: 'https://page.example' };
   for (const path of ['/v1/nothing', '/v1/', '/v1/flags/', '/v1/flags/a/b']) {
     const answer = await fetch(node.url + path, { headers });
@@ -79,7 +79,7 @@ test('a page of a listed origin can read that a path does not exist', async () =
   }
 });
 
-test('health and metrics are read, and take no other method', async () => {
+test('health and metrics accept only GET and HEAD', async () => {
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await fetch(node.url + path, { method: 'HEAD' })).status).toBe(200);
     for (const method of ['POST', 'DELETE', 'PUT', 'OPTIONS']) {

@@ -9,12 +9,12 @@ async function scrape(token: string | undefined, authorization?: string): Promis
   return await answer(new Request('http://127.0.0.1/metrics', { headers }));
 }
 
-test('without a token in the settings everybody reads the metrics', async () => {
+test('without a token in the settings, anyone can read the metrics', async () => {
   expect((await scrape(undefined)).status).toBe(200);
   expect(await (await scrape(undefined, 'Bearer anything')).text()).toBe('halyard_streams_open 0\n');
 });
 
-test('with a token in the settings the metrics need it as a bearer token', async () => {
+test('with a token in the settings, the metrics require it as a bearer token', async () => {
   expect((await scrape(TOKEN, `Bearer ${TOKEN}`)).status).toBe(200);
   const refused = [undefined, '', 'Bearer', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, `bearer${TOKEN}`];
   for (const authorization of refused) {

@@ -34,7 +34,7 @@ function askOn(url: string, key: string, onAnswer: () => void): Promise<Outcome>
   return promise;
 }
 
-test('a node that stops answers what was asked on open connections, and ends each with its answer', async () => {
+test('a stopping node answers the requests on open connections, then closes them', async () => {
   const node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '10' } });
   try {
     const management = new Management(node);

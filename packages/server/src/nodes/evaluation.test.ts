@@ -18,7 +18,7 @@ const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 
 describe.each(ENGINES)('a node that only serves reads, on the log of $name', (engine: TestEngine) => {
-  test('answers reads, streams every change and has nothing to manage', async () => {
+  test('answers reads and streams every change, without a management API', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     const key = formatProjectKey(crypto.getRandomValues(new Uint8Array(32)));
@@ -53,7 +53,7 @@ describe.each(ENGINES)('a node that only serves reads, on the log of $name', (en
   });
 });
 
-test('a node whose database files were removed is not ready and says what to do, there and in the log', async () => {
+test('a node whose database files were removed is not ready, and explains why there and in the log', async () => {
   using folder = temporaryFolder();
   const path = folder.file('halyard.db');
   const database = await openSqlite({ path });

@@ -79,7 +79,7 @@ test('each of two nodes prints a link; one makes the first administrator, and bo
   await later.stop();
 });
 
-test('a session is one on every node, and so is its end', async () => {
+test('a session begins and ends on every node', async () => {
   const cookie = (await signIn(nodeAt(0))).headers.getSetCookie()[0]?.split(';')[0] ?? '';
   expect(cookie).toStartWith('halyard_session=hss_');
   const body = { name: 'shop' };
@@ -123,7 +123,7 @@ test('50 sign-ins at once are bounded on every node, and flags can be read throu
   for (const one of nodes) expect((await signIn(one)).status).toBe(429);
 });
 
-test('no secret is in what the nodes write, save the link that is printed for a person', () => {
+test('nodes write no secret, except the link that is printed for a person', () => {
   for (const node of nodes) {
     const text = node.logs();
     for (const secret of [PASSWORD, 'a wrong password', 'hss_', '$argon2id', EMAIL])
@@ -132,7 +132,7 @@ test('no secret is in what the nodes write, save the link that is printed for a 
   }
 });
 
-test('the settings can make the first administrator instead, once', async () => {
+test('the settings can create the first administrator instead, once', async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const env = { HALYARD_ADMIN_EMAIL: 'Ada@Example.com', HALYARD_ADMIN_PASSWORD: PASSWORD };
   const first = await start({ databaseUrl: url, env });
@@ -147,7 +147,7 @@ test('the settings can make the first administrator instead, once', async () => 
   await second.stop();
 });
 
-test('a database that comes after the node still brings the link', async () => {
+test('prints the link also when the database becomes available after the node', async () => {
   const address = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(address.port) });
   proxy.refuse();
@@ -163,7 +163,7 @@ test('a database that comes after the node still brings the link', async () => {
   await proxy.close();
 });
 
-test('with a management port of its own the dashboard is there, and says where flags are read', async () => {
+test('serves the dashboard on the management port, with the address for reads', async () => {
   const node = await start({ env: { HALYARD_MANAGEMENT_PORT: '0' } });
   const managementUrl = /managementUrl=(\S+)/.exec(node.logs())?.[1] ?? '';
   const management = { ...node, url: managementUrl };

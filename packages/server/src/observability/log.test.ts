@@ -18,7 +18,7 @@ function written(format: 'json' | 'pretty', write: (log: ReturnType<typeof creat
   return { out: text(out.mock.calls), err: text(err.mock.calls) };
 }
 
-test('programs get one JSON object a line on standard output, from the level on that is set', () => {
+test('writes one JSON object per line to standard output, from the configured level on', () => {
   const { out, err } = written('json', (log) => {
     log.debug('not this');
     log.info({ seq: 3 }, 'following');
@@ -28,7 +28,7 @@ test('programs get one JSON object a line on standard output, from the level on 
   expect(err).toBe('');
 });
 
-test('people get a short line on standard error, with its details and its cause', () => {
+test('writes a short line to standard error for people, with details and cause', () => {
   const { out, err } = written('pretty', (log) => {
     log.warn({ attempts: 2, err: new Error('no route') }, 'unreachable');
   });

@@ -74,7 +74,7 @@ test('a delivery is counted once, when it is settled', async () => {
   expect(await samplesOf(metrics, 'halyard_delivery_seconds_count')).toEqual({ '': 1 });
 });
 
-test('only changes of flags have a propagation time, and a clock that is ahead makes none negative', async () => {
+test('only changes of flags have a propagation time, which is never negative when a clock is ahead', async () => {
   const { metrics } = setUp();
   metrics.applied(row('project.created', { name: 'shop' }));
   metrics.applied({ ...row('flags.changed', []), at: Date.now() + 60_000 });

@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 const lazily = (options: EngineOptions) => new LazyDatabase(() => openDatabase(options));
 
-test('callers share one database, which is opened when it is needed, has its schema, and closes twice', async () => {
+test('callers share one database, which is opened on first use, has its schema, and can be closed twice', async () => {
   using folder = temporaryFolder();
   const migrated: Migrated[] = [];
   const onMigrated = (one: Migrated) => migrated.push(one);
@@ -24,13 +24,13 @@ test('callers share one database, which is opened when it is needed, has its sch
   await expect(database.query('SELECT 1')).rejects.toThrow();
 });
 
-test('what was never opened can be closed, and creates nothing', async () => {
+test('a database that was never opened can be closed, and creates nothing', async () => {
   using folder = temporaryFolder();
   await lazily({ data: folder.path, databasePoolSize: 1 }).close();
   expect([...new Bun.Glob('**').scanSync(folder.path)]).toEqual([]);
 });
 
-test('a database that is not there yet fails each use, and is opened once it is there', async () => {
+test('an unreachable database fails each use, and is opened once it is reachable', async () => {
   using folder = temporaryFolder();
   const url = new URL(await (await sharedPostgres()).createDatabase());
   const proxy = await startTcpProxy({ port: Number(url.port) });
@@ -47,7 +47,7 @@ test('a database that is not there yet fails each use, and is opened once it is 
   }
 });
 
-test('a file that is not a database is an error for the operator', async () => {
+test('a file that is not a database is reported to the operator', async () => {
   using folder = temporaryFolder();
   writeFileSync(folder.file('halyard.db'), 'this is a letter and no database, '.repeat(100));
   const database = lazily({ data: folder.path, databasePoolSize: 1 });

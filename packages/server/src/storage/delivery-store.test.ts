@@ -62,7 +62,7 @@ for (const engine of ENGINES) {
       expect(await store.receipts(seq, seq + 1)).toHaveLength(2);
     });
 
-    test('a project has its newest deliveries first, as many as are asked for, and no one elses', async () => {
+    test('lists the newest deliveries of a project first, up to the limit, without those of other projects', async () => {
       const { project, environment, seqs } = await makeChanges('listed', 5);
       const other = await makeChanges('other', 1);
       await store.saveReceipts(
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       ]);
     });
 
-    test('a receipt of another history of the log, whose number was used again, is not shown', async () => {
+    test('does not show a receipt of another history of the log that used the same number', async () => {
       const { seqs } = await makeChanges('restored', 1);
       const other = await makeChanges('before', 0);
       const [seq = 0] = seqs;
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
       expect(await store.delivery(seq)).toBeUndefined();
     });
 
-    test('of a receipt that is written twice the first one stays', async () => {
+    test('keeps the first of two receipts for the same change and node', async () => {
       const { environment, seqs } = await makeChanges('twice', 1);
       const [seq = 0] = seqs;
       await store.saveReceipts([receipt(seq, environment.id)]);
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
       await grow(-by);
     });
 
-    test('presence is what each node has said last, and is gone with the node', async () => {
+    test('presence is what each node reported last, and is removed with the node', async () => {
       const now = Date.now();
       const count = (environmentId: string, keyId: string, streams: number) => ({
         environmentId,

@@ -10,7 +10,7 @@ const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 
 describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
-  test('a commit of this node wakes it, and what it was woken for can be read', async () => {
+  test('a commit of this node wakes it, and the new row can be read', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const session = await home.database.openLogSession();
@@ -40,7 +40,7 @@ describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
     await woken;
   });
 
-  test('an uncommitted write is not seen and wakes no follower', async () => {
+  test('an uncommitted write is not visible and wakes no follower', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const session = await home.database.openLogSession();
@@ -67,7 +67,7 @@ describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
     expect(await session.head()).toEqual({ epoch: row?.epoch ?? '', seq: 0, pushed: true });
   });
 
-  test('a closed session is silent, refuses queries and closes twice; its end is not a loss', async () => {
+  test('a closed session is silent, rejects queries and can be closed again; closing is not a loss', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const session = await home.database.openLogSession();
@@ -84,7 +84,7 @@ describe.each(ENGINES)('the log session on $name', (engine: TestEngine) => {
     expect(heard).toEqual([]);
   });
 
-  test('closing the database ends its sessions and refuses what comes after, twice alike', async () => {
+  test('closing the database ends its sessions and rejects new ones, also the second time', async () => {
     await using home = await openTestStore(engine);
     const session = await home.database.openLogSession();
     await home.database.close();

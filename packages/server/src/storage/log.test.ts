@@ -17,7 +17,7 @@ async function openLog(engine: TestEngine) {
 }
 
 describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
-  test('it is read from any place, in order, in pieces', async () => {
+  test('reads from any position, in order, in pages', async () => {
     await using home = await openLog(engine);
     const all = await readLog(home.database, 0, 100);
     expect(all.map((row) => row.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -26,7 +26,7 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect(new Set(all.map((row) => row.changeId)).size).toBe(10);
   });
 
-  test('a page holds rows up to its limits in rows and bytes, and always one', async () => {
+  test('a page holds rows up to its limits in rows and bytes, and at least one', async () => {
     await using home = await openLog(engine);
     for (const size of [1_000, 1_000, 5_000, 100]) {
       const state = `{"enabled":true,"value":"${'ä'.repeat(size / 2)}"}`;
@@ -46,14 +46,14 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect(await page(18, 100, 1_500)).toEqual([[], true]);
   });
 
-  test('the change id of a row is found by its seq, or is absent', async () => {
+  test('finds the change id of a row by its seq', async () => {
     await using home = await openLog(engine);
     const [row] = await readLog(home.database, 6, 1);
     expect(await changeIdAt(home.database, 7)).toBe(row?.changeId ?? '');
     expect(await changeIdAt(home.database, 11)).toBeUndefined();
   });
 
-  test('pruning takes old rows only, and leaves as many as it must', async () => {
+  test('pruning removes only old rows, and keeps the required number', async () => {
     await using home = await openLog(engine);
     const seqs = async () => (await readLog(home.database, 0, 100)).map((row) => row.seq);
     expect(await pruneLog(home.database, { olderThan: 0, keepRows: 1 })).toBe(0);
@@ -64,14 +64,14 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     expect(await seqs()).toEqual([10]);
   });
 
-  test('pruning keeps the newest rows however old they are', async () => {
+  test('pruning keeps the newest rows, however old they are', async () => {
     await using home = await openLog(engine);
     await home.database.transaction((transaction) => transaction.query('UPDATE change_log SET at = seq'));
     expect(await pruneLog(home.database, { olderThan: 9, keepRows: 5 })).toBe(5);
     expect((await readLog(home.database, 0, 100)).map((row) => row.seq)).toEqual([6, 7, 8, 9, 10]);
   });
 
-  test('a clock that went back leaves no hole: nothing after a kept row is pruned', async () => {
+  test('a clock that went back leaves no gap: no row after a kept one is pruned', async () => {
     await using home = await openLog(engine);
     await home.database.transaction(async (transaction) => {
       await transaction.query('UPDATE change_log SET at = seq');

@@ -93,7 +93,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect(await home.store.read(({ people }) => people.session('d'))).toBeUndefined();
   });
 
-  test('who locks sees what the one before has done', async () => {
+  test('the holder of a lock sees what the previous holder wrote', async () => {
     const other = new SqlStore(await home.connect());
     let seen: number | undefined;
     const waiting = `SELECT pid FROM pg_stat_activity
@@ -119,7 +119,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect(seen).toBe(before + 1);
   });
 
-  test('an e-mail is one operator, a link is used once', async () => {
+  test('an e-mail belongs to one operator, and a link works once', async () => {
     const ada = operator('twice@example.com');
     const insert = () => home.store.commit(ADA, ({ people }) => people.insertOperator(ada, 'hash'));
     await insert();

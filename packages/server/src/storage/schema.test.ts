@@ -30,7 +30,7 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     expect(await loadSnapshot(home.database)).toEqual(before);
   });
 
-  test('a schema that a newer program has made is refused with what to do', async () => {
+  test('rejects the schema of a newer program, and explains what to do', async () => {
     await using home = await openTestStore(engine);
     await home.database.transaction((transaction) =>
       transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, 0)', [
@@ -42,7 +42,7 @@ describe.each(ENGINES)('the schema on $name', (engine: TestEngine) => {
     await expect(attempt).rejects.toThrow(/newer Halyard.*Start that version/);
   });
 
-  test('a migration that fails leaves nothing', async () => {
+  test('a failed migration leaves nothing behind', async () => {
     await using home = await engine.create();
     const database = await home.connect();
     await database.transaction((transaction) => transaction.query('CREATE TABLE audit_log (mine TEXT)'));

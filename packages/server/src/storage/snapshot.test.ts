@@ -22,7 +22,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     });
   });
 
-  test('it holds live environments, states and every key, and the place in the log they belong to', async () => {
+  test('holds live environments, states and every key, and their position in the log', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     const gone = makeEnvironment(project, 'gone');
@@ -55,7 +55,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     });
   });
 
-  test('a key does not open the environment that was made again under the name of a deleted one', async () => {
+  test('a key does not open a new environment with the name of a deleted one', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     const key = makeKey(project);
@@ -74,7 +74,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     expect((await home.store.read((reader) => reader.key(key.id)))?.environments).toEqual([]);
   });
 
-  test('damaged columns are handed over as they are', async () => {
+  test('passes damaged columns on as they are', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     await home.store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'd1gest'));
@@ -91,7 +91,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     expect(states).toMatchObject([{ state: '}' }]);
   });
 
-  test('taken while others write, it is the state after exactly the rows up to its cursor', async () => {
+  test('taken during writes, it is the state after exactly the rows up to its cursor', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store, ['a', 'b']);
     const writer = new SqlStore(await home.connect());
@@ -119,7 +119,7 @@ describe.each(ENGINES)('the snapshot on $name', (engine: TestEngine) => {
     }
   });
 
-  test('ten thousand flags load in one go', async () => {
+  test('loads ten thousand flags at once', async () => {
     await using home = await openTestStore(engine);
     const keys = Array.from({ length: 10_000 }, (_, index) => `flag-${index}`);
     const { project, environment } = await seed(home.store, []);

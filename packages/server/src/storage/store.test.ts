@@ -19,7 +19,7 @@ setDefaultTimeout(60_000);
 const ON = '{"enabled":true}';
 
 describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
-  test('an operation that fails at its end leaves nothing, and its error passes through', async () => {
+  test('an operation that fails at its end leaves nothing behind, and rejects with its error', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     const before = await home.database.query('SELECT * FROM audit_log');
@@ -43,7 +43,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(seq).toBe(3);
   });
 
-  test('an error of the engine passes through, and the next operation works', async () => {
+  test("rejects with the engine's error, and the next operation works", async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     await expect(home.store.commit(ADA, changing(environment, ['no-such-flag', ON]))).rejects.toThrow(
@@ -82,13 +82,13 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(rows).toEqual([{ one: 1 }]);
   });
 
-  test('a query that comes after its transaction has ended is refused', async () => {
+  test('rejects a query after the end of its transaction', async () => {
     await using home = await openTestStore(engine);
     const leaked = await home.database.transaction(async (transaction) => transaction);
     await expect(leaked.query('SELECT 1')).rejects.toThrow('has ended');
   });
 
-  test('writers on two nodes race on one flag: revisions and seq have no gap, and every change is there once', async () => {
+  test('writers on two nodes race on one flag: revisions and seq have no gaps, and each change appears once', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const stores = [home.store, new SqlStore(await home.connect())];
@@ -108,7 +108,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(new Set(rows.map((row) => row.payload)).size).toBe(80);
   });
 
-  test('writers on different environments race: seq has no gap and a reader never sees one', async () => {
+  test('writers on different environments race: seq has no gaps, not even for a reader in between', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store);
     const environments = ['a', 'b', 'c', 'd'].map((name) => makeEnvironment(project, name));
@@ -159,7 +159,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(state).toMatchObject({ state: '{"enabled":true,"value":20}', revision: 20 });
   });
 
-  test('JSON texts and flag keys come back as they were written', async () => {
+  test('reads JSON texts and flag keys back as they were written', async () => {
     await using home = await openTestStore(engine);
     const states = [
       '{"enabled":true,"value":"\\u0000"}',
@@ -186,7 +186,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     });
   });
 
-  test('reads of one call see one snapshot, despite concurrent writes', async () => {
+  test('the reads of one call share one snapshot, despite concurrent writes', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store, ['a', 'b']);
     const other = new SqlStore(await home.connect());
@@ -263,7 +263,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     });
   });
 
-  test('a commit whose request was lost is a failure, and nothing of it is there', async () => {
+  test('a commit whose request was lost is a failure, and nothing of it was stored', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     const store = new SqlStore(losing(home.database, 'request'));
@@ -273,7 +273,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     expect(await home.store.read((reader) => reader.flag(project.id, 'x'))).toBeUndefined();
   });
 
-  test('audit entries tell which operation they are part of; older ones stand for themselves', async () => {
+  test('audit entries name their operation; older ones are operations of their own', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store);
     const others = [makeEnvironment(project, 'one'), makeEnvironment(project, 'two')];
@@ -298,7 +298,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     ]);
   });
 
-  test('audit entries are paged by seq without losing any of a change that many share', async () => {
+  test('audit entries are paged by seq, without splitting a change', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store, ['a', 'b', 'c']);
     await home.store.commit(ADA, changing(environment, ['a', ON], ['b', ON], ['c', ON]));

@@ -19,7 +19,7 @@ const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 
 describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
-  test('a new project is there with its log row and its audit entry', async () => {
+  test('a new project has a log row and an audit entry', async () => {
     await using home = await openTestStore(engine);
     const project = makeProject('shop');
     const { seq } = await home.store.commit(ADA, (transaction) => transaction.insertProject(project));
@@ -53,7 +53,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     });
   });
 
-  test('what is unique and taken is refused with already_exists', async () => {
+  test('rejects a name or key that is taken with already_exists', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     const key = makeKey(project);
@@ -77,7 +77,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     }
   });
 
-  test('a deleted project takes all it had along, in one log row, and its name is free', async () => {
+  test('deleting a project removes everything in it with one log row, and frees its name', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
@@ -95,7 +95,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     await seed(home.store);
   });
 
-  test('lists are sorted by code units, in either engine alike', async () => {
+  test('lists are sorted by code units, on either engine', async () => {
     await using home = await openTestStore(engine);
     const keys = ['b', 'a', 'B', '_', 'é', 'z', '10', '9', '\u{1f600}', '\uffee', '__proto__'];
     const { project, environment } = await seed(home.store, keys);
@@ -108,7 +108,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(states.map((state) => state.flagKey)).toEqual([...keys].sort());
   });
 
-  test('a state tells who wrote it last; who writes the same again is not named', async () => {
+  test('a state names its last author, but not one who wrote the same again', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store, ['a', 'b']);
     const ci = { ...ADA, name: 'token:ci' };
@@ -156,7 +156,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     ]);
   });
 
-  test('operations that change nothing are dropped, and without others nothing is left behind', async () => {
+  test('drops operations that change nothing, and writes nothing if there are no others', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store, ['a', 'b']);
     await home.store.commit(ADA, changing(environment, ['a', ON]));
@@ -171,7 +171,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     });
   });
 
-  test('of several operations on one flag the last counts', async () => {
+  test('the last of several operations on one flag counts', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     const { result } = await home.store.commit(
@@ -204,7 +204,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     ]);
   });
 
-  test('a revived environment keeps its id, is empty and counts on', async () => {
+  test('a revived environment keeps its id and its count, and is empty', async () => {
     await using home = await openTestStore(engine);
     const { project, environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
@@ -227,7 +227,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(result.revision).toBe(3);
   });
 
-  test('lockEnvironment gives the current record, and nothing for one that is gone', async () => {
+  test('lockEnvironment returns the current record, and nothing for a deleted environment', async () => {
     await using home = await openTestStore(engine);
     const { environment } = await seed(home.store);
     await home.store.commit(ADA, changing(environment, ['checkout', ON]));
@@ -275,7 +275,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     ]);
   });
 
-  test('flags that are inserted together have an audit entry each, and one that is there is refused', async () => {
+  test('flags inserted together have one audit entry each, and an existing one is rejected', async () => {
     await using home = await openTestStore(engine);
     const { project } = await seed(home.store, []);
     const keys = Array.from({ length: 450 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);

@@ -57,7 +57,7 @@ function mapOf(catalog: Catalog): string {
 }
 
 describe('Catalog', () => {
-  test('an answer with one flag is a new one after each change', () => {
+  test('an answer with one flag is rebuilt after each change', () => {
     const { catalog } = setUp();
     const single = () => new TextDecoder().decode(catalog.environment('p', 'production')?.flag('a')?.bytes);
     expect(single()).toBe('{"environment":"production","key":"a","enabled":true}');
@@ -65,7 +65,7 @@ describe('Catalog', () => {
     expect(single()).toBe('{"environment":"production","key":"a","enabled":false}');
   });
 
-  test('a key of a project that does not exist opens nothing, in the snapshot and in the log', () => {
+  test('a key of a missing project grants no access, from the snapshot or the log', () => {
     const [key] = CONTENTS.keys;
     const lost = { ...key, projectId: 'another' } as (typeof CONTENTS.keys)[number];
     const { catalog, heard } = setUp({ ...CONTENTS, keys: [lost] });
@@ -85,7 +85,7 @@ describe('Catalog', () => {
     expect(catalog.projectId('demo')).toBe('p');
   });
 
-  test('a change moves the environment one revision on and is announced once', () => {
+  test('a change raises the revision by one and is announced once', () => {
     const { catalog, heard } = setUp();
     catalog.apply(
       changeRow(4, [
@@ -112,7 +112,7 @@ describe('Catalog', () => {
     expect(environment?.flag('a')).toBe(environment?.flag('a') as never);
   });
 
-  test('a revoked key opens nothing from its row on', () => {
+  test('a revoked key grants no access from its row on', () => {
     const { catalog, heard } = setUp();
     catalog.apply(row({ kind: 'key.revoked' }, { id: 'k', digest: DIGEST }));
     expect(catalog.keys.authenticate(KEY)).toBeUndefined();
@@ -127,7 +127,7 @@ describe('Catalog', () => {
     expect(catalog.keys.authenticate(KEY)).toBeUndefined();
   });
 
-  test('a project goes with its environments and keys', () => {
+  test('deleting a project removes its environments and keys', () => {
     const { catalog, heard } = setUp();
     catalog.apply(row({ kind: 'project.deleted' }, {}));
     expect(catalog.environment('p', 'production')).toBeUndefined();
@@ -175,7 +175,7 @@ describe('key expiry', () => {
     jest.useRealTimers();
   });
 
-  test('an expiring key is announced when its time comes, without a request', () => {
+  test('announces an expired key on time, without a request', () => {
     const now = Date.now();
     const { catalog, heard } = setUp({
       ...CONTENTS,
@@ -197,7 +197,7 @@ describe('key expiry', () => {
     expect(heard).toEqual([]);
     catalog.close();
   });
-  test('a clock that is set, or a machine that slept, ends streams within a second too', () => {
+  test('ends streams within a second also after a clock change or a sleeping machine', () => {
     let now = 1_000_000;
     const keys = CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 3_600_000 }));
     const { catalog, heard } = setUp({ ...CONTENTS, keys }, () => now);
@@ -207,7 +207,7 @@ describe('key expiry', () => {
     catalog.close();
   });
 
-  test('a clock that was wrong for a while has not ended a key for good', () => {
+  test('a clock that was wrong for a while ends no key permanently', () => {
     let now = 1_000_000;
     const keys = CONTENTS.keys.map((key) => ({ ...key, expiresAt: now + 3_600_000 }));
     const { catalog, heard } = setUp({ ...CONTENTS, keys }, () => now);

@@ -16,7 +16,7 @@ describe('FlagTable', () => {
     expect(new FlagTable().encode(NOTHING, NOTHING)).toHaveLength(0);
   });
 
-  test('flags come out sorted by key, whatever the order they came in', () => {
+  test('sorts flags by key, in whatever order they were set', () => {
     const table = new FlagTable();
     for (const key of ['b', 'a', 'c', '__proto__', 'B']) table.set(key, '{"enabled":true}');
     expect([...text(table).matchAll(/"([^"]+)":\{/g)].map((match) => match[1])).toEqual([
@@ -28,7 +28,7 @@ describe('FlagTable', () => {
     ]);
   });
 
-  test('any sequence of sets and deletes leaves what a plain sorted map would hold', () => {
+  test('behaves like a sorted map for any sequence of sets and deletes', () => {
     const key = fc.integer({ min: 0, max: 700 }).map((n) => `flag-${n}`);
     const step = fc.record({ key, on: fc.boolean(), remove: fc.boolean() });
     fc.assert(
@@ -52,7 +52,7 @@ describe('FlagTable', () => {
     );
   });
 
-  test('ten thousand flags are all found and encoded after a change in the middle', () => {
+  test('finds and encodes ten thousand flags after a change in the middle', () => {
     const table = new FlagTable();
     for (let i = 0; i < 10_000; i++) table.set(`flag-${i}`, '{"enabled":false}');
     text(table);

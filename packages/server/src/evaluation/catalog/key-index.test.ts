@@ -33,7 +33,7 @@ describe('KeyIndex', () => {
     ['doubled', `${KEY}, ${KEY}`],
     ['oversized', KEY + 'x'.repeat(100_000)],
     ['its digest instead of it', String(RECORD.digest)],
-  ])('a header that is %s opens nothing', (_, header) => {
+  ])('a header that is %s grants no access', (_, header) => {
     expect(indexOf(RECORD).authenticate(header)).toBeUndefined();
   });
 
@@ -52,7 +52,7 @@ describe('KeyIndex', () => {
     expect(index.withId('key-1')).toBeUndefined();
   });
 
-  test('a key opens nothing from its expiry on', () => {
+  test('a key grants no access from its expiry on', () => {
     expect(indexOf({ ...RECORD, expiresAt: NOW + 1 }).authenticate(KEY)).toBeDefined();
     expect(indexOf({ ...RECORD, expiresAt: NOW }).authenticate(KEY)).toBeUndefined();
   });
@@ -115,7 +115,7 @@ describe('KeyIndex', () => {
     expect(index.authenticate(KEY)).toBeUndefined();
   });
 
-  test('at least thirty kinds of damage are tried', () => {
+  test('tries at least thirty kinds of damage', () => {
     expect(damaged.length).toBeGreaterThanOrEqual(30);
   });
 
@@ -128,7 +128,7 @@ describe('KeyIndex', () => {
     expect(index.takeUsed()).toEqual([]);
   });
 
-  test('a removed key is gone at once', () => {
+  test('a removed key stops working at once', () => {
     const index = indexOf(RECORD);
     index.remove(String(RECORD.digest));
     expect(index.authenticate(KEY)).toBeUndefined();

@@ -155,7 +155,7 @@ describe('Follower', () => {
     expect(heard).toEqual(['live', seen(1), seen(2), seen(3)]);
   });
 
-  test('changes seen in one look are not merged', async () => {
+  test('does not merge changes that are read together', async () => {
     const { source, heard, until, write } = await setUp();
     source.isSilent = true;
     for (const n of [1, 2, 3]) await write(n);
@@ -165,7 +165,7 @@ describe('Follower', () => {
     expect(heard).toEqual(['live', seen(1), seen(2), seen(3), seen(4)]);
   });
 
-  test('the heartbeat finds what a lost wake-up did not tell', async () => {
+  test('the heartbeat finds rows whose wake-up was lost', async () => {
     const { source, until, write } = await setUp();
     source.isSilent = true;
     await write(1);
@@ -200,7 +200,7 @@ describe('Follower', () => {
     },
   );
 
-  test('what was applied before a loss is known when the session comes back', async () => {
+  test('continues after the rows that were applied before a loss', async () => {
     const { source, follower, until, write } = await setUp();
     for (const n of [1, 2]) await follower.waitForApplied(await write(n));
     source.lose();
@@ -210,7 +210,7 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(1);
   });
 
-  test('a missing row that is no change of flags is noticed as well', async () => {
+  test('also notices a missing row that changes no flags', async () => {
     const { source, store, until } = await setUp();
     source.isSilent = true;
     source.tamper = (rows) => (rows.length < 2 ? [] : rows.slice(1));
@@ -222,7 +222,7 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(2);
   });
 
-  test('each heartbeat is a proof that the catalog is current, and without one its age grows', async () => {
+  test('each heartbeat proves that the catalog is current; without one its age grows', async () => {
     const { source, follower } = await setUp();
     const provenAt = () => performance.now() - follower.sinceProofMs();
     const first = provenAt();
@@ -234,7 +234,7 @@ describe('Follower', () => {
     expect(provenAt()).toBeCloseTo(last, -1);
   });
 
-  test('a session that comes back at the first attempt was never still lost', async () => {
+  test('does not report a session as still lost when the first attempt succeeds', async () => {
     const { source, heard, until } = await setUp();
     source.lose();
     await until('live', 2);
@@ -265,7 +265,7 @@ describe('Follower', () => {
     },
   );
 
-  test('a place of the log that cannot be read twice is left behind by a snapshot', async () => {
+  test('loads a snapshot after a second failed read at the same row', async () => {
     const { source, heard, until, write } = await setUp();
     let failures = 0;
     source.tamper = () => {
@@ -323,7 +323,7 @@ describe('Follower', () => {
     },
   );
 
-  test('another history of the database is noticed, and the node begins from a snapshot', async () => {
+  test('notices another history of the database, and loads a snapshot', async () => {
     const { database, source, until } = await setUp();
     await beginEpoch(database, 'restored');
     await until('lost');
@@ -331,7 +331,7 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(2);
   });
 
-  test('a snapshot of another server than the session leads to, as after a failover, is not followed', async () => {
+  test('does not follow a snapshot of another server than its session, as after a failover', async () => {
     const { database, source, heard, until } = await setUp();
     source.isNextForeign = true;
     await beginEpoch(database, 'promoted');
@@ -340,7 +340,7 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(3);
   });
 
-  test('a writer whose row came with a new snapshot does not wait for nothing', async () => {
+  test('a writer stops waiting when its row came with a new snapshot', async () => {
     const { source, follower, until, write } = await setUp();
     source.isSilent = true;
     source.tamper = () => [];
@@ -352,7 +352,7 @@ describe('Follower', () => {
     expect(follower.seq).toBe(seq);
   });
 
-  test('a closed follower applies nothing more and says nothing', async () => {
+  test('a closed follower applies and reports nothing more', async () => {
     const { follower, heard, write } = await setUp();
     follower.close();
     await write(1);

@@ -31,7 +31,7 @@ test('processes that pay for each other keep to one limit together, but for the 
   expect(passed).toBeLessThanOrEqual(1200);
 });
 
-test('the buckets of keys that are not in use are removed', () => {
+test('removes the buckets of keys that are not in use', () => {
   let now = 0;
   const limiter = new RateLimiter(2, () => now);
   const busy = makeKey(0);

@@ -89,7 +89,7 @@ describe('DeliveryWatch', () => {
     ]);
   });
 
-  test('a writer whose clock is ahead makes no negative time', async () => {
+  test('a writer whose clock is ahead causes no negative time', async () => {
     const { clock, watch, readers, send, last } = setUp(1);
     send();
     await takeAll(readers);
@@ -98,7 +98,7 @@ describe('DeliveryWatch', () => {
     expect(last(1)).toMatchObject({ seen: 1, slowestMs: 0 });
   });
 
-  test('a stuck reader has not seen the change, and is not waited for longer than five seconds', async () => {
+  test('counts a stuck reader as not seen after five seconds', async () => {
     const { clock, watch, readers, send, last } = setUp(3);
     send();
     await takeAll(readers.slice(1));
@@ -111,7 +111,7 @@ describe('DeliveryWatch', () => {
     expect(last(1)).toMatchObject({ streams: 3, seen: 2, closed: 0, slowestMs: 2, isSettled: true });
   });
 
-  test('a slow reader is seen when it takes the frame, and makes the change that much slower', async () => {
+  test('counts a slow reader as seen when it takes the frame, and its time as the slowest', async () => {
     const { told, clock, watch, readers, send, last } = setUp(2);
     send();
     await readers[0]?.take();
@@ -153,7 +153,7 @@ describe('DeliveryWatch', () => {
     expect(last(1)).toMatchObject({ streams: 3, seen: 1, closed: 2, isSettled: true });
   });
 
-  test('a change that was given up is not counted on when its reader catches up', async () => {
+  test('does not count a settled change when a reader catches up', async () => {
     const { told, clock, watch, readers, send, last } = setUp(1);
     send();
     watch.look();
@@ -170,7 +170,7 @@ describe('DeliveryWatch', () => {
     expect(told.filter(({ isSettled }) => isSettled)).toHaveLength(2);
   });
 
-  test('frames that come without pause do not put the look off', async () => {
+  test('frames without a pause do not delay the next look', async () => {
     jest.useFakeTimers();
     closers.push(() => void jest.useRealTimers());
     const { told, readers, send } = setUp(1);
@@ -183,7 +183,7 @@ describe('DeliveryWatch', () => {
     expect(told.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
   });
 
-  test('whatever happens in whatever order, the figures are those of a count by hand', async () => {
+  test('counts the same as a simple model, for any sequence of events', async () => {
     const step = fc.oneof(
       fc.record({ what: fc.constant('send' as const), bytes: fc.integer({ min: 1, max: 300 }) }),
       fc.record({ what: fc.constantFrom('take', 'end', 'join'), who: fc.nat({ max: 9 }) }),
@@ -268,7 +268,7 @@ describe('a hub that knows the change of a frame', () => {
     };
   }
 
-  test('gives a receipt of k of k; who comes after the frame is not counted', async () => {
+  test('reports k of k streams, without those that open after the frame', async () => {
     const { hub, environment, readers, change, settled } = openHub(1000);
     change();
     hub.open(environment);
@@ -287,7 +287,7 @@ describe('a hub that knows the change of a frame', () => {
     expect(await settled()).toMatchObject({ streams: 1000, seen: 0, closed: 1000, isSettled: true });
   });
 
-  test('gives none where no stream is open', async () => {
+  test('reports nothing if no stream is open', async () => {
     const { change, told } = openHub(0);
     change();
     await Bun.sleep(20);

@@ -55,7 +55,7 @@ describe('Hub', () => {
     expect(await read(stream, 4)).toEqual([frame(1), frame(2), frame(3), frame(4)]);
   });
 
-  test('every subscriber is handed the very same bytes', async () => {
+  test('every subscriber gets the same bytes', async () => {
     const { hub, environment } = setUp();
     const readers = [hub.open(environment).getReader(), hub.open(environment).getReader()];
     const [a, b] = await Promise.all(readers.map((reader) => reader.read()));
@@ -139,7 +139,7 @@ describe('Hub', () => {
     expect(hub.size).toBe(0);
   });
 
-  test('a reader that does not keep up is cut; the others get every frame', async () => {
+  test('disconnects a reader that does not keep up; the others get every frame', async () => {
     const { hub, environment, change, closed } = setUp(10_000);
     const stuck = hub.open(environment);
     const healthy = hub.open(environment).getReader();
@@ -153,7 +153,7 @@ describe('Hub', () => {
     await expect(read(stuck)).rejects.toThrow('stream cut');
   });
 
-  test('however large the map is, eight frames may wait for a reader, and the ninth cuts it', async () => {
+  test('lets eight frames of any size wait for a reader, and disconnects it at the ninth', async () => {
     const { hub, environment, change, closed } = setUp(1000);
     const text = 'x'.repeat(5000);
     change(`1${text}`);
@@ -166,7 +166,7 @@ describe('Hub', () => {
     expect(closed).toEqual(['slow']);
   });
 
-  test('a map that has become small does not cut a reader who is still taking the large one', async () => {
+  test('does not disconnect a reader that is still taking a large map when the next one is small', async () => {
     const { hub, environment, change, closed } = setUp(1000);
     const text = 'x'.repeat(5000);
     change(text);
@@ -176,7 +176,7 @@ describe('Hub', () => {
     expect(await read(stream, 4)).toEqual([frame(text), frame(1), frame(2), frame(3)]);
   });
 
-  test('while frames of megabytes are on their way the next change waits, and the event loop turns', async () => {
+  test('holds the next change back while large frames are on their way, and lets the event loop turn', async () => {
     const { hub, environment, change, closed } = setUp();
     const streams = Array.from({ length: 1000 }, () => hub.open(environment));
     const taking = Promise.all(
@@ -199,7 +199,7 @@ describe('Hub', () => {
     while (hub.room() !== undefined) await hub.room();
   });
 
-  test('frames that are abandoned no longer keep the next change waiting', async () => {
+  test('abandoned frames do not hold the next change back', async () => {
     const { hub, environment, change } = setUp();
     for (let opened = 0; opened < 1000; opened++) hub.open(environment);
     for (let n = 1; n <= 7; n++) change(`${n}${'x'.repeat(2 * 1024 * 1024)}`);
@@ -268,7 +268,7 @@ describe('keep-alive', () => {
     expect(await read(stream, 3)).toEqual(['data: {}\n\n', ':\n\n', ':\n\n']);
   });
 
-  test('a reader who is still taking a large map is not cut by one', async () => {
+  test('does not disconnect a reader that is still taking a large map', async () => {
     const { hub, environment, change, closed } = setUp(1000);
     change('x'.repeat(5000));
     const stream = hub.open(environment);
@@ -279,7 +279,7 @@ describe('keep-alive', () => {
     expect(await read(stream, 1)).toEqual([':\n\n']);
   });
 
-  test('with each one it is asked whether a reader without a key is still let in', async () => {
+  test('checks with each one whether a reader without a key is still authorized', async () => {
     const { hub, environment, change, closed } = setUp();
     let isSignedIn = true;
     const staying = hub.open(environment, undefined, async () => true);

@@ -39,7 +39,7 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
   return fetch(new URL(path, built.url), { method, headers, decompress: false });
 }
 
-test('every screen has the page, and nothing else has', async () => {
+test('serves the page for every screen, and for nothing else', async () => {
   const screens = [
     ...['/projects', '/projects/shop'],
     ...['/', '/sign-in', '/setup', '/invitation', '/operators', '/tokens', '/audit', '/account'],
@@ -57,7 +57,7 @@ test('every screen has the page, and nothing else has', async () => {
   }
 });
 
-test('a browser at an address that leads nowhere is shown the page, and programs are not', async () => {
+test('shows the page at unknown addresses to browsers, but not to programs', async () => {
   const browser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Accept-Encoding': 'identity' };
   for (const path of ['/nothing', '/projects/shop/else', '/projects/shop/flags/a/b', '/sign-in/']) {
     const response = await get(path, browser);
@@ -87,7 +87,7 @@ function below(screen: string): string {
   return `/projects/shop/${screen}`;
 }
 
-test('the page runs under a policy without anything inline or from elsewhere', async () => {
+test('serves the page under a policy that allows no inline and no foreign content', async () => {
   const { headers } = await get('/projects/shop/flags');
   const policy = headers.get('Content-Security-Policy') ?? '';
   expect(policy).toContain("default-src 'none'");
@@ -102,7 +102,7 @@ test('the page runs under a policy without anything inline or from elsewhere', a
   expect(headers.get('Permissions-Policy')).toContain('camera=()');
 });
 
-test('the page is asked for again each time, and its files never', async () => {
+test('revalidates the page each time, and its files never', async () => {
   const page = await get('/');
   expect(page.headers.get('Cache-Control')).toBe('no-cache');
   const etag = page.headers.get('ETag') ?? '';
@@ -114,7 +114,7 @@ test('the page is asked for again each time, and its files never', async () => {
   expect(script.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable');
 });
 
-test('files come in the best coding that the caller takes', async () => {
+test('serves files in the best encoding that the caller accepts', async () => {
   const codingOf = async (accept: string) =>
     (await get('/assets/main-x.js', { 'Accept-Encoding': accept })).headers.get('Content-Encoding');
   expect(await codingOf('gzip, deflate, br, zstd')).toBe('br');
@@ -126,7 +126,7 @@ test('files come in the best coding that the caller takes', async () => {
   expect(zipped.headers.get('Vary')).toBe('Accept-Encoding');
 });
 
-test('HEAD says what GET would, other methods are refused', async () => {
+test('answers HEAD like GET, and rejects other methods', async () => {
   const head = await get('/', {}, 'HEAD');
   expect([head.status, await head.text()]).toEqual([200, '']);
   const post = await get('/sign-in', {}, 'POST');
@@ -134,7 +134,7 @@ test('HEAD says what GET would, other methods are refused', async () => {
   expect(await post.json()).toMatchObject({ error: 'method_not_allowed' });
 });
 
-test('files that could not be read once are read for the next page', async () => {
+test('reads files again after a failed read', async () => {
   let tries = 0;
   const dashboard = createDashboard({
     load: async () => {
@@ -149,7 +149,7 @@ test('files that could not be read once are read for the next page', async () =>
   expect([(await ask())?.status, (await ask())?.status, tries]).toEqual([200, 200, 2]);
 });
 
-test('a checkout without a built dashboard says how to build it', async () => {
+test('explains how to build the dashboard in a checkout without one', async () => {
   const page = await fetch(new URL('/', unbuilt.url));
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('bun run build:dashboard')]);
   expect((await fetch(new URL('/assets/main-x.js', unbuilt.url))).status).toBe(404);

@@ -37,13 +37,13 @@ async function get(path: string, init: RequestInit = BROWSER): Promise<Response>
 }
 
 describe('the pages of the error codes', () => {
-  test('there is a file for every code, and none for a code that does not exist', () => {
+  test('every code has a page, and every page has a code', () => {
     const files = readdirSync(ERRORS_FOLDER).map((file) => file.replace(/\.md$/, ''));
     expect(files.sort()).toEqual([...ERROR_CODES].sort());
   });
 
   for (const code of ERROR_CODES) {
-    test(`${code}: the page is its own file and names the status the server answers with`, () => {
+    test(`${code}: the page names the status that the server answers with`, () => {
       expect(ERROR_PAGES[code]).toBe(readFileSync(join(ERRORS_FOLDER, `${code}.md`), 'utf8'));
       expect(ERROR_PAGES[code]).toStartWith(`# \`${code}\`: `);
       expect(ERROR_PAGES[code]).toContain(`**HTTP status ${ERROR_STATUS[code]}**`);
@@ -58,7 +58,7 @@ describe('the pages of the error codes', () => {
       });
     });
 
-    test(`${code}: a browser gets HTML, a program gets the sections as JSON`, async () => {
+    test(`${code}: browsers get HTML, programs get the sections as JSON`, async () => {
       const html = await get(`/docs/errors/${code}`);
       expect(html.status).toBe(200);
       expect(html.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
@@ -78,7 +78,7 @@ describe('the pages of the error codes', () => {
   }
 
   for (const code of ['no_such_code', 'constructor', '__proto__', 'Invalid_Api_Key', '%20', 'a/b']) {
-    test(`an unknown code (${code}) is 404 and lists the codes that exist`, async () => {
+    test(`an unknown code (${code}) answers 404 with the list of codes`, async () => {
       const html = await get(`/docs/errors/${code}`);
       expect(html.status).toBe(404);
       const text = await html.text();
@@ -160,7 +160,7 @@ describe('every page', () => {
 
   const ELSEWHERE = /^https:\/\/(developer\.mozilla\.org|github\.com\/open-feature|openfeature\.dev)(\/|$)/;
 
-  test('links only to pages and places that exist, and loads nothing from elsewhere', async () => {
+  test('links only to pages and headings that exist, and loads nothing from other hosts', async () => {
     for (const path of paths) {
       const html = await (await get(path)).text();
       expect(html).not.toMatch(/<(script|img|iframe|style)|style=|url\(/);
@@ -177,7 +177,7 @@ describe('every page', () => {
     }
   });
 
-  test('is served under a policy that lets nothing run and nothing foreign load', async () => {
+  test('is served under a policy that forbids scripts and foreign content', async () => {
     for (const path of [...paths, '/docs/docs.css', '/docs/none']) {
       const policy = (await get(path)).headers.get('Content-Security-Policy');
       expect(policy).toStartWith("default-src 'none'; style-src 'self'");
@@ -185,7 +185,7 @@ describe('every page', () => {
     }
   });
 
-  test('is found again when a slash is typed at its end', async () => {
+  test('is also found with a trailing slash', async () => {
     for (const path of paths) {
       const response = await get(`${path}/`);
       expect(response.status).toBe(308);
@@ -201,14 +201,14 @@ test('the stylesheet is served as such', async () => {
   expect(await response.text()).toContain('prefers-color-scheme: dark');
 });
 
-test('other methods are refused with the methods that work', async () => {
+test('other methods are rejected with the allowed ones', async () => {
   const response = await get('/docs/errors', { method: 'POST' });
   expect(response.status).toBe(405);
   expect(response.headers.get('Allow')).toBe('GET, HEAD');
   expect(await response.json()).toMatchObject({ error: 'method_not_allowed' });
 });
 
-test('a path outside the documentation is left to others', () => {
+test('leaves paths outside the documentation to other handlers', () => {
   for (const path of ['/', '/doc', '/docsx', '/v1/docs']) {
     expect(docs(new Request(`http://localhost${path}`))).toBeUndefined();
   }

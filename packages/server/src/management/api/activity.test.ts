@@ -25,7 +25,7 @@ for (const engine of ENGINES) {
     }
 
     describe('GET /api/projects/{project}/clients', () => {
-      test('adds the nodes up by environment and key, and forgets a node that is silent', async () => {
+      test('adds up the nodes by environment and key, without nodes that have gone silent', async () => {
         const { name, path } = await app.project();
         const make = async (body: object) => (await app.call('POST', `${path}/keys`, { body })).json;
         const web = await make({ name: 'web', environments: ['production'] });
@@ -61,14 +61,14 @@ for (const engine of ENGINES) {
         app.node.now = now;
       });
 
-      test('of a project that is not there: 404', async () => {
+      test('answers 404 for a missing project', async () => {
         const answer = await app.call('GET', '/api/projects/none/clients');
         expect([answer.status, answer.json.error]).toEqual([404, 'project_not_found']);
       });
     });
 
     describe('GET /api/projects/{project}/deliveries and /api/changes/{seq}/delivery', () => {
-      test('add up what the nodes have written', async () => {
+      test('add up the receipts of all nodes', async () => {
         const { name, path } = await app.project();
         const flag = `${path}/environments/production/flags/a`;
         await app.call('PUT', flag, {
@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
         });
       });
 
-      test('refuse what is wrong, and know nothing of a change without receipts', async () => {
+      test('reject invalid requests, and answer 404 for a change without receipts', async () => {
         const { path } = await app.project();
         const cases = [
           [`${path}/deliveries?limit=0`, 400, 'invalid_argument'],
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
     });
 
     describe('GET /api/events', () => {
-      test('is an event stream that nothing on the way may hold back or keep', async () => {
+      test('is an event stream that proxies must not buffer or store', async () => {
         const { status, headers, text } = await app.call('GET', '/api/events');
         expect([status, headers.get('Content-Type')]).toEqual([200, 'text/event-stream']);
         expect(headers.get('Cache-Control')).toBe('no-cache, no-transform');

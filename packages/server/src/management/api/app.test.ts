@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('authentication', () => {
-  test('every cause of refusal gives one identical answer', async () => {
+  test('answers every cause of refusal identically', async () => {
     const expiresAt = new Date(app.node.now + 1000).toISOString();
     const expired = (await app.call('POST', '/api/tokens', { body: { name: 'expired', expiresAt } })).json;
     const revoked = (await app.call('POST', '/api/tokens', { body: { name: 'revoked' } })).json;
@@ -55,14 +55,14 @@ describe('authentication', () => {
     expect(app.logged.join()).not.toContain(ADMIN_TOKEN);
   });
 
-  test('a refused caller changes nothing, and cannot tell unknown paths from known ones', async () => {
+  test('a rejected caller changes nothing, and cannot tell unknown paths from known ones', async () => {
     const refused = await app.call('POST', '/api/projects', { token: 'no', body: { name: 'sneaky' } });
     expect(refused.status).toBe(401);
     expect((await app.call('GET', '/api/projects/sneaky')).status).toBe(404);
     expect((await app.call('GET', '/api/nothing', { token: null })).status).toBe(401);
   });
 
-  test('the name of a token is in the audit log and no other valid token has it', async () => {
+  test('the name of a token is in the audit log, and unique among valid tokens', async () => {
     const body = { name: 'pipeline' };
     const { token, id } = (await app.call('POST', '/api/tokens', { body })).json;
     expect(token).toMatch(/^hat_[0-9A-Za-z]{43}$/);
@@ -118,7 +118,7 @@ describe('bodies', () => {
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'nested deeper than 64'],
     [`{"name":"${'a'.repeat(1024 * 1024)}"}`, 'larger than 1048576 bytes'],
     [`{"name":"a","${'n'.repeat(5000)}":1}`, 'unknown member'],
-  ])('a bad body is refused in one short sentence: %#', async (body, sentence) => {
+  ])('rejects an invalid body in one short sentence: %#', async (body, sentence) => {
     const { status, json } = await app.call('POST', '/api/projects', { body });
     expect([status, json.error]).toEqual([400, 'invalid_argument']);
     expect(json.message).toContain(sentence);
@@ -126,7 +126,7 @@ describe('bodies', () => {
     expect(json.docs).toBe('https://docs.example/errors/invalid_argument');
   });
 
-  test('bytes that are no UTF-8 are refused', async () => {
+  test('rejects bytes that are not UTF-8', async () => {
     const answer = await app.app.request('/api/projects', {
       method: 'POST',
       headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
@@ -136,7 +136,7 @@ describe('bodies', () => {
     expect(await answer.text()).toContain('not valid UTF-8');
   });
 
-  test('a body without end is read no further than its limit', async () => {
+  test('reads an endless body no further than its limit', async () => {
     let pulled = 0;
     const endless = new ReadableStream({
       pull: (controller) => {
@@ -162,7 +162,7 @@ describe('routing', () => {
     ['GET', '/api/import', 'POST'],
     ['OPTIONS', '/api/whoami', 'GET, HEAD'],
     ['POST', '/api/openapi.json', 'GET, HEAD'],
-  ])('%s %s is not possible, and the answer says what is', async (method, path, allowed) => {
+  ])('rejects %s %s, and says what is possible', async (method, path, allowed) => {
     const answer = await app.call(method, path);
     expect([answer.status, answer.json.error]).toEqual([405, 'method_not_allowed']);
     expect(answer.headers.get('Allow')).toBe(allowed);
@@ -176,17 +176,17 @@ describe('routing', () => {
     },
   );
 
-  test('a slash in a name stays in the name', async () => {
+  test('keeps a slash in a name', async () => {
     const answer = await app.call('GET', '/api/projects/a%2Fflags');
     expect(answer.json.message).toContain('The project "a/flags" does not exist');
   });
 
-  test('HEAD answers as GET does, without a body', async () => {
+  test('answers HEAD like GET, without a body', async () => {
     const answer = await app.call('HEAD', '/api/projects');
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
 
-  test('every answer carries an id and keeps out of caches and frames', async () => {
+  test('every answer has an id and stays out of caches and frames', async () => {
     for (const [method, path, token] of [
       ['GET', '/api/whoami', ADMIN_TOKEN],
       ['GET', '/api/whoami', null],
@@ -201,7 +201,7 @@ describe('routing', () => {
     }
   });
 
-  test('a stream is opened by the node', async () => {
+  test('the node opens streams', async () => {
     const answer = await app.call('GET', '/api/projects/p/environments/e/stream');
     expect(answer.text).toBe('data: p/e\n\n');
     expect(app.streams).toEqual(['p/e']);

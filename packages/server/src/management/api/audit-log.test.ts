@@ -11,7 +11,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  test('tells who, why and what, and is read in pages', async () => {
+  test('records who, why and what, and is read in pages', async () => {
     const { name, path } = await app.project();
     const flag = `${path}/environments/production/flags/a`;
     for (const value of [1, 2, 3]) {
@@ -37,7 +37,7 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     expect(page.json.entries).toEqual([older[0]]);
   });
 
-  test('behind a trusted proxy it tells the address that the proxy saw, not what the caller claims', async () => {
+  test('records the address that a trusted proxy saw, not the one that the caller claims', async () => {
     const { name, path } = await app.project();
     const flag = `${path}/environments/production/flags/a`;
     const headers = { 'X-Forwarded-For': '198.51.100.7, 203.0.113.9' };

@@ -97,7 +97,7 @@ describe.each(ENGINES)('damaged records on $name', (engine: TestEngine) => {
     await app.call('DELETE', path);
   });
 
-  test('a session whose times cannot be read opens nothing', async () => {
+  test('a session with unreadable times grants no access', async () => {
     const { browser } = await join(app, { email: 'sid@example.com', role: 'viewer' });
     expect((await browser.call('GET', '/api/whoami')).status).toBe(200);
     const nothing = engine.name === 'sqlite' ? 'soon' : -1;

@@ -115,13 +115,13 @@ describe('a protected environment', () => {
       expect(after.json).toEqual(before.json);
     });
 
-    test('an editor with the permission who has confirmed it may', async () => {
+    test('can be changed by an editor with the permission and a confirmation', async () => {
       const prepared = await prepare();
       expect(await write(CONFIRMED, prepared)).toHaveProperty('seq', expect.any(Number));
     });
   });
 
-  test('what only looks needs no confirmation', async () => {
+  test('needs no confirmation for reads and previews', async () => {
     const { project, seq } = await prepare();
     const place = { project, environment: 'production', from: 'staging' } as const;
     const copied = await copyStates(app.context, UNCONFIRMED, {
@@ -139,7 +139,7 @@ describe('a protected environment', () => {
     ]);
   });
 
-  test('an import into a project that it makes needs no confirmation', async () => {
+  test('needs no confirmation for an import that creates its project', async () => {
     const imported = await importDeclaration(app.context, UNCONFIRMED, await importOf('brand-new', 'apply'));
     expect(imported.environmentsCreated).toEqual(['production']);
   });
@@ -154,7 +154,7 @@ describe('a protected environment', () => {
     expect(cancelled.status).toBe('cancelled');
   });
 
-  test('reverting what only administrators do needs an administrator', async () => {
+  test('only an administrator can revert what only administrators can do', async () => {
     const { path } = await app.project();
     const looks = await app.call('PATCH', `${path}/environments/staging`, { body: { color: 'pink' } });
     const undo = (actor: Actor) =>

@@ -52,7 +52,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     );
   }
 
-  test('a sign-in that meets a new password is refused: no session of the old one outlives it', async () => {
+  test('rejects a sign-in during a change of password: no session of the old password survives', async () => {
     const { id, email } = await join(app, { email: 'bob@example.com', role: 'viewer' });
     const hash = await new PasswordHashes().hash(OTHER_PASSWORD);
     const browser = new TestBrowser(app);
@@ -72,7 +72,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect((await browser.call('GET', '/api/session')).json.signedIn).toBe(false);
   });
 
-  test('a change of password that meets another one is refused: the other one stays in force', async () => {
+  test('rejects the second of two changes of password at the same moment', async () => {
     const { id, email, browser } = await join(app, { email: 'eve@example.com', role: 'viewer' });
     const hash = await new PasswordHashes().hash(OTHER_PASSWORD);
     const body = { current: PASSWORD, next: 'the battery of a thief' };
@@ -90,7 +90,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect((await new TestBrowser(app).signIn(email, OTHER_PASSWORD)).status).toBe(200);
   });
 
-  test('revoking a link while it is being used is refused, because it has been used', async () => {
+  test('rejects the revocation of a link that is being used', async () => {
     const body = { email: 'mia@example.com', role: 'viewer' };
     const { id } = (await app.call('POST', '/api/invitations', { body })).json;
     const met = await meet(
@@ -107,7 +107,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect([met.status, met.json?.error]).toEqual([404, 'not_found']);
   });
 
-  test('a copy from an environment that is just being deleted removes nothing', async () => {
+  test('a copy from an environment that is being deleted removes nothing', async () => {
     const { name, path } = await app.project();
     for (const environment of ['development', 'staging']) {
       await app.call('PUT', `${path}/environments/${environment}/flags/a`, { body: { enabled: true } });
@@ -135,7 +135,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect((await app.call('GET', `${path}/environments/staging/flags/a`)).status).toBe(200);
   });
 
-  test('of two changes of one flag neither undoes the other, in a project without environments as well', async () => {
+  test('neither of two changes of one flag undoes the other, even in a project without environments', async () => {
     const declaration = { halyard: 1, project: 'bare', environments: [], flags: { a: {} } };
     await app.call('POST', '/api/import', { body: declaration });
     const met = await meet(
@@ -151,7 +151,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect([met.status, met.json]).toMatchObject([200, { description: 'yours', tags: ['mine'] }]);
   });
 
-  test('of two access tokens that want one name at the same moment, one gets it', async () => {
+  test('one of two access tokens gets a name that both want', async () => {
     const create = () => app.call('POST', '/api/tokens', { body: { name: 'pipeline' } });
     const met = await meet(create, async (transaction) => {
       await transaction.people.lock();
@@ -160,7 +160,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
     expect([met.status, met.json.error]).toEqual([409, 'already_exists']);
   });
 
-  test('of two schedules that want the last place at the same moment, one gets it', async () => {
+  test('one of two schedules gets the last free place', async () => {
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a' } });
     const dueAt = Date.now() + 3_600_000;

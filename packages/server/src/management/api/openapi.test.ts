@@ -49,7 +49,7 @@ test('the document is OpenAPI 3.1 and all its references lead somewhere', () => 
   for (const [, name] of references) expect(Object.keys(document.components.schemas)).toContain(name ?? '');
 });
 
-test('every route of the application is described, and nothing else but the four of the evaluation', () => {
+test('describes every route of the application and the evaluation interface, and nothing else', () => {
   const routes = app.app.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
@@ -110,7 +110,7 @@ function operations() {
   );
 }
 
-test('the document is as strict as the server about texts, numbers and conditions', () => {
+test('is as strict about texts, numbers and conditions as the server', () => {
   const { schemas, paths } = { schemas: document.components.schemas, paths: document.paths };
   expect(paths['/api/changes/{seq}']?.get?.parameters).toContainEqual(
     expect.objectContaining({ name: 'seq', schema: { type: 'integer', minimum: 0 } }),

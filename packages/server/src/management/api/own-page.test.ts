@@ -22,7 +22,7 @@ function forge(headers: Readonly<Record<string, string>>, body: unknown = { name
   return app.call('POST', '/api/projects', { token: null, body, headers: { Cookie: cookie, ...headers } });
 }
 
-describe('with a session, a change is refused that', () => {
+describe('with a session, rejects a change that', () => {
   test.each([
     ['comes from another site', { ...JSON_TYPE, Origin: 'https://evil.example' }],
     ['comes from a page without an origin', { ...JSON_TYPE, Origin: 'null' }],
@@ -45,7 +45,7 @@ describe('with a session, a change is refused that', () => {
     ['application/x-www-form-urlencoded'],
     ['multipart/form-data; boundary=x'],
     [''],
-  ])('has a body of the type "%s", which any page could send', async (type) => {
+  ])('has the content type "%s", which any page can send', async (type) => {
     const headers = type === '' ? { Origin: ORIGIN } : { Origin: ORIGIN, 'Content-Type': type };
     const refused = await forge(headers);
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_argument']);
@@ -68,7 +68,7 @@ describe('with a session, a change is refused that', () => {
   });
 });
 
-describe('with a session, a change is taken that', () => {
+describe('with a session, accepts a change that', () => {
   test.each([
     ['comes from the public address', { Origin: ORIGIN }],
     ['comes from the host that was asked', { Origin: 'http://10.0.0.5:7070', Host: '10.0.0.5:7070' }],
@@ -100,13 +100,13 @@ describe('signing in', () => {
   const signIn = (headers: Readonly<Record<string, string>>) =>
     app.call('POST', '/api/session', { token: null, body, headers });
 
-  test('is refused to a page of another site, which would put its own account in place of mine', async () => {
+  test('is rejected for a page of another site, which could sign people in to its own account', async () => {
     const answer = await signIn({ ...JSON_TYPE, Origin: 'https://evil.example' });
     expect([answer.json.error, answer.headers.getSetCookie()]).toEqual(['forbidden', []]);
     expect((await signIn({ Origin: ORIGIN, 'Content-Type': 'text/plain' })).status).toBe(400);
   });
 
-  test('is open to a program, which sends neither cookie nor origin', async () => {
+  test('is possible for a program, which sends neither cookie nor origin', async () => {
     expect((await signIn(JSON_TYPE)).status).toBe(200);
   });
 
@@ -116,7 +116,7 @@ describe('signing in', () => {
       /^__Host-halyard_session=hss_\w{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
     ],
     ['http://localhost', /^halyard_session=hss_\w{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/],
-  ])('from %s sets a cookie that fits', async (origin, expected) => {
+  ])('from %s sets the right cookie', async (origin, expected) => {
     const [set = '', ...others] = (await signIn({ ...JSON_TYPE, Origin: origin })).headers.getSetCookie();
     expect(set).toMatch(expected);
     expect(others).toEqual([]);
@@ -127,7 +127,7 @@ describe('credentials', () => {
   const whoami = (headers: Readonly<Record<string, string>>) =>
     app.call('GET', '/api/whoami', { token: null, headers });
 
-  test('with "Authorization" the cookie is not looked at, nor is the origin', async () => {
+  test('ignores cookie and origin when "Authorization" is present', async () => {
     const bad = await whoami({ Cookie: cookie, Authorization: 'Bearer hat_wrong' });
     expect([bad.json.error, bad.headers.get('WWW-Authenticate')]).toEqual(['invalid_access_token', 'Bearer']);
     const headers = {
@@ -143,7 +143,7 @@ describe('credentials', () => {
     );
   });
 
-  test('a cookie that opens nothing is answered without asking for a token', async () => {
+  test('rejects an invalid cookie without asking for a token', async () => {
     for (const id of ['', 'x', 'hss_', `hss_${'a'.repeat(43)}`, `hss_${'a'.repeat(5000)}`, 'hat_a=b']) {
       const { status, json, headers } = await whoami({ Cookie: `other=1; halyard_session=${id}` });
       expect([status, json.error, headers.get('WWW-Authenticate')]).toEqual([401, 'not_signed_in', null]);
@@ -155,7 +155,7 @@ describe('credentials', () => {
     ]);
   });
 
-  test('the cookie that only HTTPS can set goes before the other', async () => {
+  test('prefers the cookie that only HTTPS can set', async () => {
     expect((await whoami({ Cookie: `halyard_session=x; __Host-${cookie}` })).status).toBe(200);
     expect((await whoami({ Cookie: `__Host-halyard_session=x; ${cookie}` })).status).toBe(401);
   });

@@ -66,7 +66,7 @@ async function statusOf({ method, path }: Described, token: string | undefined):
   return answer.status;
 }
 
-test('every operation is open to its role and the greater ones, and forbidden to the lesser ones', async () => {
+test('every operation accepts its role and higher ones, and rejects lower ones', async () => {
   expect(operations.length).toBeGreaterThan(40);
   expect(operations.filter(({ role }) => role === undefined)).toEqual([]);
   for (const operation of operations) {
@@ -80,21 +80,21 @@ test('every operation is open to its role and the greater ones, and forbidden to
   }
 });
 
-test('nothing is open to who is not known, save what is said to be', async () => {
+test('only public operations work without credentials', async () => {
   for (const operation of operations) {
     const status = await statusOf(operation, 'hat_nobody');
     expect([operation.id, status === 401]).toEqual([operation.id, operation.role !== 'anyone']);
   }
 });
 
-test('reads need the least role, writes at least that of an editor', () => {
+test('reads require a viewer, writes at least an editor', () => {
   for (const { id, method, role } of operations) {
     if (role === 'anyone' || OWN_AFFAIRS.includes(id)) continue;
     expect([id, role === 'viewer']).toEqual([id, method === 'GET' && !ADMIN_READS.includes(id)]);
   }
 });
 
-test('what only administrators do is theirs', () => {
+test('operations of administrators reject everyone else', () => {
   const noun =
     /^\/api\/(tokens|relay-tokens|operators|invitations|import|keys)(\/|$)|^\/api\/projects(\/\{project\}(\/keys|\/environments(\/\{environment\})?)?)?$/;
   for (const { id, method, path, role } of operations) {
@@ -104,7 +104,7 @@ test('what only administrators do is theirs', () => {
   expect(operations.find(({ id }) => id === 'deleteFlag')?.role).toBe('admin');
 });
 
-test('the description says which role it takes, and that others are refused', () => {
+test('the description names the required role and the refusal of others', () => {
   for (const { id, role, description, refusals } of operations) {
     const says = role === 'anyone' ? 'No authentication required' : `\`${role}\``;
     expect([id, description]).toEqual([id, expect.stringContaining(says)]);
@@ -112,7 +112,7 @@ test('the description says which role it takes, and that others are refused', ()
   }
 });
 
-describe('what about other people each role reads', () => {
+describe('what each role can read about other people', () => {
   /** The answer to each role, as text. */
   async function answers(path: string): Promise<ReadonlyMap<Role, string>> {
     const texts = new Map<Role, string>();
@@ -163,7 +163,7 @@ describe('what about other people each role reads', () => {
     }
   });
 
-  test('the events of screens do not name who did something about people', () => {
+  test('dashboard events do not name the author of changes about people', () => {
     const row = { seq: 1, changeId: 'c', projectId: '', actor: 'operator:mia@example.com', at: 0 };
     const event = (actions: readonly string[]) =>
       changeEvent({ ...row, kind: 'records.changed', payload: JSON.stringify({ actions }) }, {});
@@ -173,7 +173,7 @@ describe('what about other people each role reads', () => {
 });
 
 describe('who signed in', () => {
-  test('may do what the role says now, not what it said at the sign-in', async () => {
+  test('has the current permissions of the role, not those at sign-in', async () => {
     const { id, browser } = await join(app, { email: 'eve@example.com', role: 'viewer' });
     const make = () => browser.call('POST', '/api/projects', { body: { name: 'by-eve' } });
     expect((await make()).json.error).toBe('forbidden');

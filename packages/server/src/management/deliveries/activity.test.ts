@@ -112,7 +112,7 @@ beforeEach(() => {
 afterEach(() => node.activity.close());
 
 describe('the events for screens', () => {
-  test('hello comes first, then every change after it, once and in order', async () => {
+  test('begins with hello, then sends every change after it, once and in order', async () => {
     const production = node.addProject('shop');
     const screen = node.watch();
     expect(await screen.next()).toEqual(['hello', { seq: 2, node: 'here' }]);
@@ -129,7 +129,7 @@ describe('the events for screens', () => {
     }
   });
 
-  test('what is deleted still has its name, and keys show nothing of themselves', async () => {
+  test('names deleted records, and shows nothing of keys', async () => {
     const environmentId = node.addProject('shop');
     const screen = node.watch('shop');
     await screen.next();
@@ -158,7 +158,7 @@ describe('the events for screens', () => {
     expect(await screen.nextOf('change')).not.toHaveProperty('actor');
   });
 
-  test('a screen of one project hears of no other, but of what belongs to none', async () => {
+  test('a dashboard of one project gets its own events and those of no project', async () => {
     const shop = node.addProject('shop');
     const other = node.addProject('other');
     const screen = node.watch('shop');
@@ -176,7 +176,7 @@ describe('the events for screens', () => {
     });
   });
 
-  test('states that are too large to send are left for the screen to fetch', async () => {
+  test('leaves out states that are too large; dashboards fetch them', async () => {
     const production = node.addProject('shop');
     const screen = node.watch();
     await screen.next();
@@ -187,7 +187,7 @@ describe('the events for screens', () => {
     ]);
   });
 
-  test('a damaged state is absent for screens as for readers', async () => {
+  test('a damaged state is absent for dashboards, as for readers', async () => {
     const production = node.addProject('shop');
     const screen = node.watch();
     await screen.next();
@@ -207,7 +207,7 @@ describe('the events for screens', () => {
     expect(await node.watch('shop').next()).toEqual(['hello', { seq: 3, node: 'here' }]);
   });
 
-  test('a screen that does not read is cut, and the others go on', async () => {
+  test('disconnects a dashboard that does not read, and keeps the others', async () => {
     const production = node.addProject('shop');
     const stuck = node.watch();
     const screen = node.watch();
@@ -249,7 +249,7 @@ describe('the events for screens', () => {
   });
 });
 
-describe('how far a change has got', () => {
+describe('the delivery of a change', () => {
   test('is sent at once for this node, and with the other nodes once they have written', async () => {
     const environmentId = node.addProject('shop');
     const screen = node.watch();
@@ -287,7 +287,7 @@ describe('how far a change has got', () => {
     expect(node.written.receipts.filter((one) => one.node === 'here')).toMatchObject([{ seq, seen: 5 }]);
   });
 
-  test('is sent once per figure, and not after the environment is deleted', async () => {
+  test('is sent once per count, and not after the environment is deleted', async () => {
     const [shop, other] = [node.addProject('shop'), node.addProject('other')];
     const screen = node.watch();
     const progressOf = (seq: number, environmentId: string) => ({
@@ -319,8 +319,8 @@ describe('how far a change has got', () => {
   });
 });
 
-describe('who asks this node', () => {
-  test('hears what it has counted, although that would be written down later', async () => {
+describe('a question to this node', () => {
+  test('is answered with its current counts, before they are stored', async () => {
     const environmentId = node.addProject('shop');
     const { seq } = node.flip(environmentId, [['a', null]]);
     node.activity.progressed({

@@ -168,7 +168,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
       remove();
     });
 
-    test('a change is seen by all streams of both nodes, and a screen on one hears of both', async () => {
+    test('all streams of both nodes see a change, and a dashboard on one node learns of both', async () => {
       const key = await installation.project('both');
       await installation.streams(0, key, 3);
       await installation.streams(1, key, 2);
@@ -222,7 +222,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
       await expect(wrong).rejects.toMatchObject({ status: 400, body: { error: 'invalid_argument' } });
     });
 
-    test('every change comes once and in order after hello, also what the other node has written', async () => {
+    test('sends every change once and in order after hello, including those of the other node', async () => {
       await installation.project('ordered');
       const screens = [await installation.events(0), await installation.events(1)];
       const hellos = await Promise.all(screens.map((screen) => screen.next()));
@@ -278,7 +278,7 @@ for (const [engine, create] of Object.entries(PLACES)) {
       expect((await reader.untilEnded()).how).toBe('closed');
     });
 
-    test('a node that stops takes its streams off the list at once', async () => {
+    test('a stopping node removes its streams from the list at once', async () => {
       const key = await installation.project('stopping');
       await installation.streams(1, key, 2);
       await until(

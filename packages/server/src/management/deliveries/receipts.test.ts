@@ -38,7 +38,7 @@ function receipt(seq: number): DeliveryReceipt {
   return { seq, node: 'a', environmentId: 'e', streams: 1, seen: 1, slowestMs: 1, at: 0 };
 }
 
-test('receipts are written together, later', async () => {
+test('writes receipts together, later', async () => {
   const { store, writer, dropped } = setUp();
   for (const seq of [1, 2, 3]) writer.add(receipt(seq));
   expect(store.batches).toEqual([]);
@@ -47,7 +47,7 @@ test('receipts are written together, later', async () => {
   expect(dropped).toEqual([]);
 });
 
-test('with the database away receipts are dropped and counted, and later ones are written again', async () => {
+test('drops and counts receipts while the database is away, and then writes again', async () => {
   const { store, writer, dropped } = setUp();
   store.isAway = true;
   writer.add(receipt(1));
@@ -61,7 +61,7 @@ test('with the database away receipts are dropped and counted, and later ones ar
   expect(store.batches).toEqual([[receipt(3)]]);
 });
 
-test('under a flood the oldest give way', async () => {
+test('drops the oldest receipts under load', async () => {
   const { store, writer, dropped } = setUp();
   for (let seq = 1; seq <= 510; seq++) writer.add(receipt(seq));
   await writer.close();
@@ -69,7 +69,7 @@ test('under a flood the oldest give way', async () => {
   expect(store.batches.flat().map(({ seq }) => seq)).toEqual(Array.from({ length: 500 }, (_, n) => n + 11));
 });
 
-test('after a thousand receipts the old ones are removed', async () => {
+test('removes old receipts after a thousand new ones', async () => {
   const { store, writer } = setUp();
   for (let round = 0; round < 2; round++) {
     store.written = Promise.withResolvers();
@@ -80,7 +80,7 @@ test('after a thousand receipts the old ones are removed', async () => {
   expect(store.prunings).toBe(1);
 });
 
-test('what is waiting is written when the node stops', async () => {
+test('writes waiting receipts when the node stops', async () => {
   const { store, writer } = setUp();
   writer.add(receipt(1));
   await writer.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readDeclaration } from './declaration.ts';
 
-test('other requests are served while a large document is read', async () => {
+test('serves other requests while it reads a large document', async () => {
   const flags = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`flag-${index}`, {}]));
   const reading = readDeclaration(JSON.stringify({ halyard: 1, project: 'large', environments: [], flags }));
   let isRead = false;

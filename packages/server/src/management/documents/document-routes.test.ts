@@ -65,7 +65,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     },
   );
 
-  test('create-only adds what is missing and keeps what differs', async () => {
+  test('create-only adds missing states and keeps those that differ', async () => {
     const { name, path } = await app.project();
     await app.call('PUT', `${path}/environments/production/flags/a`, { body: { enabled: true, value: 1 } });
     await app.call('PATCH', `${path}/flags/a`, { body: { description: 'mine' } });
@@ -129,7 +129,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     expect(Object.keys((await app.call('GET', `${path}/flags/half`)).json.environments)).toEqual(['staging']);
   });
 
-  test('an owner that the document does not name stays, and one that it names is enforced', async () => {
+  test('keeps an owner that the document does not name, and enforces one that it names', async () => {
     const { name, path } = await app.project();
     await app.call('POST', `${path}/flags`, { body: { key: 'a', owner: 'Team A' } });
     const document = (flag: object) => ({ halyard: 1, project: name, environments: [], flags: { a: flag } });
@@ -142,7 +142,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     expect([enforced.json.flagsUpdated, await ownerOf()]).toEqual([['a'], 'Team B']);
   });
 
-  test('a project that an import makes is guarded as any other', async () => {
+  test('an import cannot create a project without the permission', async () => {
     const { name } = await app.project();
     const project = `${name}-made`;
     const environments = ['production', 'preview', 'staging'];
@@ -152,7 +152,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     expect(Object.fromEntries(guards)).toEqual({ preview: false, production: true, staging: false });
   });
 
-  test('a dry run says what would be done and writes nothing', async () => {
+  test('a dry run reports what would change and writes nothing', async () => {
     const name = await awkward();
     const tables = ['projects', 'environments', 'flags', 'flag_states', 'change_log', 'audit_log', 'feed'];
     const everything = () =>
@@ -222,7 +222,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     ['halyard: 1', 'The document is not valid JSON'],
     ['[1]', 'The document is not an object'],
     ['{"name":"package"}', 'The document has an unknown member "name"'],
-  ])('the document %j is refused with the place in the message', async (body, sentence) => {
+  ])('rejects the document %j, and names the place', async (body, sentence) => {
     const { status, json } = await load(body);
     expect([status, json.error]).toEqual([400, 'invalid_argument']);
     expect(json.message).toContain(sentence);
@@ -237,7 +237,7 @@ describe.each(ENGINES)('import and export on $name', (engine: TestEngine) => {
     },
   );
 
-  test('an export of nothing is not found, and of an unknown form refused', async () => {
+  test('an export of a missing project answers 404, and of an unknown format 400', async () => {
     expect((await app.call('GET', '/api/projects/none/export')).json.error).toBe('project_not_found');
     const { path } = await app.project();
     expect((await app.call('GET', `${path}/export?format=xml`)).status).toBe(400);

@@ -16,7 +16,7 @@ test.each([
   expect(await yamlToJson(yaml)).toBe(json);
 });
 
-test('JSON is YAML and stays the same, texts and numbers included', async () => {
+test('reads JSON as YAML without changes, including texts and numbers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json({ maxDepth: 4 }), async (json) => {
       const text = JSON.stringify(JSON.parse(json));

@@ -40,7 +40,7 @@ test('a token is created once, readable by its owner only', () => {
   expect(modeOf(path)).toBe(0o600);
 });
 
-test('of two processes that start in one folder, both take the token of the first', () => {
+test('two processes that start in one folder use the same token', () => {
   const other = () => adminTokenIn(folder.path, () => SECOND);
   const mine = adminTokenIn(folder.path, () => {
     other();
@@ -81,13 +81,13 @@ test.each(['short', 'with a space in its midst'])(
   },
 );
 
-test('a token in a folder that cannot be written is read', () => {
+test('reads a token from a folder that is not writable', () => {
   writeFileSync(path, FIRST, { mode: 0o600 });
   chmodSync(folder.path, 0o500);
   expect(adminTokenIn(folder.path, () => SECOND)).toBe(FIRST);
 });
 
-test('a folder in which no token can be made is named with the reason', () => {
+test('names a folder in which no token can be created, with the reason', () => {
   chmodSync(folder.path, 0o555);
   const start = () => asOrdinaryUser(() => adminTokenIn(folder.path, () => FIRST));
   expect(start).toThrow(
@@ -97,14 +97,14 @@ test('a folder in which no token can be made is named with the reason', () => {
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-test('a folder that cannot be made is named with the reason', () => {
+test('names a folder that cannot be created, with the reason', () => {
   writeFileSync(folder.file('file'), '');
   expect(() => adminTokenIn(folder.file('file/data'), () => FIRST)).toThrow(
     /data cannot be created \(a part of the path is a file\)\. Choose another one with --data/,
   );
 });
 
-test('a token of another user that cannot be restricted is named with the reason', () => {
+test('names a token of another user that cannot be restricted, with the reason', () => {
   chmodSync(folder.path, 0o755);
   writeFileSync(path, FIRST, { mode: 0o644 });
   const start = () => asOrdinaryUser(() => adminTokenIn(folder.path, () => SECOND));
@@ -117,7 +117,7 @@ test('a token of another user that cannot be restricted is named with the reason
   }
 });
 
-test('a folder with the name of the token is named with the reason', () => {
+test('names a folder in place of the token, with the reason', () => {
   mkdirSync(path);
   expect(() => adminTokenIn(folder.path, () => FIRST)).toThrow(
     `${join(folder.path, ADMIN_TOKEN_FILE)} cannot be read`,

@@ -69,7 +69,7 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     expect(json.differences).toHaveLength(3);
   });
 
-  test('a copy can be tried without effect', async () => {
+  test('a copy can be previewed', async () => {
     const { revision, copy } = await twoEnvironments();
     const tried = await app.call('POST', `${copy}?dryRun=true`, { body: { from: 'staging' } });
     expect(tried.json).toMatchObject({ environment: 'production', revision, changed: [], differences });
@@ -80,7 +80,7 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     expect(done.json.differences).toEqual(differences);
   });
 
-  test('a copy of chosen flags leaves the others, and removes only where it is asked to', async () => {
+  test('a copy of chosen flags leaves the others alone, and removes only on request', async () => {
     const { path, copy } = await twoEnvironments();
     const some = await app.call('POST', copy, { body: { from: 'staging', keys: ['c', 'd', 'none'] } });
     expect(some.json.changed).toEqual(['c']);
@@ -91,7 +91,7 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     expect(json.differences).toEqual([]);
   });
 
-  test('a copy from another revision than was seen is refused', async () => {
+  test('rejects a copy from a revision that has changed', async () => {
     const { path, copy } = await twoEnvironments();
     const { fromRevision } = (await app.call('POST', `${copy}?dryRun=true`, { body: { from: 'staging' } }))
       .json;
@@ -105,7 +105,7 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     expect([copied.status, copied.json.fromRevision]).toEqual([200, fromRevision + 1]);
   });
 
-  test('a copy onto another revision than was seen is refused', async () => {
+  test('rejects a copy onto a revision that has changed', async () => {
     const { path, revision, copy } = await twoEnvironments();
     const headers = { 'If-Match': `"${revision}"` };
     await app.call('PUT', `${path}/environments/production/flags/z`, { body: on });
@@ -125,7 +125,7 @@ describe.each(ENGINES)('compare and copy on $name', (engine: TestEngine) => {
     expect((await app.call('POST', copy, { body })).json.error).toBe(error);
   });
 
-  test('an archived flag is neither compared nor copied', async () => {
+  test('does not compare or copy archived flags', async () => {
     const { path, copy } = await twoEnvironments();
     for (const key of ['b', 'c', 'd']) await app.call('POST', `${path}/flags/${key}/archive`);
     const { json } = await app.call('GET', `${path}/compare?from=staging&to=production`);

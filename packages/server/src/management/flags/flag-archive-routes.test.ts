@@ -25,7 +25,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
   const statesOf = async (path: string, environment: string) =>
     (await app.call('GET', `${path}/environments/${environment}/flags`)).json;
 
-  test('an archived flag is served nowhere, and gets its very states back when it is restored', async () => {
+  test('an archived flag is not served, and gets its states back when it is restored', async () => {
     const { path, flag } = await projectWithFlag();
     const archived = await app.call('POST', `${flag}/archive`);
     expect(archived.status).toBe(200);
@@ -43,7 +43,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     });
   });
 
-  test('archiving what is archived and restoring what is in use change nothing', async () => {
+  test('archiving an archived flag and restoring one in use change nothing', async () => {
     const { flag } = await projectWithFlag();
     const unchanged = await app.call('POST', `${flag}/restore`);
     expect([unchanged.status, unchanged.json.seq]).toEqual([200, undefined]);
@@ -88,7 +88,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     ]);
   });
 
-  test('only an archived flag is deleted, and then it is gone for good', async () => {
+  test('only an archived flag can be deleted, permanently', async () => {
     const { flag } = await projectWithFlag();
     const refused = await app.call('DELETE', flag);
     expect([refused.status, refused.json.error]).toEqual([409, 'flag_not_archived']);
@@ -120,7 +120,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', `${flag}?archive=yes`)).json.error).toBe('invalid_argument');
   });
 
-  test('a refused deletion leaves the flag in use, wherever it is refused', async () => {
+  test('a refused deletion leaves the flag in use', async () => {
     const { path, flag } = await projectWithFlag();
     const name = `editor-${path}`;
     const body = { name, role: 'editor', canChangeProtected: true };
@@ -144,7 +144,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     expect(Object.keys(restored.json.environments)).toEqual(['production']);
   });
 
-  test('several are archived one by one, and what is refused for one does not keep the others', async () => {
+  test('archives several flags one by one: a refusal of one does not affect the others', async () => {
     const { path } = await projectWithFlag();
     const answer = await app.call('POST', `${path}/flags/archive`, {
       body: { keys: ['old', 'none', 'old'] },
@@ -157,7 +157,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     expect(empty.json.error).toBe('invalid_argument');
   });
 
-  test('the list leaves archived flags out unless it is asked for them, and filters by words, tag and owner', async () => {
+  test('lists archived flags only on request, and filters by words, tag and owner', async () => {
     const { path, flag } = await projectWithFlag();
     await app.call('POST', `${path}/flags`, {
       body: { key: 'new', description: 'Old times', owner: 'Team B' },
@@ -185,7 +185,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     expect((await app.call('GET', flag)).json.archivedAt).toBeString();
   });
 
-  test('of a restore and a deletion at once, one wins and nothing is left half done', async () => {
+  test('one of a restore and a deletion at the same moment wins, completely', async () => {
     const { path } = await app.project();
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
       const states = { production: { enabled: true } };
@@ -203,7 +203,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     }
   });
 
-  test('an environment says how it looks, and its looks change without a revision', async () => {
+  test('the appearance of an environment changes without a revision', async () => {
     const { path } = await app.project();
     const production = `${path}/environments/production`;
     const changed = await app.call('PATCH', production, { body: { color: 'violet', position: 0 } });
@@ -230,7 +230,7 @@ describe.each(ENGINES)('archived flags on $name', (engine: TestEngine) => {
     expect(entries[0]).toMatchObject({ target: 'production', before: { protected: true } });
   });
 
-  test('a failure amid many flags does not hide which ones are archived', async () => {
+  test('a failure in the middle reports which flags were archived', async () => {
     const { path } = await app.project();
     for (const key of ['a', 'b', 'c']) await app.call('POST', `${path}/flags`, { body: { key } });
     const before = app.node.waitForApplied;

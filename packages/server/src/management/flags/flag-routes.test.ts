@@ -70,7 +70,7 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
   });
 
-  test('of several who make the same flag at once, one succeeds', async () => {
+  test('one of several writers creates a flag, the others are refused', async () => {
     const { path } = await app.project();
     // Several rounds, because the connections of the first may still be opening one after another.
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
@@ -82,7 +82,7 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     }
   });
 
-  test('an environment that is not there leaves no half-made flag', async () => {
+  test('a missing environment leaves no partial flag', async () => {
     const { path } = await app.project();
     const body = { key: 'a', states: { production: { enabled: true }, moon: { enabled: true } } };
     expect((await app.call('POST', `${path}/flags`, { body })).json.error).toBe('environment_not_found');

@@ -21,7 +21,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       '"\\u0000\\ud800"',
       '{"__proto__":{"x":null}}',
       'null',
-    ])('the value %s comes back as it was sent', async (value) => {
+    ])('the value %s is returned as it was sent', async (value) => {
       const { path, name } = await app.project();
       const production = `${path}/environments/production`;
       const put = await app.call('PUT', `${production}/flags/a`, {
@@ -48,7 +48,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       }
     });
 
-    test('a member that a newer version wrote survives changes of the others', async () => {
+    test('a member of a newer version survives changes of other members', async () => {
       const { path, name } = await app.project();
       const flag = `${path}/environments/staging/flags/a`;
       await app.call('PUT', flag, { body: { enabled: false } });
@@ -71,7 +71,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       expect(replaced.text).toContain('"state":{"enabled":true}');
     });
 
-    test('a state is written, read and removed; the same state again is no change', async () => {
+    test('a state is written, read and removed; writing the same state is not a change', async () => {
       const { path } = await app.project();
       const flag = `${path}/environments/production/flags/a`;
       const first = await app.call('PUT', flag, { body: { enabled: true, rolloutPct: 12.5 } });
@@ -99,7 +99,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       expect((await app.call('GET', `${path}/flags/a`)).status).toBe(200);
     });
 
-    test('a patch changes what it names and nothing else', async () => {
+    test('a patch changes only the members it names', async () => {
       const { path } = await app.project();
       const flag = `${path}/environments/production/flags/a`;
       const patch = async (body: unknown) => (await app.call('PATCH', flag, { body })).json.state;
@@ -133,7 +133,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       expect((await app.call('GET', `${path}/environments/production/flags`)).json.revision).toBe(0);
     });
 
-    test('a new flag needs a proper key, also when a state makes it', async () => {
+    test('a new flag needs a valid key, also when writing a state creates it', async () => {
       const { path } = await app.project();
       const put = await app.call('PUT', `${path}/environments/production/flags/a%20b`, {
         body: { enabled: true },
@@ -166,7 +166,7 @@ describe.each(ENGINES)('flag states and changes on $name', (engine: TestEngine) 
       expect(revision).toBe(status < 300 ? 2 : 1);
     });
 
-    test('nothing at all matches no revision', async () => {
+    test('a missing state matches no revision', async () => {
       const { path } = await app.project();
       const flag = `${path}/environments/production/flags/a`;
       for (const tag of ['"0"', '*']) {

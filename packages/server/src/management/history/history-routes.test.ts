@@ -31,7 +31,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
     done('PUT', `${path}/environments/production/flags/${key}`, { body, headers });
 
   describe('a change', () => {
-    test('is returned with everything that its operation did', async () => {
+    test('is returned with everything that its operation changed', async () => {
       const { name, path } = await app.project();
       const { seq } = await put(path, 'a', on, { 'X-Change-Note': 'launch' });
       const { status, json } = await app.call('GET', `/api/changes/${seq}`);
@@ -46,7 +46,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       ]);
     });
 
-    test('of several environments is one, whichever of its rows is asked for', async () => {
+    test('in several environments is one change, whichever of its rows is requested', async () => {
       const { name, path } = await app.project();
       const states = { production: on, staging: off };
       const { seq } = await done('POST', `${path}/flags`, { body: { key: 'a', states } });
@@ -105,7 +105,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(await stateOf(path, 'a')).toBeUndefined();
     });
 
-    test('can be tried without effect', async () => {
+    test('can be previewed', async () => {
       const { path } = await app.project();
       const { seq } = await put(path, 'a', on);
       const tried = await revert(seq, {}, '?dryRun=true');
@@ -114,7 +114,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await revert(seq, {}, '?dryRun=perhaps')).json.error).toBe('invalid_argument');
     });
 
-    test('of many flags in several environments is whole', async () => {
+    test('covers many flags in several environments', async () => {
       const { name, path } = await app.project();
       const flags = Object.fromEntries(
         Array.from({ length: 30 }, (_, index) => [
@@ -141,7 +141,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await app.call('GET', `${path}/flags`)).json.flags).toEqual([]);
     });
 
-    test('is refused where something changed since, and says what; with force it is done', async () => {
+    test('is refused if something changed since, and names it; force overrides that', async () => {
       const { path } = await app.project();
       await put(path, 'a', off);
       const { seq } = await put(path, 'a', on);
@@ -158,7 +158,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect(nothing.json).toEqual({ differences: [] });
     });
 
-    test('restores texts, but leaves alone what the change did not touch', async () => {
+    test('restores texts, but nothing that the change did not touch', async () => {
       const { path } = await app.project();
       await done('POST', `${path}/flags`, { body: { key: 'a', description: 'one', tags: ['x'] } });
       const { seq } = await done('PATCH', `${path}/flags/a`, { body: { description: 'two' } });
@@ -174,7 +174,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await revert(undone.json.seq)).json.error).toBe('revision_conflict');
     });
 
-    test('of an archiving restores, of a restoring archives', async () => {
+    test('restores an archived flag, and archives a restored one', async () => {
       const { path } = await app.project();
       await put(path, 'a', on);
       const { seq } = await done('POST', `${path}/flags/a/archive`);
@@ -190,7 +190,7 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect((await revert(undone.json.seq)).json.error).toBe('revision_conflict');
     });
 
-    test('of a deletion brings the archived flag back, with what its states were', async () => {
+    test('of a deletion recreates the archived flag with its states', async () => {
       const { name, path } = await app.project();
       await done('POST', `${path}/flags`, {
         body: { key: 'a', description: 'kept', owner: 'Team A', tags: ['x'], states: { production: on } },

@@ -27,7 +27,7 @@ describe.each(ENGINES)('keys on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  test('a key is shown once: no other answer holds it or its digest', async () => {
+  test('a key is shown once: no other answer contains it or its digest', async () => {
     const { name, path } = await app.project();
     const body = { name: 'web', environments: ['staging', 'production', 'staging'] };
     const made = await app.call('POST', `${path}/keys`, { body });
@@ -58,7 +58,7 @@ describe.each(ENGINES)('keys on $name', (engine: TestEngine) => {
     expect(stored).not.toContain(key);
   });
 
-  test('revoking is for good and may be repeated', async () => {
+  test('revoking is permanent and can be repeated', async () => {
     const { path } = await app.project();
     const { json } = await app.call('POST', `${path}/keys`, {
       body: { name: 'k', environments: ['staging'] },

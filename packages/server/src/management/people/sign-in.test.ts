@@ -5,7 +5,7 @@ import { openTestApp, type TestApp } from '../api/test-app.ts';
 import { join, PASSWORD, TestBrowser } from '../api/test-browser.ts';
 import { checkPassword, PasswordHashes, SIGN_IN_LIMIT } from './sign-in.ts';
 
-test('a password is known again by its hash, whichever way its letters were composed', async () => {
+test('verifies a password, however its letters were composed', async () => {
   const passwords = new PasswordHashes();
   const hash = await passwords.hash('Gr\u00fc\u00dfe aus Z\u00fcrich');
   expect(hash).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$');
@@ -14,7 +14,7 @@ test('a password is known again by its hash, whichever way its letters were comp
   expect(await passwords.verify('', undefined)).toBe(false);
 });
 
-test('an unknown account costs as much as a known one', async () => {
+test('an unknown account takes as long as a known one', async () => {
   const passwords = new PasswordHashes();
   const real = Bun.password.verify;
   const verified: unknown[] = [];
@@ -30,7 +30,7 @@ test('an unknown account costs as much as a known one', async () => {
   expect(verified).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$.{43}\$.{43}$/)]);
 });
 
-test('only two hashes run at once, some wait, and the rest is turned away', async () => {
+test('runs two hashes at once, queues some, and rejects the rest', async () => {
   const passwords = new PasswordHashes();
   const real = Bun.password.hash;
   const released = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ test.each([
   ['eleven char', '12 to 200'],
   ['x'.repeat(201), '12 to 200'],
   [' Ada@Example.com ', 'must not be the e-mail'],
-])('the password %j is refused without being repeated', (password, sentence) => {
+])('rejects the password %j without repeating it', (password, sentence) => {
   const check = () => checkPassword(password, 'ada@example.com');
   expect(check).toThrow(sentence);
   expect(check).not.toThrow(password);
@@ -79,7 +79,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
   });
   afterAll(() => app.close());
 
-  test('an account is locked in one network after five failures, for a while, and nowhere else', async () => {
+  test('locks an account in one network after five failures, for a while, and nowhere else', async () => {
     const { email } = await join(app, { email: 'fay@example.com', role: 'viewer' });
     const there = (who: string, password: string) =>
       new TestBrowser(app, '198.51.100.1').signIn(who, password);
@@ -160,7 +160,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     expect((await new TestBrowser(app, '2001:0DB8:1:3::1').signIn('ada@example.com')).status).toBe(200);
   });
 
-  test('an unknown account is refused word for word as a known one with a wrong password', async () => {
+  test('answers an unknown account exactly like a wrong password', async () => {
     const refuse = async (email: string) => {
       const { status, text, headers } = await new TestBrowser(app, '203.0.113.9').signIn(
         email,
@@ -171,7 +171,7 @@ describe.each(ENGINES)('failed sign-ins on $name', (engine: TestEngine) => {
     expect(await refuse('unknown@example.com')).toEqual(await refuse('ada@example.com'));
   });
 
-  test('a full account or network is refused from memory, and the database is asked again after a second', async () => {
+  test('refuses a locked account or network from memory, and asks the database again after a second', async () => {
     const { people } = app.context.store;
     const there = () => new TestBrowser(app, '192.0.2.55').signIn('hal@example.com', 'a wrong password');
     for (let count = 0; count < SIGN_IN_LIMIT.failures; count++) expect((await there()).status).toBe(401);

@@ -43,7 +43,7 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
     expect(json.message).toContain(sentence);
   });
 
-  test('a name is taken once, and free again after deletion', async () => {
+  test('a name is unique, and free again after deletion', async () => {
     const { name, path } = await app.project();
     expect((await app.call('POST', '/api/projects', { body: { name } })).json.error).toBe('already_exists');
     const twice = await app.call('POST', `${path}/environments`, { body: { name: 'staging' } });
@@ -65,7 +65,7 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
     expect([odd.status, odd.json.error]).toEqual([400, 'invalid_argument']);
   });
 
-  test('a recreated environment is empty and counts on', async () => {
+  test('a recreated environment is empty and keeps its count', async () => {
     const { path } = await app.project();
     await app.call('PUT', `${path}/environments/staging/flags/a`, { body: { enabled: true } });
     expect((await app.call('DELETE', `${path}/environments/staging`)).status).toBe(200);

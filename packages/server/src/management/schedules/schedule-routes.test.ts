@@ -134,7 +134,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(listed.text).toContain(`"state":{"enabled":false,"value":${value}}`);
   });
 
-  test('a note that is too long is not cut within a character', async () => {
+  test('a note that is too long is not cut inside a character', async () => {
     const made = await scheduled([{ key: 'a', state: on }], { note: '\u{1F680}'.repeat(500) });
     const odd = await scheduled([{ key: 'a', state: on }], { note: `.${'\u{1F680}'.repeat(499)}` });
     pass();

@@ -69,7 +69,7 @@ test('a schedule made on this node is run when it is due, without waiting for th
   expect(await statuses()).toEqual(['done']);
 });
 
-test('what was due before the start is run at once', async () => {
+test('runs at once what was due before the start', async () => {
   const dueAt = await schedule(100);
   while (Date.now() <= dueAt) await Bun.sleep(1);
   const change = nextChange();
@@ -78,7 +78,7 @@ test('what was due before the start is run at once', async () => {
   expect(await statuses()).toEqual(['done']);
 });
 
-test('while the node cannot take changes what is due waits, and is run afterwards', async () => {
+test('keeps due schedules while the node cannot take changes, and runs them afterwards', async () => {
   isReady = false;
   runner.start();
   const dueAt = await schedule(100);

@@ -122,7 +122,7 @@ describe('a transaction on PostgreSQL', () => {
     await database.close();
   });
 
-  test('two that lock each other out both succeed: one runs again', async () => {
+  test('two writers in a deadlock both succeed: one runs again', async () => {
     await using home = await openHome(await sharedPostgres());
     const other = makeEnvironment(home.project, 'other');
     await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
@@ -198,7 +198,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(await home.store.read((reader) => reader.flag(home.project.id, 'theme'))).toEqual(described);
   });
 
-  test('a connection that is killed while in use fails that use only', async () => {
+  test('a killed connection fails only its current use', async () => {
     await using home = await openHome(await sharedPostgres());
     const killed = home.database.transaction(async (transaction) => {
       await transaction.query('SELECT pg_terminate_backend(pg_backend_pid())');
@@ -208,7 +208,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(result.revision).toBe(1);
   });
 
-  test('a connection that went silent while idle fails its next use within seconds, also a long read', async () => {
+  test('an idle connection that went silent fails its next use within seconds, even a long read', async () => {
     await using home = await openHome(await sharedPostgres());
     await home.database.query('SELECT 1');
     home.proxy.blackhole();
@@ -220,7 +220,7 @@ describe('a transaction on PostgreSQL', () => {
     expect((await loadSnapshot(home.database)).cursor.seq).toBe(2);
   });
 
-  test('a COMMIT whose answer is cut off is uncertain, and the store finds that it is there', async () => {
+  test('a COMMIT whose answer is lost is uncertain, and the store finds that it was committed', async () => {
     await using home = await openHome(await sharedPostgres());
     const cutting = () => afterWork(home.database, () => home.proxy.dropAfter(COMMIT.length + 6));
     await expect(
@@ -232,7 +232,7 @@ describe('a transaction on PostgreSQL', () => {
     expect((await readLog(home.direct, 2, 10)).length).toBe(1);
   });
 
-  test('a COMMIT that never arrives is uncertain, and the store finds that nothing is there', async () => {
+  test('a COMMIT that never arrives is uncertain, and the store finds that it was not committed', async () => {
     await using home = await openHome(await sharedPostgres());
     const cutting = afterWork(home.database, () => home.proxy.reset());
     const attempt = new SqlStore(cutting).commit(ADA, changing(home.environment, ['checkout', ON]));
@@ -242,7 +242,7 @@ describe('a transaction on PostgreSQL', () => {
 });
 
 describe('the log session on PostgreSQL', () => {
-  test('a terminated session is lost at once, reported once, and a new one works', async () => {
+  test('a terminated session is lost at once and reported once, and a new one works', async () => {
     const server = await sharedPostgres();
     await using home = await openHome(server);
     const session = await home.database.openLogSession();
@@ -278,7 +278,7 @@ describe('the log session on PostgreSQL', () => {
     home.proxy.restore();
   });
 
-  test('rows of many megabytes are read over a slow link, however long they take altogether', async () => {
+  test('reads rows of many megabytes over a slow link, however long that takes', async () => {
     await using home = await openHome(await sharedPostgres());
     const direct = new SqlStore(home.direct);
     // Together, and the last one alone, more than the link carries in the time of a heartbeat.
@@ -313,7 +313,7 @@ describe('the log session on PostgreSQL', () => {
     expect((await within('the session is lost', lost)).message).toContain('sent nothing');
   });
 
-  test('a session that lost its channel says that nothing is pushed', async () => {
+  test('a session that lost its channel reports that nothing is pushed', async () => {
     await using home = await openHome(await sharedPostgres());
     const session = await home.database.openLogSession();
     expect(await session.head()).toMatchObject({ pushed: true });
@@ -424,7 +424,7 @@ describe('a PostgreSQL server of its own', () => {
     await Promise.all([database.close(), primary.close()]);
   });
 
-  test('a database whose sessions are read-only unless they ask is migrated like any other', async () => {
+  test('migrates a database whose sessions are read-only by default', async () => {
     const url = await server.createDatabase();
     const name = new URL(url).pathname.slice(1);
     await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);

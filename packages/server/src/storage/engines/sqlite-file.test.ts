@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { temporaryFolder } from '@halyard/testing';
 import { openSqliteFile } from './sqlite-file.ts';
 
-test('a file that another process is just making is waited for', async () => {
+test('waits for a file that another process is creating', async () => {
   using folder = temporaryFolder();
   const path = folder.file('halyard.db');
   using other = new Sqlite(path, { create: true });

@@ -33,7 +33,7 @@ async function openFile() {
 }
 
 describe('opening an SQLite database', () => {
-  test('every open is set to flush each commit and to check references', async () => {
+  test('every connection flushes each commit and checks references', async () => {
     using folder = temporaryFolder();
     const path = folder.file('halyard.db');
     for (let turn = 0; turn < 3; turn++) {
@@ -57,7 +57,7 @@ describe('opening an SQLite database', () => {
     await database.close();
   });
 
-  test('the database of another program is refused and left alone', async () => {
+  test('rejects the database of another program, and leaves it alone', async () => {
     using folder = temporaryFolder();
     const path = folder.file('other.db');
     const other = new Sqlite(path);
@@ -72,7 +72,7 @@ describe('opening an SQLite database', () => {
     await refused(folder.file('marked.db'), /another program/);
   });
 
-  test('a file that is no database is refused and left alone', async () => {
+  test('rejects a file that is not a database, and leaves it alone', async () => {
     using folder = temporaryFolder();
     const text = 'Dear diary, '.repeat(500);
     await Bun.write(folder.file('diary.txt'), text);
@@ -80,14 +80,14 @@ describe('opening an SQLite database', () => {
     expect(await Bun.file(folder.file('diary.txt')).text()).toBe(text);
   });
 
-  test('a folder in the place of the file, or a file in the place of the folder, is refused', async () => {
+  test('rejects a folder in place of the file, and a file in place of the folder', async () => {
     using folder = temporaryFolder();
     await refused(folder.path, /is a folder: name a file in it/);
     await Bun.write(folder.file('file'), '');
     await refused(folder.file('file/halyard.db'), /a part of the path is a file/);
   });
 
-  test('a folder or a file that may not be written is refused with what to do', async () => {
+  test('rejects a folder or file that is not writable, and explains what to do', async () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, 0o755);
     mkdirSync(folder.file('closed'), { mode: 0o555 });
@@ -113,7 +113,7 @@ describe('opening an SQLite database', () => {
 });
 
 describe('an SQLite database in use', () => {
-  test('in memory it works the same, wake-ups included, and ends with its connection', async () => {
+  test('works the same in memory, including wake-ups, and ends with its connection', async () => {
     const database = await openSqlite({ path: ':memory:' });
     await migrate(database);
     const store = new SqlStore(database);
@@ -127,7 +127,7 @@ describe('an SQLite database in use', () => {
     await database.close();
   });
 
-  test('a full disk fails the write without a trace, and writes work again when there is space', async () => {
+  test('a full disk fails the write and leaves nothing behind; writes work again once there is space', async () => {
     await using home = await openFile();
     const [{ pages } = { pages: 0 }] = await home.database.query<{ pages: number }>(
       'SELECT page_count AS pages FROM pragma_page_count',
@@ -143,7 +143,7 @@ describe('an SQLite database in use', () => {
     expect(result.revision).toBe(1);
   });
 
-  test('after a COMMIT that fails the connection is clean again', async () => {
+  test('the connection is clean again after a failed COMMIT', async () => {
     await using home = await openFile();
     const failing = home.database.transaction(async (transaction) => {
       await transaction.query('PRAGMA defer_foreign_keys = ON');
@@ -167,7 +167,7 @@ describe('an SQLite database in use', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  test('a statement outside a transaction waits for another process as well, and so no receipt is lost', async () => {
+  test('a statement outside a transaction also waits for another process, so that no receipt is lost', async () => {
     await using home = await openFile();
     const script = `
       const sqlite = new (require('bun:sqlite').Database)(process.argv[1]);
@@ -205,7 +205,7 @@ describe('an SQLite database in use', () => {
     expect(result.revision).toBe(1);
   });
 
-  test('work waits its turn: two transactions of one node never mix', async () => {
+  test('transactions of one node run one at a time', async () => {
     await using home = await openFile();
     const steps: string[] = [];
     const run = (name: string) =>
@@ -245,7 +245,7 @@ describe('an SQLite database in use', () => {
     expect((await readLog(home.database, 2, 10)).length).toBe(1);
   });
 
-  test('once it is closed, another program has the file for itself', async () => {
+  test('releases the file for other programs when it is closed', async () => {
     await using home = await openFile();
     await home.database.close();
     expect(await takeForItself(home.path)).toBe('alone');
@@ -277,7 +277,7 @@ describe('an SQLite database in use', () => {
     await expect(write).rejects.toThrow(/removed or replaced.*restart/);
   });
 
-  test('a file whose pages are damaged is called so, in words for the operator', async () => {
+  test('reports a damaged file to the operator', async () => {
     await using home = await openFile();
     const large = `{"enabled":true,"value":"${'x'.repeat(60_000)}"}`;
     await home.store.commit(ADA, changing(home.environment, ['checkout', large]));

@@ -17,7 +17,7 @@ afterAll(async () => {
   await fleet.close();
 }, 60_000);
 
-test('a node in a black hole closes its streams, says so everywhere, and comes back by itself', async () => {
+test('a node in a black hole closes its streams, reports it everywhere, and recovers by itself', async () => {
   const lost = nodeAt(0);
   const healthy = nodeAt(1);
   await healthy.process.readiness(200);
