@@ -10,6 +10,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   propagation: async () => (await import('./propagation.ts')).measurePropagation,
   start: async () => (await import('./start.ts')).measureStart,
   'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
+  scaling: async () => (await import('./scaling.ts')).measureScaling,
   client: async () => (await import('./client.ts')).measureClient,
 };
 
