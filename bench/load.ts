@@ -1,3 +1,4 @@
+import { temporaryFolder } from '@halyard/testing';
 import type { Machine } from './machine.ts';
 import { pin } from './machine.ts';
 import { Worker } from './worker.ts';
@@ -32,9 +33,16 @@ export async function startLoadMaker(machine: Machine): Promise<LoadMaker> {
 }
 
 async function runWrk(machine: Machine, wrk: string, plan: LoadPlan): Promise<LoadResult> {
-  const headers = Object.entries(plan.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  using folder = temporaryFolder();
+  const options = Object.entries(plan.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  if (plan.body !== undefined) {
+    // Only a script can make wrk send a body. The brackets are Lua's quotes.
+    const script = folder.file('post.lua');
+    await Bun.write(script, `wrk.method = "POST"\nwrk.body = [==[${plan.body}]==]\n`);
+    options.push('-s', script);
+  }
   const child = Bun.spawn(
-    [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`, ...headers, plan.url],
+    [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`, ...options, plan.url],
     { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', timeout: plan.seconds * 1000 + 10_000 },
   );
   await pin(machine, child.pid, 'load');

@@ -1,7 +1,16 @@
-/** One GET request as its bytes on a connection that stays open. */
-export function rawRequest(url: string, headers: Readonly<Record<string, string>>): Uint8Array {
+/** A request that is sent again and again. */
+export interface RepeatedRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** With a body it is a POST, without one a GET. */
+  readonly body?: string | undefined;
+}
+
+/** One request as its bytes on a connection that stays open. */
+export function rawRequest({ url, headers, body }: RepeatedRequest): Uint8Array {
   const { pathname, search, host } = new URL(url);
-  const lines = [`GET ${pathname}${search} HTTP/1.1`, `Host: ${host}`];
+  const lines = [`${body === undefined ? 'GET' : 'POST'} ${pathname}${search} HTTP/1.1`, `Host: ${host}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
-  return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`);
+  if (body !== undefined) lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }

@@ -28,7 +28,7 @@ export async function openRawStream(
   listener: StreamListener,
 ): Promise<RawStream> {
   const { hostname, port } = new URL(url);
-  const request = rawRequest(url, headers);
+  const request = rawRequest({ url, headers });
   let isInside = false;
   const socket = await Bun.connect({
     hostname,

@@ -6,6 +6,7 @@ import { type LoadMaker, startLoadMaker } from './load.ts';
 import { pin } from './machine.ts';
 import { type Nginx, startNginx } from './nginx.ts';
 import { cpuTimeMs } from './process-figures.ts';
+import type { RepeatedRequest } from './raw-request.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
 import { PATIENCE_MS } from './within.ts';
@@ -17,10 +18,13 @@ const CONNECTIONS = 32;
 const ROUNDS = 7;
 const SECONDS = 1;
 
+/** What OpenFeature's providers send: a few facts besides the targeting key. */
+const CONTEXT = JSON.stringify({
+  context: { targetingKey: 'user-4711', email: 'ada@example.com', plan: 'gold', country: 'DE' },
+});
+
 /** Something that answers one and the same request for ever. */
-interface Target {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+interface Target extends RepeatedRequest {
   readonly pid: number;
   readonly status: 200 | 304;
 }
@@ -49,6 +53,7 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
       status: 200,
     } as const;
     const whole = { ...single, url: `${node.url}/v1/flags${query}` };
+    const ofrep = `${node.url}/ofrep/v1/evaluate/flags`;
     const answer = await fetchAnswer(single);
     const wholeAnswer = await fetchAnswer(whole);
     const known = { ...headers, 'If-None-Match': answer.headers.ETag ?? '' };
@@ -64,6 +69,8 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
       bareBody: bareTarget(`/body/${flagKey(500)}`),
       whole,
       bareWhole: bareTarget('/same'),
+      ofrepSingle: { ...single, url: `${ofrep}/${flagKey(500)}`, body: CONTEXT },
+      ofrepBulk: { ...single, url: ofrep, body: CONTEXT },
       nginxConstant: nginx && { ...single, url: `${nginx.url}/constant`, pid: nginx.pid },
       nginxFile: nginx && { ...single, url: `${nginx.url}/file`, pid: nginx.pid },
     };
@@ -126,8 +133,10 @@ function place<Name>(figures: Map<Name, Figures>, name: Name): Figures {
 }
 
 async function checkTarget(target: Target): Promise<void> {
+  const { body } = target;
   const { status } = await fetch(target.url, {
     headers: target.headers,
+    ...(body !== undefined && { method: 'POST', body }),
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   if (status !== target.status)
@@ -165,6 +174,8 @@ function rowsOf(
     ...row('304 to If-None-Match', 'notModified', 'single', 'a read of one flag', 1),
     ...row(all, 'whole', 'nginxFile', 'nginx, the bytes as a file', 0.8),
     ...row(all, 'whole', 'bareWhole', 'bare Bun.serve, same headers'),
+    ...row('POST /ofrep/v1/evaluate/flags/{key}', 'ofrepSingle', 'single', 'GET /v1/flags/{key}', 0.8),
+    ...row(`POST /ofrep/v1/evaluate/flags, ${FLAGS} flags`, 'ofrepBulk', 'whole', 'GET /v1/flags'),
   ];
 }
 

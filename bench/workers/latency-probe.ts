@@ -29,7 +29,7 @@ const CONNECTIONS = 200;
 
 /** Asks at a steady pace, whether answers come or not, and takes the time of each. */
 async function run(plan: ProbePlan): Promise<ProbeResult> {
-  const request = rawRequest(plan.url, plan.headers);
+  const request = rawRequest(plan);
   const latencies: number[] = [];
   const free = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(plan.url)));
   const all = [...free];

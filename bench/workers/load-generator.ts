@@ -1,11 +1,9 @@
 import { AnswerCounter } from '../answer-counter.ts';
-import { rawRequest } from '../raw-request.ts';
+import { type RepeatedRequest, rawRequest } from '../raw-request.ts';
 import { serveCommands } from '../worker-commands.ts';
 
 /** What load to make: `connections` callers, each sending its next request when the last is answered. */
-export interface LoadPlan {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+export interface LoadPlan extends RepeatedRequest {
   readonly connections: number;
   readonly seconds: number;
 }
@@ -23,7 +21,7 @@ serveCommands({ run } satisfies LoadCommands);
 
 async function run(plan: LoadPlan): Promise<LoadResult> {
   const { hostname, port } = new URL(plan.url);
-  const request = rawRequest(plan.url, plan.headers);
+  const request = rawRequest(plan);
   const failed = Promise.withResolvers<never>();
   let requests = 0;
   const start = performance.now();

@@ -38,8 +38,25 @@ export function matchesTag(ifNoneMatch: string, etag: string): boolean {
  * Reads a request's body as UTF-8 text, and counts while it arrives. `invalid_argument` for more than `maxBytes`, for
  * bytes that are not UTF-8, and for a body that breaks off.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<string> {
-  const bytes = await readBytes(request, maxBytes);
+export function readBody(request: Request, maxBytes: number): Promise<string> {
+  const announced = request.headers.get('Content-Length');
+  // The parser keeps a body to the length that was announced. Such a body comes in one piece, for a third of the time.
+  const isSmall = announced !== null && Number(announced) <= maxBytes;
+  return (isSmall ? request.bytes() : readStream(request, maxBytes)).then(decodeBody, refuseBroken);
+}
+
+async function readStream(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw invalidBody(`The body is larger than ${maxBytes} bytes: send less at once.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decodeBody(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -47,21 +64,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   }
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length;
-      if (size > maxBytes) break;
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    // The caller disconnected or was too slow, which is nothing for the error log.
-    throw invalidBody('The body broke off before its end: send all of it.', cause);
-  }
-  if (size > maxBytes) throw invalidBody(`The body is larger than ${maxBytes} bytes: send less at once.`);
-  return Buffer.concat(chunks);
+/** The caller disconnected or was too slow, which is nothing for the error log. */
+function refuseBroken(cause: unknown): never {
+  if (cause instanceof ServiceError) throw cause;
+  throw invalidBody('The body broke off before its end: send all of it.', cause);
 }
 
 function invalidBody(message: string, cause?: unknown): ServiceError {

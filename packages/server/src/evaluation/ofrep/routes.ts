@@ -10,7 +10,7 @@ import type { Routes } from '../../http/listeners.ts';
 import { readBody } from '../../http/request.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { authenticate, checkEscapes, factsOf, findKey, openEnvironment } from '../serving/access.ts';
+import { authenticate, checkEscapes, factsOf, findAgain, openEnvironment } from '../serving/access.ts';
 import { representationAnswer, withFacts } from '../serving/answers.ts';
 import type { EvaluationContext } from '../serving/context.ts';
 import { endpoint, unknownPath } from '../serving/endpoint.ts';
@@ -20,6 +20,17 @@ import { eventRevision, eventStreams, openEventStream, WAIT_SECONDS, waitForRevi
 
 /** Where the routes are: on their own, with the environment in a header, or below one environment. */
 const PREFIXES = ['', '/environments/:environment'] as const;
+
+/** The environment that a request asks, and the key with which it does. */
+interface Place {
+  readonly key: KeyEntry;
+  readonly environment: LiveEnvironment;
+}
+
+/** What a request asks. */
+interface Question extends Place {
+  readonly targetingKey: string | undefined;
+}
 
 /** The routes of OFREP, the OpenFeature Remote Evaluation Protocol. (Spec: OFREP) */
 export function ofrepRoutes(evaluation: EvaluationContext): Routes {
@@ -48,30 +59,32 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
     };
   }
 
-  async function evaluateAll(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
-    const { targetingKey, ...place } = await readQuestion(request);
-    const revision = eventRevision(request);
-    const { environment, key } = await placeAt(revision, request, place);
-    const streams = eventStreams(context, request, { environment, key });
-    const bulk = evaluationsOf(environment).bulk(targetingKey, streams);
-    const facts = factsOf(context, requestId);
-    const { staleSeconds = environment.revision < revision ? WAIT_SECONDS : undefined } = facts;
-    return representationAnswer(request, bulk, { ...facts, staleSeconds });
+  function evaluateAll(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
+    return ask(request, async ({ targetingKey, ...place }) => {
+      const revision = eventRevision(request);
+      const { environment, key } = await placeAt(revision, request, place);
+      const streams = eventStreams(context, request, { environment, key });
+      const bulk = evaluationsOf(environment).bulk(targetingKey, streams);
+      const facts = factsOf(context, requestId);
+      const { staleSeconds = environment.revision < revision ? WAIT_SECONDS : undefined } = facts;
+      return representationAnswer(request, bulk, { ...facts, staleSeconds });
+    });
   }
 
-  async function evaluateOne(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
-    const { key: flagKey } = request.params;
-    const { environment, targetingKey } = await readQuestion(request);
-    checkEscapes(request, flagKey);
-    const evaluations = evaluationsOf(environment);
-    const answer = evaluations.flag(flagKey)?.answer(targetingKey);
-    const headers = withFacts(evaluations.headers, factsOf(context, requestId));
-    if (answer === undefined) {
-      const missing = evaluateOfrep(flagKey, undefined, { environment: environment.name, targetingKey });
-      return new Response(JSON.stringify(missing), { status: OFREP_ERROR_STATUS.FLAG_NOT_FOUND, headers });
-    }
-    const status = answer.variant === undefined ? OFREP_ERROR_STATUS.TARGETING_KEY_MISSING : 200;
-    return new Response(answer.bytes, { status, headers });
+  function evaluateOne(request: BunRequest<FlagPath>, requestId: string): Promise<Response> {
+    return ask(request, ({ environment, targetingKey }) => {
+      const flagKey = request.params.key;
+      checkEscapes(request, flagKey);
+      const evaluations = evaluationsOf(environment);
+      const answer = evaluations.flag(flagKey)?.answer(targetingKey);
+      const headers = withFacts(evaluations.headers, factsOf(context, requestId));
+      if (answer === undefined) {
+        const missing = evaluateOfrep(flagKey, undefined, { environment: environment.name, targetingKey });
+        return new Response(JSON.stringify(missing), { status: OFREP_ERROR_STATUS.FLAG_NOT_FOUND, headers });
+      }
+      if (answer.variant !== undefined) return new Response(answer.bytes, { headers });
+      return new Response(answer.bytes, { status: OFREP_ERROR_STATUS.TARGETING_KEY_MISSING, headers });
+    });
   }
 
   function readManifest(request: BunRequest<FlagPath>, requestId: string): Response {
@@ -81,16 +94,19 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
     return representationAnswer(request, manifest, factsOf(context, requestId));
   }
 
-  /** Which environment a request asks, and for whom. */
-  async function readQuestion(request: BunRequest<FlagPath>) {
-    authenticate(context, request);
-    const body = await readBody(request, MAX_OFREP_BYTES);
-    // Reading the body may take long: the key must still be live now.
-    const key = findKey(context, request);
-    const parsed = parseOfrepRequest(body);
-    if (!parsed.ok) throw new OfrepRefusal(parsed.errorCode, parsed.errorDetails);
-    const environment = openEnvironment(context, key, environmentName(request, key));
-    return { key, environment, targetingKey: parsed.targetingKey };
+  /** Reads a question and answers it. No async function: on this path, each one is a few per cent of the whole. */
+  function ask(
+    request: BunRequest<FlagPath>,
+    answer: (question: Question) => Response | Promise<Response>,
+  ): Promise<Response> {
+    const caller = authenticate(context, request);
+    return readBody(request, MAX_OFREP_BYTES).then((body) => {
+      const key = findAgain(context, caller);
+      const parsed = parseOfrepRequest(body);
+      if (!parsed.ok) throw new OfrepRefusal(parsed.errorCode, parsed.errorDetails);
+      const environment = openEnvironment(context, key, environmentName(request, key));
+      return answer({ key, environment, targetingKey: parsed.targetingKey });
+    });
   }
 
   /** The key of a request and the environment that it asks, once that has the revision of the event behind the request. */
@@ -98,7 +114,7 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
     if (place.environment.revision >= revision) return place;
     await waitForRevision(context, place.environment, revision);
     // Waiting may take long: the key must still be live now, and the environment be there.
-    const key = findKey(context, request);
+    const key = findAgain(context, place.key);
     return { key, environment: openEnvironment(context, key, environmentName(request, key)) };
   }
 
@@ -111,11 +127,6 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
   }
 }
 
-interface Place {
-  readonly key: KeyEntry;
-  readonly environment: LiveEnvironment;
-}
-
 /** The longest of the paths, so that its parameters are those of all. */
 type FlagPath = '/environments/:environment/ofrep/v1/evaluate/flags/:key';
 
@@ -125,8 +136,8 @@ function environmentName(request: BunRequest<FlagPath>, key: KeyEntry): string {
     request.params;
   checkEscapes(request, environment);
   if (environment !== '') return environment;
-  // Of a key whose environments were deleted, none is left.
-  if (key.environments.size <= 1) return [...key.environments][0] ?? '';
+  const [only = '', another] = key.environments;
+  if (another === undefined) return only;
   throw new OfrepRefusal(
     'GENERAL',
     `Which environment? Put it into the base address (/environments/<name>) or into the header ${ENVIRONMENT_HEADER}.`,

@@ -25,17 +25,20 @@ export function countRequest(context: EvaluationContext, key: KeyEntry): void {
  * Finds the key of a request as it is now. Every cause of refusal has the same error: missing,
  * unknown, expired, revoked, doubled, oversized, damaged. (Spec: Authentication 1, 4)
  */
-export function findKey(context: InterfaceContext, request: Request): KeyEntry {
+function findKey(context: InterfaceContext, request: Request): KeyEntry {
   requireCatalog(context);
-  const { keyOf, keyPlaces } = context.dialect;
-  const key = context.catalog.keys.authenticate(keyOf(request));
-  if (key === undefined) {
-    throw new ServiceError(
-      'invalid_api_key',
-      `The project key is missing or not valid: send a live one in ${keyPlaces}.`,
-    );
-  }
-  return key;
+  return context.catalog.keys.authenticate(context.dialect.keyOf(request)) ?? refuseKey(context);
+}
+
+/** The key of a request as it is now that the body has been read, which may take long. Refuses as {@link findKey}. */
+export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
+  requireCatalog(context);
+  return context.catalog.keys.withId(key.id) ?? refuseKey(context);
+}
+
+function refuseKey({ dialect }: InterfaceContext): never {
+  const message = `The project key is missing or not valid: send a live one in ${dialect.keyPlaces}.`;
+  throw new ServiceError('invalid_api_key', message);
 }
 
 /** A temporary cause must never look like a wrong key: with no catalog there is nothing to judge a key by. */

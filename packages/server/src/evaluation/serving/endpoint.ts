@@ -74,18 +74,16 @@ function observed<Path extends string>(
   function refuse(request: Request, requestId: string, error: unknown): Response {
     return finish(request, context.dialect.refuse(error, contextOf(context, requestId), request));
   }
-  async function finishLater(request: Request, requestId: string, answer: Promise<Response>) {
-    try {
-      return finish(request, await answer);
-    } catch (error) {
-      return refuse(request, requestId, error);
-    }
-  }
   return (request: BunRequest<Path>, server: Server<undefined>): Response | Promise<Response> => {
     const requestId = requestIdOf(request);
     try {
       const answer = handler(request, requestId, server);
-      if (answer instanceof Promise) return finishLater(request, requestId, answer);
+      if (answer instanceof Promise) {
+        return answer.then(
+          (response) => finish(request, response),
+          (error: unknown) => refuse(request, requestId, error),
+        );
+      }
       return finish(request, answer);
     } catch (error) {
       return refuse(request, requestId, error);

@@ -16,7 +16,7 @@ import {
   authenticate,
   checkEscapes,
   factsOf,
-  findKey,
+  findAgain,
   openEnvironment,
 } from '../serving/access.ts';
 import { jsonAnswer, representationAnswer, streamAnswer, wholeMapAnswer } from '../serving/answers.ts';
@@ -65,10 +65,9 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
   }
 
   async function readBatch(request: Request, requestId: string): Promise<Response> {
-    authenticate(context, request);
+    const caller = authenticate(context, request);
     const body = await readBody(request, MAX_BATCH_BYTES);
-    // Reading the body may take long: the key must still be live now.
-    const key = findKey(context, request);
+    const key = findAgain(context, caller);
     const { env, keys } = accept(parseBatchRequest(body));
     const environment = openEnvironment(context, key, env);
     return jsonAnswer(environment.select(keys), environment, factsOf(context, requestId));
