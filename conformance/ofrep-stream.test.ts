@@ -52,11 +52,13 @@ conformance('16. OFREP: event stream', (subject) => {
     ]);
     const [before] = first.body.eventStreams;
     expect(JSON.stringify(before)).not.toContain(world.key);
-    await world.put('flag', { enabled: false });
-    const paths = [await streamPath(world), await streamPath(world)];
+    const paths = new Set([before?.endpoint.requestUri]);
+    for (let value = 1; value <= 5; value++) {
+      await world.put('flag', { enabled: true, value });
+      paths.add(await streamPath(world));
+    }
     // The hour may have ended in between, once.
-    expect(new Set([before?.endpoint.requestUri, ...paths]).size).toBeLessThanOrEqual(2);
-    expect(paths).toContain(await streamPath(world));
+    expect(paths.size).toBeLessThanOrEqual(2);
   });
 
   test('S16.1 below an environment, the stream is below it too', async () => {

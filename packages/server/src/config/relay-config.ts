@@ -9,6 +9,7 @@ const COMMON = [
   'docsUrl',
   'metricsToken',
   'corsOrigins',
+  'trustProxy',
   'rateLimit',
   'maxStreamsPerKey',
   'maxQueuedBytes',

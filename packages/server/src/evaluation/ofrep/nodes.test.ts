@@ -8,6 +8,7 @@ import {
   startTcpProxy,
   type TcpProxy,
   temporaryFolder,
+  until,
 } from '@halyard/testing';
 
 setDefaultTimeout(60_000);
@@ -57,6 +58,25 @@ async function startOnPostgres(): Promise<Pair> {
   };
 }
 
+/** Reads all flags on a node. */
+async function read(node: NodeProcess, key: string, query = '') {
+  const answer = await fetch(`${node.url}/environments/production/ofrep/v1/evaluate/flags${query}`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key },
+    body: '{}',
+  });
+  // The shape is OFREP's; a test that gets another one fails where it uses it.
+  const body = (await answer.json()) as {
+    eventStreams: { endpoint: { requestUri: string } }[];
+    metadata: { revision: number };
+  };
+  return { answer, body };
+}
+
+async function openOn(node: NodeProcess, path: string) {
+  return await openSse(`${node.url}${path}`, { timeoutMs: 30_000 });
+}
+
 describe.each(ENGINES)('two nodes on $name', ({ start }) => {
   let pair: Pair;
   let management: Management;
@@ -68,25 +88,6 @@ describe.each(ENGINES)('two nodes on $name', ({ start }) => {
     await management.putState('shop', 'production', 'flag', { enabled: true });
   }, 120_000);
   afterAll(() => pair.stop());
-
-  /** Reads all flags on a node. */
-  async function read(node: NodeProcess, key: string, query = '') {
-    const answer = await fetch(`${node.url}/environments/production/ofrep/v1/evaluate/flags${query}`, {
-      method: 'POST',
-      headers: { 'X-API-Key': key },
-      body: '{}',
-    });
-    // The shape is OFREP's; a test that gets another one fails where it uses it.
-    const body = (await answer.json()) as {
-      eventStreams: { endpoint: { requestUri: string } }[];
-      metadata: { revision: number };
-    };
-    return { answer, body };
-  }
-
-  async function openOn(node: NodeProcess, path: string) {
-    return await openSse(`${node.url}${path}`, { timeoutMs: 30_000 });
-  }
 
   /** Changes the flag on the second node, which then has all that was written on the first, and waits for the first. */
   async function untilEqual(key: string, state: { enabled: boolean }): Promise<void> {
@@ -147,4 +148,28 @@ describe.each(ENGINES)('two nodes on $name', ({ start }) => {
     pair.proxy?.delay(0);
     stream.close();
   });
+});
+
+test('a ticket of a node opens the stream of its relay, the other way around too, and ends on both with its key', async () => {
+  const origin = await startNode();
+  const management = new Management(origin);
+  await management.createProject('shop');
+  await management.putState('shop', 'production', 'flag', { enabled: true });
+  const { token } = await management.createRelayToken('test');
+  const relay = await startNode({ relay: { upstream: origin.url, token } });
+  const { id, key } = await management.createKey('shop', ['production']);
+  const { environmentRevision } = await management.putState('shop', 'production', 'flag', { enabled: false });
+  const query = `?flagConfigEtag=%22${environmentRevision}%22`;
+  await until('the relay knows the key', async () => (await read(relay, key)).answer.status === 200);
+  const path = (await read(origin, key)).body.eventStreams[0]?.endpoint.requestUri ?? '';
+  expect((await read(relay, key, query)).body.eventStreams[0]?.endpoint.requestUri).toBe(path);
+  const streams = [await openOn(origin, path), await openOn(relay, path)];
+  for (const stream of streams) await stream.nextFrame();
+  await management.putState('shop', 'production', 'flag', { enabled: true });
+  for (const stream of streams)
+    expect((await stream.nextFrame()).fields[0]).toEqual(['id', String(environmentRevision + 1)]);
+  await management.revokeKey(id);
+  for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
+  await relay.stop();
+  await origin.stop();
 });
