@@ -4,7 +4,7 @@ export class AnswerCounter {
   #missing = 0;
   #head = '';
 
-  /** Takes bytes as they came and gives how many answers ended in them. Throws on any status but 2xx and 304. */
+  /** Takes bytes as they arrive and returns how many answers ended in them. Throws on any status but 2xx and 304. */
   take(chunk: Uint8Array): number {
     let rest = chunk;
     let ended = 0;

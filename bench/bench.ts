@@ -1,7 +1,7 @@
 import type { Machine } from './machine.ts';
 import type { Row } from './row.ts';
 
-/** What every subject is given. */
+/** The input of every subject. */
 export interface Bench {
   readonly machine: Machine;
   /** Says on standard error what is going on. */

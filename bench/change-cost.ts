@@ -16,7 +16,7 @@ interface Cost {
   readonly stringifyMs: number;
 }
 
-/** Applying one change and making its frame, against writing the whole map anew. In this process, on one core. */
+/** Applying one change and making its frame, against writing the whole map again. In this process, on one core. */
 export async function measureChangeCost(bench: Bench): Promise<readonly Row[]> {
   bench.say('change-cost');
   const costs = SIZES.map(measureSize);

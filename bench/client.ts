@@ -167,7 +167,7 @@ async function measureRecovery(baseUrl: string, { key: apiKey }: CreatedKey): Pr
   ];
 }
 
-/** Resolves once it holds, looked at now and whenever the client tells of news; rejects with `what` after a minute. */
+/** Resolves once it holds, checked now and after each change that the client reports; rejects with `what` after a minute. */
 async function until(client: FlagsClient, what: string, holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const check = () => {

@@ -36,7 +36,7 @@ export async function lookAtMachine(): Promise<Machine> {
   };
 }
 
-/** What a process is for. Readers of streams stand back behind other load, so that they do not delay its clock. */
+/** The purpose of a process. Readers of streams yield to other load, so that they do not delay its clock. */
 export type Role = 'server' | 'load' | 'readers';
 
 /**

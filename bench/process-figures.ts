@@ -20,7 +20,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // Not Linux, or the process is gone: the figure is unknown.
+    // Not Linux, or the process has ended: the figure is unknown.
     return '';
   }
 }

@@ -12,7 +12,7 @@ const FLAGS = 26;
 const WARM_UP = 50;
 const CHANGES = 500;
 
-/** What is known of one change; epoch milliseconds with fractions. */
+/** The times of one change, in epoch milliseconds with fractions. */
 interface Change {
   readonly sentAt: number;
   readonly firstByteAt: number;

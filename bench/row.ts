@@ -1,12 +1,12 @@
 /** One line of the result table. Empty strings stand for "nothing to say here". */
 export interface Row {
-  /** What is measured, with its payload. */
+  /** The subject of the measurement, with its payload. */
   readonly what: string;
   readonly measured: string;
   /** The same figure of the reference, measured in the same run. */
   readonly reference: string;
   readonly ratio: string;
-  /** What is to be reached, as in `>= 85 %`. */
+  /** The target, as in `>= 85 %`. */
   readonly goal: string;
   readonly verdict: 'yes' | 'no' | '';
 }

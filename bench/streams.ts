@@ -167,7 +167,7 @@ async function settledBytes(pid: number): Promise<number> {
 
 async function reopen(side: Side, count: number): Promise<number> {
   await side.reader.ask('close', null);
-  // The server hears of each end; that is not part of the opening.
+  // The server notices each end, which is not part of the opening.
   await Bun.sleep(500);
   return await side.reader.ask('open', { url: side.streamUrl, headers: side.headers, count });
 }

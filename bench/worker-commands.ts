@@ -1,4 +1,4 @@
-/** What a worker can be asked: each command takes one plain object and gives one. */
+/** The commands of a worker: each takes one plain object and returns one. */
 // `never`: commands take arguments of their own kind, and all of them must fit here.
 export type WorkerCommands = Record<string, (argument: never) => unknown>;
 
@@ -9,7 +9,7 @@ export interface WorkerRequest {
   readonly argument: unknown;
 }
 
-/** What a worker says when a command has ended. */
+/** The message of a worker when a command has ended. */
 export interface WorkerReply {
   readonly id: number;
   readonly result?: unknown;

@@ -40,7 +40,7 @@ export class Worker<Commands extends WorkerCommands> implements AsyncDisposable 
     return this.#child.pid;
   }
 
-  /** Has the worker run a command and gives its result. Rejects when the command does, or the worker ends. */
+  /** Runs a command in the worker and returns its result. Rejects when the command does, or the worker ends. */
   ask<Name extends keyof Commands & string>(
     name: Name,
     argument: Parameters<Commands[Name]>[0],

@@ -42,7 +42,7 @@ test('three nodes on one SQLite file keep every promise through faults', async (
   expect(frames).toBeGreaterThan(10);
 }, 120_000);
 
-/** Gives how many frames were received. The test fails with the stories of the first violations. */
+/** Returns how many frames were received. The test fails with the stories of the first violations. */
 async function expectNoViolations(
   options: Pick<CampaignOptions, 'engine' | 'seconds' | 'faults'>,
 ): Promise<number> {

@@ -37,12 +37,12 @@ export interface CampaignOptions {
 /** Everything but the choice of a fleet. */
 export type RunOptions = Omit<CampaignOptions, 'engine'>;
 
-/** What a campaign leaves. */
+/** The result of a campaign. */
 export interface CampaignResult {
   readonly history: History;
   /** How often each fault was caused. */
   readonly faults: ReadonlyMap<string, number>;
-  /** What each node wrote. */
+  /** The output of each node. */
   readonly logs: ReadonlyMap<string, string>;
 }
 
@@ -52,7 +52,7 @@ const CONVERGENCE_MS = 35_000;
 /** Writers at work at once. */
 const WRITERS = 8;
 
-/** Starts a fleet, writes, reads, breaks things, waits for peace, and gives what was recorded. */
+/** Starts a fleet, writes, reads, breaks things, waits until it has recovered, and returns the record. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const fleet = await startFleet(options.engine);
   try {

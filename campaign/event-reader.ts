@@ -129,7 +129,7 @@ export interface BulkRead {
   readonly etag?: string;
 }
 
-/** One OFREP read of all flags, recorded unless no answer came. Gives the tag, and the address of the stream. */
+/** One OFREP read of all flags, recorded unless no answer came. Returns the tag, and the address of the stream. */
 export async function readBulkRecorded(
   world: World,
   place: Place,

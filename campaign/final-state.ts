@@ -5,7 +5,7 @@ import { contentOf } from './rest-reader.ts';
 import type { Place, World } from './world.ts';
 import { NOTE_PREFIX } from './writer.ts';
 
-/** What each node says at the end: over REST from its memory, over the management API from the database. */
+/** The answers of each node at the end: over REST from its memory, over the management API from the database. */
 export async function recordFinals(world: World): Promise<void> {
   for (const node of world.fleet.nodes) {
     for (const place of world.places) {
@@ -24,7 +24,7 @@ async function recordFinal(
   ask: () => Promise<State>,
 ): Promise<void> {
   const state = await ask().catch(
-    // Who does not answer in the end has not converged: no map, which the checker will say.
+    // A node that does not answer in the end has not converged: it has no map, and the checker reports it.
     (error: unknown): State => ({ revision: 0, content: `no answer: ${error}` }),
   );
   world.recorder.final({ source, environment: place.name, ...state });
@@ -49,7 +49,7 @@ async function readFromDatabase(world: World, node: FleetNode, place: Place): Pr
 /** How many audit entries are asked for at once. */
 const PAGE = 500;
 
-/** What the audit log says was committed. */
+/** The committed changes in the audit log. */
 export async function recordAudit({ fleet, recorder, prepare }: World): Promise<void> {
   const node = fleet.nodes.find(({ crashes }) => crashes.length === 0);
   if (node === undefined) throw new Error('every node has crashed');

@@ -11,7 +11,7 @@ import {
 import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
 
-/** What a fleet can run on: PostgreSQL, SQLite with one node, SQLite with several nodes on one file. */
+/** The databases of a fleet: PostgreSQL, SQLite with one node, SQLite with several nodes on one file. */
 export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared'] as const;
 
 /** One of {@link ENGINES}. */

@@ -16,7 +16,7 @@ const FILLER = 'x'.repeat(60_000);
 test('a full disk fails writes but not reads, and needs no restart', async () => {
   using folder = temporaryFolder();
   const mount = mountTinyDisk(folder.path);
-  // Where nothing can be mounted, a limit on the size of files stands for the full disk (without the signal, which
+  // If nothing can be mounted, a limit on the size of files replaces the full disk (without the signal, which
   // a full disk does not send).
   const node = await startNode({
     dataFolder: folder.path,
@@ -54,7 +54,7 @@ test('a full disk fails writes but not reads, and needs no restart', async () =>
   }
 }, 120_000);
 
-/** Writes big flags until one is refused. Gives how many were taken. */
+/** Writes big flags until one is refused. Returns how many were accepted. */
 async function fillUp(management: Management): Promise<number> {
   for (let count = 0; count < 500; count += 1) {
     try {

@@ -115,7 +115,7 @@ export class Recorder {
     if (!this.#isSealed) session.ended ??= { how, at };
   }
 
-  /** Ends the record and gives it. What happens to streams from here on no longer counts: they were open at the end. */
+  /** Ends the record and returns it. Streams that end later count as open at the end. */
   seal(counterFlag: string): History {
     this.#isSealed = true;
     return {

@@ -53,7 +53,7 @@ async function run(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** Gives 1 for a campaign that found violations or could not be carried out, else 0. */
+/** Returns 1 for a campaign that found violations or could not be carried out, else 0. */
 async function runOne(options: CampaignOptions): Promise<0 | 1> {
   say(`\n${options.engine}: ${options.seconds} s, seed ${options.seed}\n`);
   const result = await runCampaign(options).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { NodeProcess } from '@halyard/testing';
 import { type Fleet, FleetNode } from './fleet.ts';
 
-/** What the server does wrong: with frames once, at the tenth change of an environment that has a stream. */
+/** The fault of the server: with frames once, at the tenth change of an environment that has a stream. */
 export type Sickness =
   | 'none'
   | 'skips a frame'

@@ -30,7 +30,7 @@ test('disconnects a reader that does not read; the others get every frame', asyn
     }
     slow.resume();
     expect((await slow.untilEnded()).how).not.toBe('closed');
-    // What it did get is a prefix without a gap.
+    // The frames that it got are a prefix without a gap.
     expect(slow.frames.length).toBeLessThan(CHANGES);
     for (const [count, { data }] of slow.frames.entries()) {
       if (count > 0) expect(data.startsWith(`{"big":{"enabled":true,"value":"${count} `)).toBe(true);

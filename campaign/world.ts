@@ -17,7 +17,7 @@ export interface Place {
   readonly key: string;
 }
 
-/** What the campaign acts on: two projects whose environments have equal names. */
+/** The world of a campaign: two projects whose environments have equal names. */
 export interface World {
   readonly places: readonly Place[];
   readonly random: Random;

@@ -51,7 +51,7 @@ function pairOf(state: object): { key: string; state: object }[] {
   ];
 }
 
-/** What the counter's revision is now, or, now and then, one of long ago that must be refused. */
+/** The counter's revision now, or, now and then, an old one that must be refused. */
 async function expectedRevision(world: World, place: Place, random: Random): Promise<number | undefined> {
   if (random.next() < 0.2) return 1;
   const { url } = random.pick(world.fleet.nodes);

@@ -8,7 +8,7 @@ import { composeWrite, type WriteRequest } from './write-request.ts';
 /** Longest a writer waits for an answer. Longer than any fault lasts. */
 const ANSWER_MS = 20_000;
 
-/** What the note of a write begins with; its id follows. */
+/** The beginning of a write's note; its id follows. */
 export const NOTE_PREFIX = 'campaign write ';
 
 /** Gives each write an id of its own. */

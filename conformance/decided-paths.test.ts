@@ -4,7 +4,7 @@ import { expectError, expectErrorText } from './expectations.ts';
 import { conformance } from './subject.ts';
 import { World } from './world.ts';
 
-/** Names that a plain object has without anybody setting them, and names of routes. All may be flag keys. */
+/** Names that every plain object has, and names of routes. All may be flag keys. */
 const TREACHEROUS_KEYS = [
   'batch',
   'constructor',

@@ -81,7 +81,7 @@ function expectAllAlike(answers: ReadonlyMap<string, RawAnswer>): void {
   }
 }
 
-/** What must be the same: everything but the date and the request id. */
+/** The parts that must be the same: everything except the date and the request id. */
 function comparable(answer: RawAnswer) {
   const headers = answer.rawHeaders.filter(
     ([name]) => !['date', 'x-request-id'].includes(name.toLowerCase()),

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { ERROR_STATUS, type ErrorCode } from '@halyard/protocol';
 
-/** What an answer must have to be looked at as an error: a fetched one, or one read from a socket. */
+/** An answer that can be checked as an error: a fetched one, or one read from a socket. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -12,7 +12,7 @@ export async function expectError(answer: Response, code: ErrorCode, about = '')
   return expectErrorText(answer, await answer.text(), code, about);
 }
 
-/** As {@link expectError}, for a body that has been read. Gives the body's `docs`. */
+/** As {@link expectError}, for a body that has been read. Returns the body's `docs`. */
 export function expectErrorText(answer: Answer, text: string, code: ErrorCode, about = ''): string {
   expect({ about, status: answer.status, error: errorOf(text) }).toEqual({
     about,

@@ -84,7 +84,7 @@ export class World {
     });
   }
 
-  /** Writes a flag's state; gives the environment's revision afterwards. */
+  /** Writes a flag's state; returns the environment's revision afterwards. */
   async put(flagKey: string, state: FlagStateInput, environment = 'production'): Promise<number> {
     const written = await this.management.putState(this.project, environment, flagKey, state);
     return written.environmentRevision;
@@ -114,7 +114,7 @@ export class World {
     });
   }
 
-  /** The flag map as a whole-map read gives it. */
+  /** The flag map of a whole-map read. */
   async flags(environment = 'production'): Promise<Record<string, FlagStateInput>> {
     const response = await this.fetch(`/v1/flags?env=${environment}`);
     // The shape is what S4.1 promises and its own test proves.

@@ -4,13 +4,13 @@ import { guardProcess } from '@halyard/testing';
 export interface ServingExecutable {
   /** Base address, without a slash at the end. */
   readonly url: string;
-  /** Runs another command of the same executable against this server and gives its standard output. */
+  /** Runs another command of the same executable against this server and returns its standard output. */
   run(...words: readonly string[]): Promise<string>;
-  /** Ends it with SIGTERM and gives its exit code. */
+  /** Ends it with SIGTERM and returns its exit code. */
   stop(): Promise<number>;
 }
 
-/** What an executable is started in. */
+/** The environment of an executable. */
 export interface ServeOptions {
   /** An empty folder: nothing of the repository may be needed. */
   readonly folder: string;

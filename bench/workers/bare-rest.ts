@@ -1,6 +1,6 @@
 import { serveCommands } from '../worker-commands.ts';
 
-/** What the bare server answers. */
+/** The answer of the bare server. */
 export interface BareAnswers {
   readonly single: string;
   readonly whole: string;

@@ -1,6 +1,6 @@
 import { serveCommands } from '../worker-commands.ts';
 
-/** What the bare server sends. */
+/** The frames of the bare server. */
 export interface BareFrames {
   /** The first frame of a stream, and every later one. */
   readonly frame: string;

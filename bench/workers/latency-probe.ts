@@ -61,7 +61,7 @@ async function run(plan: ProbePlan): Promise<ProbeResult> {
 }
 
 interface Connection {
-  /** Sends the request and gives the milliseconds to the end of its answer. */
+  /** Sends the request and returns the milliseconds to the end of its answer. */
   ask(request: Uint8Array): Promise<number>;
   close(): void;
 }

@@ -2,7 +2,7 @@ import { AnswerCounter } from '../answer-counter.ts';
 import { type RepeatedRequest, rawRequest } from '../raw-request.ts';
 import { serveCommands } from '../worker-commands.ts';
 
-/** What load to make: `connections` callers, each sending its next request when the last is answered. */
+/** The load to make: `connections` callers, each sending its next request when the last is answered. */
 export interface LoadPlan extends RepeatedRequest {
   readonly connections: number;
   readonly seconds: number;

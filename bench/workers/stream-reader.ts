@@ -24,7 +24,7 @@ export interface ChangeTimes {
 
 /** The commands of this worker. */
 export type StreamReaderCommands = {
-  /** Gives the seconds until every stream had its first frame. */
+  /** Returns the seconds until every stream had its first frame. */
   open(plan: OpenPlan): Promise<number>;
   change(request: ChangeRequest): Promise<ChangeTimes>;
   close(argument: null): number;

@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: CheckLimits = {
 
 /**
  * Judges a recorded history against the properties a fleet promises (P1 to P3, P4 bounded, P5 to P7, P9, P10).
- * Gives every violation in order of time; an empty list is the only good answer.
+ * Returns every violation in order of time; only an empty list is good.
  */
 export function checkHistory(history: History, limits: CheckLimits = DEFAULT_LIMITS): readonly Violation[] {
   const violations: Violation[] = [];

@@ -20,7 +20,7 @@ export class ContentReader {
   }
 }
 
-/** What a flag map says. */
+/** The contents of a flag map. */
 export interface ReadContent {
   /** Empty when the text is no flag map. */
   readonly flags: FlagTexts;

@@ -1,9 +1,9 @@
 /**
- * What was recorded while a fleet of nodes was written to, read from and broken. The checker judges this and nothing
+ * The record of a fleet of nodes that was written to, read from and broken. The checker judges this and nothing
  * else; it knows no server code. Times are epoch milliseconds with fractions, all from one process.
  */
 export interface History {
-  /** The flag that every write sets to its own id, so that any map tells which write it ends with. */
+  /** The flag that every write sets to its own id, so that any map shows which write it ends with. */
   readonly counterFlag: string;
   /** Every environment, by `project/environment`, as it was before the first write. */
   readonly environments: ReadonlyMap<string, Base>;
@@ -17,9 +17,9 @@ export interface History {
   readonly losses: readonly Loss[];
   /** Processes that ended on their own. */
   readonly crashes: readonly Crash[];
-  /** What every source said after the last change, when all faults were off and time to converge had passed. */
+  /** The state in every source after the last change, when all faults were off and time to converge had passed. */
   readonly finals: readonly Final[];
-  /** What the audit log says was committed, in its order; absent when it was not read. */
+  /** The committed changes in the audit log, in its order; absent when it was not read. */
   readonly audit?: readonly AuditedWrite[];
   /** When the recording ended. */
   readonly endedAt: number;
@@ -138,7 +138,7 @@ export interface Crash {
   readonly story: string;
 }
 
-/** The state of an environment at the end, as one source tells it. */
+/** The state of an environment at the end, in one source. */
 export interface Final {
   readonly source: string;
   readonly environment: string;
@@ -147,7 +147,7 @@ export interface Final {
   readonly content: string;
 }
 
-/** One committed change as the audit log tells it. */
+/** One committed change in the audit log. */
 export interface AuditedWrite {
   /** The id of the write, from the note that its writer sent along. */
   readonly id: number;

@@ -62,7 +62,7 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
   };
   for (const { node, environment, revision, startedAt, finishedAt, id, outcome } of history.writes) {
     if (outcome !== 'acknowledged' || revision === undefined) continue;
-    // A node waits only so long to see its own write; then it tells that it is committed, without having it.
+    // A node waits only so long to see its own write; then it answers that the write is committed, without having applied it.
     if (finishedAt - startedAt >= ownWriteMs) continue;
     add(node, environment, { revision, askedAt: startedAt, knownAt: finishedAt, what: `write ${id}` });
   }

@@ -3,7 +3,7 @@ import { type AnySession, describe } from './stream-rules.ts';
 import type { Timelines } from './timelines.ts';
 import type { Report } from './violation.ts';
 
-/** P6 and P9: at the end every source and every reader holds the newest state, and no acknowledged write is gone. */
+/** P6 and P9: at the end every source and every reader holds the newest state, and no acknowledged write is lost. */
 export function checkOutcome(history: History, timelines: Timelines, report: Report): void {
   for (const final of history.finals) checkFinal(final, history, timelines, report);
   for (const last of lastSessions(history)) checkReader(last, history, timelines, report);

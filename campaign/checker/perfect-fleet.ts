@@ -118,7 +118,7 @@ class PerfectFleet {
     else this.#disconnect(step.reader);
   }
 
-  /** Brings everybody up to date, as time without faults does, and gives the history. */
+  /** Brings all nodes and readers up to date, as time without faults does, and returns the history. */
   finish(): History {
     this.#time += 100;
     for (const name of NODES) for (const environment of ENVIRONMENTS) this.#catchUp(name, environment);

@@ -1,9 +1,9 @@
 import type { ChangeEvent, Frame, History, StreamSession, Write } from './history.ts';
 import type { ViolationKind } from './violation.ts';
 
-/** A way to spoil a correct history. Gives `undefined` where the history offers no place for it. */
+/** A way to spoil a correct history. Returns `undefined` if the history has no place for it. */
 export interface PlantedFault {
-  /** What the server would have done wrong. */
+  /** The fault of the server that it imitates. */
   readonly name: string;
   /** At least one of these must be reported. */
   readonly caughtAs: readonly ViolationKind[];

@@ -2,7 +2,7 @@ import { type ContentReader, canonicalJson, type FlagTexts } from './content.ts'
 import type { Base, History, Write } from './history.ts';
 import type { Report } from './violation.ts';
 
-/** The texts a flag may have at a point of the timeline; `null` stands for "not there". */
+/** The texts a flag may have at a point of the timeline; `null` means absent. */
 type Possible = ReadonlySet<string | null>;
 
 const ABSENT: Possible = new Set([null]);
@@ -12,7 +12,7 @@ export interface Sighting {
   readonly revision: number;
   readonly content: string;
   readonly at: number;
-  /** Who saw it, for the story. */
+  /** The observer, for the story. */
   readonly subject: string;
 }
 
@@ -65,7 +65,7 @@ export class Timeline {
     return this.#writeAt.get(revision);
   }
 
-  /** The revision that a map stands for, by the write it ends with; `undefined` for a map that cannot be placed. */
+  /** The revision of a map, by the write it ends with; `undefined` for a map that cannot be placed. */
   revisionOf(content: string): number | undefined {
     const { writeId } = this.#content.read(content);
     if (writeId === undefined) return undefined;
@@ -80,7 +80,7 @@ export class Timeline {
     }
   }
 
-  /** An unanswered write stands where most of those who saw it say it does. */
+  /** An unanswered write has the place where most of its readers saw it. */
   #placeUnknown(sightings: readonly Sighting[]): void {
     const votes = new Map<number, Map<number, number>>();
     for (const { revision, content } of sightings) {
@@ -133,7 +133,7 @@ export class Timeline {
     }
   }
 
-  /** Compares what was seen of one revision with what it may be. What fits narrows what may come next. */
+  /** Compares the maps seen of one revision with the possible ones. A match narrows the possible next ones. */
   #settle(
     revision: number,
     possible: Map<string, Possible>,
@@ -149,7 +149,7 @@ export class Timeline {
     return settled;
   }
 
-  /** Each distinct map by the revision its write stands at, not by the revision its reader expected. */
+  /** Each distinct map by the revision of its write, not by the one that its reader expected. */
   #distinctContents(sightings: readonly Sighting[]): ReadonlyMap<number, readonly Sighting[]> {
     const byContent = new Map<string, Sighting>();
     for (const sighting of sightings) {

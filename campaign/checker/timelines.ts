@@ -34,7 +34,7 @@ export class Timelines {
   }
 
   /**
-   * Where a map that was received for `environment` stands in its timeline, or what is wrong with it.
+   * The place of a map received for `environment` in its timeline, or its fault.
    */
   place(environment: string, content: string): Placed {
     const revision = this.of(environment).revisionOf(content);

@@ -1,4 +1,4 @@
-/** What can be wrong with a history, with the property it breaks. */
+/** The faults that a history can have, with the properties they break. */
 export const VIOLATION_KINDS = {
   mix: 'P1: a map that is no committed revision',
   foreign: 'P1: a map of another environment',
@@ -33,7 +33,7 @@ export interface Violation {
   readonly environment?: string;
   /** Whose promise was broken: a stream, a node, a write. */
   readonly subject: string;
-  /** What happened, in sentences a person can follow. */
+  /** The events, in sentences for a person. */
   readonly story: string;
 }
 

@@ -36,7 +36,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** The JSON body of every error answer. (Spec: Errors) */
 export interface ErrorBody {
   readonly error: ErrorCode;
-  /** What was wrong and what would be right. */
+  /** The problem and the remedy. */
   readonly message: string;
   /** The documentation page of the code. */
   readonly docs: string;

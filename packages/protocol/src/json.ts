@@ -1,2 +1,2 @@
-/** Any JSON value, as `JSON.parse` gives it. */
+/** Any JSON value, as `JSON.parse` returns it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };

@@ -1,7 +1,7 @@
 /** The prefix of every project key. (Spec: Project key) */
 export const PROJECT_KEY_PREFIX = 'proj_live_';
 
-/** What a whole project key looks like; for secret scanners and command lines, never to answer differently. */
+/** The form of a whole project key; for secret scanners and command lines, never to answer differently. */
 export const PROJECT_KEY_PATTERN = /proj_live_[0-9A-Za-z]{49}/;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

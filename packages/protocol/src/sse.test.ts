@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import eventStream from '../../../conformance/fixtures/event-stream.json';
 import { createSseParser, event, frame, KEEP_ALIVE, type SseEvents } from './sse.ts';
 
-/** What a parser finds in a text. */
+/** The events that a parser finds in a text. */
 function read(text: string): string[] {
   const found: string[] = [];
   const parse = createSseParser({
@@ -31,7 +31,7 @@ describe('the writer', () => {
   });
 });
 
-/** What a parser finds in bytes that come in pieces. */
+/** The events that a parser finds in bytes that arrive in pieces. */
 function readPieces(pieces: readonly Uint8Array[]) {
   const found = { frames: [] as string[], comments: 0, retries: [] as number[] };
   const parse = createSseParser({

@@ -1,6 +1,6 @@
 /** Server-sent events: how every part of Halyard reads and writes them. */
 
-/** What a parser calls. Whatever these throw, the parser throws. */
+/** The callbacks of a parser. It throws what they throw. */
 export interface SseEvents {
   /** The data of an event that has no name of its own. */
   readonly onData: (data: string) => void;

@@ -1,4 +1,4 @@
-/** What an answer begins with. */
+/** The beginning of an answer. */
 export interface AnswerHead {
   readonly status: number;
   readonly reason: string;
@@ -7,7 +7,7 @@ export interface AnswerHead {
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
 }
 
-/** What an {@link AnswerParser} reports. */
+/** The callbacks of an {@link AnswerParser}. */
 export interface AnswerEvents {
   readonly onHead: (head: AnswerHead) => void;
   /** Bytes of the body with the chunk framing removed. */

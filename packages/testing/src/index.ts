@@ -1,4 +1,4 @@
-/** What tests of more than one package share: real processes, a failing network, readers that see raw bytes. */
+/** The tools that tests of several packages share: real processes, a failing network, readers that see raw bytes. */
 export type { AnswerHead } from './answer-parser.ts';
 export { lastingPort } from './lasting-port.ts';
 export {

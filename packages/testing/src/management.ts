@@ -11,7 +11,7 @@ export interface ChangeInput {
   readonly state: FlagStateInput | null;
 }
 
-/** What a write of one flag's state answers. */
+/** The answer of a write of one flag's state. */
 export interface StateWritten {
   readonly key: string;
   readonly state: FlagStateInput;
@@ -63,7 +63,7 @@ export class Management {
     this.#options = options;
   }
 
-  /** Sends one request and gives the parsed body; `undefined` for an empty one. */
+  /** Sends one request and returns the parsed body; `undefined` for an empty one. */
   async request(method: string, path: string, request: ManagementRequest = {}): Promise<unknown> {
     const response = await fetch(`${this.#options.url}${path}`, {
       method,
@@ -175,7 +175,7 @@ export interface EnvironmentStates {
   }[];
 }
 
-/** What a multi-flag change answers. */
+/** The answer of a change of several flags. */
 export interface ChangeWritten {
   readonly environment: string;
   readonly revision: number;

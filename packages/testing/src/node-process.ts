@@ -15,7 +15,7 @@ export interface StartNodeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments after those of the tests; a later one wins, as in `['--port', '4000']`. */
   readonly arguments?: readonly string[];
-  /** What the access token is. Default: a random one. */
+  /** The access token. Default: a random one. */
   readonly adminToken?: string;
   /** `ready` (default) waits for `GET /readyz` to say 200, `listening` only for the open port. */
   readonly until?: 'ready' | 'listening';
@@ -33,9 +33,9 @@ export interface NodeProcess {
   readonly adminToken: string;
   readonly pid: number;
   readonly dataFolder: string;
-  /** The exit code once the process is gone; a signal counts as 128 + its number. */
+  /** The exit code once the process has ended; a signal counts as 128 + its number. */
   readonly exited: Promise<number>;
-  /** Ends it with SIGTERM and waits. Gives the exit code. */
+  /** Ends it with SIGTERM and waits. Returns the exit code. */
   stop(): Promise<number>;
   /** Ends it with SIGKILL and waits: nothing is flushed or announced. */
   kill(): Promise<void>;

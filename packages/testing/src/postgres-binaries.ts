@@ -11,7 +11,7 @@ export interface RunAs {
 /** The customary id of a user without rights. */
 const UNPRIVILEGED = 65_534;
 
-/** Who PostgreSQL runs as. */
+/** The user that PostgreSQL runs as. */
 export const RUN_AS: RunAs = process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
 
 let found: Promise<string> | undefined;
@@ -25,7 +25,7 @@ export function postgresBinaries(): Promise<string> {
   return found;
 }
 
-/** Gives `path` to the user PostgreSQL runs as. */
+/** Makes the user that PostgreSQL runs as the owner of `path`. */
 export function handOver(path: string): void {
   if (RUN_AS.uid !== undefined && RUN_AS.gid !== undefined) chownSync(path, RUN_AS.uid, RUN_AS.gid);
 }

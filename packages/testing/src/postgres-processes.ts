@@ -3,7 +3,7 @@ import { until } from './waiting.ts';
 
 /**
  * Kills the server process and all of its children at the same moment, as a crash of the machine would, and waits
- * until they are gone.
+ * until they have ended.
  */
 export async function killTree(pid: number): Promise<void> {
   const processes = [pid, ...(await childrenOf(pid))];

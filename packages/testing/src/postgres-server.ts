@@ -61,7 +61,7 @@ export class PostgresServer implements AsyncDisposable {
     return `postgres://postgres:${this.#password}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Makes an empty database and gives its URL. */
+  /** Creates an empty database and returns its URL. */
   async createDatabase(): Promise<string> {
     this.#databases += 1;
     const name = `test_${this.#databases}`;
@@ -69,7 +69,7 @@ export class PostgresServer implements AsyncDisposable {
     return this.url(name);
   }
 
-  /** Runs SQL as superuser, in the database every server has or in that of `url`, and gives its rows. */
+  /** Runs SQL as superuser, in the database every server has or in that of `url`, and returns its rows. */
   async query<Row = Record<string, unknown>>(sql: string, url: string = this.url()): Promise<Row[]> {
     const client = new Bun.SQL(url, { max: 1 });
     try {

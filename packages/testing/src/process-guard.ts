@@ -1,6 +1,6 @@
 /** Keeps a child from outliving this process. */
 export interface ProcessGuard {
-  /** Ends the guard; call it when the child is gone, before its id can be used again. */
+  /** Ends the guard; call it when the child has ended, before its id can be used again. */
   release(): void;
 }
 

@@ -1,6 +1,6 @@
 import { within } from './waiting.ts';
 
-/** What a process wrote, as it comes. */
+/** The output of a process, as it arrives. */
 export class ProcessLog {
   /** Everything so far. */
   text = '';

@@ -14,7 +14,7 @@ export interface SseFrame {
 export interface SseComment {
   /** When it was read, epoch milliseconds with fractions. */
   readonly at: number;
-  /** What follows the colon. */
+  /** The text after the colon. */
   readonly text: string;
 }
 
@@ -43,7 +43,7 @@ export class SseParser {
     }
   }
 
-  /** What has come of a frame that is not whole. A reader discards it when the stream ends. */
+  /** The beginning of an incomplete frame. A reader discards it when the stream ends. */
   get unfinished(): string {
     return this.#rest;
   }

@@ -87,7 +87,7 @@ export class SseReader {
     return this.raw.toString('utf8');
   }
 
-  /** What came of a last frame that is not whole. */
+  /** The beginning of a last, incomplete frame. */
   get unfinished(): string {
     return this.#parser.unfinished;
   }
@@ -164,7 +164,7 @@ export class SseReader {
 }
 
 /**
- * Opens an event stream with a GET of `url`. Gives the reader as soon as the answer's head is there, whatever its
+ * Opens an event stream with a GET of `url`. Returns the reader as soon as the answer's head has arrived, whatever its
  * status. Rejects when the connection fails before that or the time-out passes.
  */
 export async function openSse(url: string, options: OpenSseOptions = {}): Promise<SseReader> {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** What a lane asks its proxy. */
+/** The questions of a lane to its proxy. */
 export interface LaneRules {
   /** Whether bytes are held back now. */
   readonly isHeld: () => boolean;
@@ -8,7 +8,7 @@ export interface LaneRules {
   readonly delayMs: () => number;
   /** Bytes that may pass in a second. */
   readonly bytesPerSecond: () => number;
-  /** Counts bytes about to be sent on; gives how many of them may pass before the connection is cut. */
+  /** Counts bytes about to be sent on; returns how many of them may pass before the connection is cut. */
   readonly admit: (bytes: number) => number;
   /** Called when {@link admit} let fewer bytes pass than there were. */
   readonly onExhausted: () => void;

@@ -60,7 +60,7 @@ export class TcpProxy {
 
   /**
    * From now on nothing passes in either direction, without a sign: open connections stay open, new ones are accepted
-   * and hang. What is sent is held and delivered by {@link restore}, as TCP would repeat it.
+   * and hang. Sent bytes are held and delivered by {@link restore}, as TCP would repeat them.
    */
   blackhole(): void {
     this.#mode = 'blackhole';

@@ -1,11 +1,11 @@
 /** How long a test waits for an event that usually comes at once: enough for a busy machine with two cores. */
 const PATIENCE_MS = 15_000;
 
-/** What is not there (yet). */
+/** The values that count as absent. */
 type Missing = undefined | null | false | 0 | '';
 
 /**
- * Looks again and again until `look` gives something, and gives that. For facts that nothing announces, such as
+ * Calls `look` until it returns a value, and returns that. For facts that nothing announces, such as
  * those of another process; where there is a promise, use {@link within}.
  *
  * Rejects after `timeoutMs` (default 15 s) with `event`, a sentence that says what should have happened, or as soon
@@ -20,7 +20,7 @@ export async function until<T>(
   const looking = async (): Promise<Exclude<T, Missing>> => {
     for (;;) {
       const seen = await look();
-      // What is neither absent nor false nor empty is what was waited for.
+      // A value that is not absent, false or empty ends the wait.
       if (seen) return seen as Exclude<T, Missing>;
       // The result of a look that came too late is dropped.
       if (isLate) throw new Error('late');

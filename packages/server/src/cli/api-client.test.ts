@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.stop();
 });
 
-/** A server with TLS that answers everything like a healthy Halyard without projects. Gives its address. */
+/** A server with TLS that answers everything like a healthy Halyard without projects. Returns its address. */
 function tlsServer(cert: string): string {
   const server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1', tls: { cert, key: KEY } },
@@ -45,7 +45,7 @@ function tlsServer(cert: string): string {
   return `https://127.0.0.1:${server.port}`;
 }
 
-/** A TCP server that does `answer` once a request has begun to arrive. Gives its address. */
+/** A TCP server that calls `answer` once a request has begun to arrive. Returns its address. */
 async function tcpServer(answer: (socket: Socket) => void): Promise<string> {
   const server: Server = createServer((socket) =>
     socket.on('error', () => {}).once('data', () => answer(socket)),
@@ -59,7 +59,7 @@ async function tcpServer(answer: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** What the program says when it trusts an additional authority, in a process of its own. */
+/** The output of the program when it trusts an additional authority, in its own process. */
 async function withAuthority(cert: string, ...words: readonly string[]) {
   using folder = temporaryFolder();
   await Bun.write(folder.file('ca.pem'), cert);

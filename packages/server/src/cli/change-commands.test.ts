@@ -18,14 +18,14 @@ function halyard(line: string | readonly string[], isTerminal = false): Promise<
   return runCaptured(typeof line === 'string' ? line.split(' ') : line, { env, isTerminal });
 }
 
-/** Runs as in a pipe, expects success, gives the JSON. */
+/** Runs as in a pipe, expects success, and returns the JSON. */
 async function json(line: string | readonly string[]) {
   const run = await halyard(line);
   expect(run).toMatchObject({ exitCode: 0 });
   return JSON.parse(run.out);
 }
 
-/** Runs as on a terminal, expects success without a word on standard error, gives what a person sees. */
+/** Runs as on a terminal, expects success with an empty standard error, and returns what a person sees. */
 async function seen(line: string | readonly string[]): Promise<string> {
   const run = await halyard(line, true);
   expect(run).toMatchObject({ exitCode: 0, err: '' });

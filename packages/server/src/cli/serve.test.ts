@@ -204,7 +204,7 @@ test('reports all invalid settings and ends the start with 2', async () => {
 }, 60_000);
 
 describe('a PostgreSQL error that a retry cannot fix', () => {
-  /** A database of its own with the role that operations.md tells to create, and the statement that grants its rights. */
+  /** A new database with the role from operations.md, and the statement that grants its rights. */
   async function preparedByTheBook() {
     const server = await sharedPostgres();
     const page = await Bun.file(join(import.meta.dir, '../../../../docs/operations.md')).text();

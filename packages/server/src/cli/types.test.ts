@@ -55,7 +55,7 @@ const USE_OPENFEATURE = `import './flags.d.ts';
   // @ts-expect-error: not a flag of strings
   OpenFeature.getClient().getStringValue('limit', 'dark');`;
 
-/** What the compiler says of a program that uses the file. */
+/** The compiler's output for a program that uses the file. */
 async function compile(files: Readonly<Record<string, string>>, skipLibCheck: boolean): Promise<string> {
   const root = resolve(import.meta.dir, '../../../..');
   using folder = temporaryFolder();

@@ -56,7 +56,7 @@ export function parseConfig(source: ConfigSource): Config {
   const { settings, problems } = resolveSettings(source);
   if (problems.length > 0) throw new ConfigError(problems);
   const values = SETTING_NAMES.map((name) => [name, settings[name].value] as const);
-  // The table gives each member its type, and members without a default are optional.
+  // The table types each member, and members without a default are optional.
   return Object.freeze(Object.fromEntries(values.filter(([, value]) => value !== undefined))) as Config;
 }
 

@@ -15,7 +15,7 @@ import { invalid } from './errors.ts';
 import type { StateText } from './project.ts';
 import { at, memberPath, readMembers } from './strict-members.ts';
 
-/** A flag state taken apart, its value still the writer's own text. */
+/** The parts of a flag state; its value is still the writer's own text. */
 export interface StateParts {
   readonly enabled: boolean;
   /** JSON text of the value; absent when there is no value. */

@@ -12,7 +12,7 @@ afterAll(() => node.stop());
 const WRITERS = 10;
 const REQUESTS = 30;
 
-/** Reads on a kept connection, one after another, until the work is over. Gives how many were answered. */
+/** Reads on a kept connection, one after another, until the work is over. Returns how many were answered. */
 async function readsDuring(work: Promise<unknown>): Promise<number> {
   let isOver = false;
   void work.finally(() => {

@@ -4,7 +4,7 @@ import { Management, startNode, within } from '@halyard/testing';
 
 const CLIENTS = 20;
 
-/** What became of one client that asks again and again on one connection, until an answer says that it ends. */
+/** The outcome of one client that sends requests on one connection until an answer announces its end. */
 interface Outcome {
   readonly answers: number;
   readonly end: 'announced' | 'lost';

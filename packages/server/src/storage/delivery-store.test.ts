@@ -19,7 +19,7 @@ for (const engine of ENGINES) {
     });
     afterAll(async () => home[Symbol.asyncDispose]());
 
-    /** A project with one environment, in which as many changes are made; gives their places in the log. */
+    /** A project with one environment, in which as many changes are made; returns their places in the log. */
     async function makeChanges(name: string, count: number) {
       const project: Project = makeProject(name);
       let environment: Environment = makeEnvironment(project);

@@ -54,7 +54,7 @@ export function withoutNulls<T>(row: NullableColumns<T>): T {
 export const DELETED_MARK = ' (deleted)';
 
 /**
- * Reads a list of texts from a column of JSON text. A damaged column gives an empty list: the list
+ * Reads a list of texts from a column of JSON text. A damaged column is read as an empty list: the list
  * screens must work, so that people can find and repair it.
  */
 export function parseTextList(column: unknown): readonly string[] {

@@ -13,7 +13,7 @@ import type { Store, StoreTransaction } from '../domain/store.ts';
 import type { Queryable } from './database.ts';
 import { readLogPage } from './log.ts';
 
-/** Who does things in tests. */
+/** The author of changes in tests. */
 export const ADA: Actor = {
   name: 'operator:ada@example.com',
   ip: '192.0.2.7',

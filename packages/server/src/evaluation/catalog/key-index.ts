@@ -72,7 +72,7 @@ export class KeyIndex {
   }
 
   /**
-   * Adds a key's record. Gives `false` when the record is malformed: such a key opens nothing, and above all a
+   * Adds a key's record. Returns `false` when the record is malformed: such a key opens nothing, and above all a
    * damaged expiry is never read as "does not expire". (Spec: Authentication 4)
    */
   add(raw: StoredKey): boolean {

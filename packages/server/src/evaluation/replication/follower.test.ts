@@ -123,7 +123,7 @@ async function setUp() {
     await running;
     await database.close();
   });
-  /** Waits until the event has been heard, `times` times in all. */
+  /** Waits until the event has happened `times` times in all. */
   const until = async (event: string, times = 1) => {
     while (heard.filter((known) => known === event).length < times) {
       const next = new Promise<void>((resolve) =>
@@ -132,7 +132,7 @@ async function setUp() {
       await within(`"${event}" is heard ${times} times in all; so far: ${heard.join(', ')}`, next);
     }
   };
-  /** Sets the counter to `n`; gives the log row. */
+  /** Sets the counter to `n`; returns the log row. */
   const write = async (n: number) => {
     const operation = [['counter', `{"enabled":true,"value":${n}}`]] as const;
     const { seq } = await store.commit(ACTOR, (transaction) =>

@@ -86,7 +86,7 @@ export class Follower {
     return this.#cursor !== undefined;
   }
 
-  /** The position in the log that the catalog stands for; `undefined` before any snapshot. */
+  /** The position of the catalog in the log; `undefined` before any snapshot. */
   get cursor(): Cursor | undefined {
     return this.#cursor;
   }

@@ -117,7 +117,7 @@ describe('DeliveryWatch', () => {
     await readers[0]?.take();
     watch.look();
     watch.look();
-    // A look that finds nothing new tells nothing.
+    // A look that finds nothing new reports nothing.
     expect(told).toHaveLength(1);
     clock.now += 300;
     await readers[1]?.take();

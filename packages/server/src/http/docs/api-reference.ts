@@ -57,7 +57,7 @@ export function describeApi({ info, paths, components }: OpenApiDocument, root: 
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       tag: operation.tags[0] ?? '',
-      // What reads flags comes first, as most readers look for that.
+      // Operations that read flags come first, because most readers look for them.
       rank: path.startsWith('/v1') ? 0 : 1,
       text: describeOperation(`${method.toUpperCase()} ${path}`, operation, root),
     })),
@@ -150,7 +150,7 @@ function membersOf(schema: ApiSchema, prefix: string): readonly Row[] {
   ];
 }
 
-/** What a schema is, in a few words: `string`, `list of string`, `FlagState or null`. */
+/** A schema in a few words: `string`, `list of string`, `FlagState or null`. */
 function typeText(schema: ApiSchema): string {
   const { $ref, anyOf, oneOf, allOf, items, additionalProperties, format } = schema;
   if ($ref !== undefined) {

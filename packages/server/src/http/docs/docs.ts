@@ -7,7 +7,7 @@ import { describeApi, type OpenApiDocument } from './api-reference.ts';
 import stylesheet from './docs.css' with { type: 'text' };
 import { ERROR_PAGES, GUIDES, readErrorPage, readTitle } from './pages.ts';
 
-/** What the documentation needs of the server that serves it. */
+/** The parts of the server that the documentation needs. */
 export interface DocsOptions {
   /** Where the documentation is reached from outside, without a slash at its end; goes into error bodies. */
   readonly docsUrl: string;
@@ -227,7 +227,7 @@ function linkPages(markdown: string): string {
   return markdown.replace(/\]\((?![a-z]+:)([^)#]+)\.md(#[^)]*)?\)/g, ']($1$2)');
 }
 
-/** Gives every numbered clause of the specification an address of its own: `specification#S4.2`. */
+/** Adds an address to every numbered clause of the specification: `specification#S4.2`. */
 function linkClauses(html: string): string {
   return html.replace(/<strong>(S\d+\.\d+)<\/strong>/g, '<strong id="$1"><a href="#$1">$1</a></strong>');
 }

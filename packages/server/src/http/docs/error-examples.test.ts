@@ -7,7 +7,7 @@ import { ERROR_PAGES } from './pages.ts';
 const ELSEWHERE: readonly ErrorCode[] = ['confirmation_required', 'internal_error', 'rate_limited'];
 
 let node: NodeProcess;
-/** What stands for the variables of the examples. */
+/** The values for the variables of the examples. */
 const variables = new Map<string, string>();
 let revokedSeq = '';
 let editor = '';
@@ -39,7 +39,7 @@ async function api(method: string, path: string, body?: object) {
   return JSON.parse(await response.text());
 }
 
-/** What an example needs besides: a step before it, or another value in it. */
+/** The preparation of an example: a step before it, or another value in it. */
 const PREPARED: Partial<Record<ErrorCode, (example: string) => string | Promise<string>>> = {
   forbidden: (example) => example.replace('$HALYARD_TOKEN', editor),
   not_revertible: (example) => example.replace('changes/57', `changes/${revokedSeq}`),

@@ -7,7 +7,7 @@ setDefaultTimeout(60_000);
 
 let app: TestApp;
 beforeAll(async () => {
-  // What is tested here does not depend on the engine.
+  // These tests do not depend on the engine.
   const sqlite: TestEngine | undefined = ENGINES.find(({ name }) => name === 'sqlite');
   if (sqlite === undefined) throw new Error('the tests have no SQLite');
   app = await openTestApp(sqlite);

@@ -20,8 +20,8 @@ describe.each(ENGINES.filter(({ name }) => name === 'postgres'))('two writers on
   afterAll(() => app.close());
 
   /**
-   * Sends a request in the middle of another writer's transaction, which goes on to its end once the request waits
-   * for it. Gives the request's answer.
+   * Sends a request in the middle of another writer's transaction, which continues once the request waits
+   * for it. Returns the request's answer.
    */
   async function meet(
     send: () => Promise<TestAnswer>,

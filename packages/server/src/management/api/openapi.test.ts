@@ -20,7 +20,7 @@ interface Document {
   readonly components: { readonly schemas: object; readonly securitySchemes: object };
 }
 
-/** What nobody need be known for. */
+/** The operations that need no credentials. */
 const PUBLIC = [
   ...['getOpenApiDocument', 'getSession', 'signIn', 'signOut'],
   ...['setUp', 'inspectInvitation', 'acceptInvitation'],

@@ -32,10 +32,10 @@ export interface TestAnswer {
 export class TestApp {
   readonly app: ManagementApp;
   readonly home: TestStore;
-  /** What the node would do and know; tests change it. */
+  /** The behavior and knowledge of the node; tests change it. */
   readonly node = { now: Date.now(), isLost: false, applied: [] as number[], waitForApplied: async () => {} };
   readonly context: PeopleContext;
-  /** What was logged, one JSON text per line. */
+  /** The log, one JSON text per line. */
   readonly logged: string[] = [];
   /** Project and environment of every stream that was opened. */
   readonly streams: string[] = [];
@@ -100,7 +100,7 @@ export class TestApp {
     };
   }
 
-  /** Makes a project of its own for a test; gives its path. */
+  /** Creates a project for one test; returns its path. */
   async project(): Promise<{ readonly name: string; readonly path: string }> {
     const name = `p${++this.#projects}`;
     const { status, text } = await this.call('POST', '/api/projects', { body: { name } });

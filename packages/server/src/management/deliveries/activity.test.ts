@@ -57,7 +57,7 @@ class TestNode {
     return row;
   }
 
-  /** A project of that name with a production environment; gives the environment's id. */
+  /** Creates a project of that name with a production environment; returns the environment's id. */
   addProject(name: string): string {
     const projectId = `id-${name}`;
     this.apply('project.created', { name }, { projectId });
@@ -147,7 +147,7 @@ describe('the events for screens', () => {
       ['change', { seq: 4, kind: 'environment.deleted', environment: 'production', ...rest }],
       ['change', { seq: 5, kind: 'project.deleted', ...rest }],
     ]);
-    // What was unknown before the node began to follow has its name too.
+    // Records from before the node began to follow have their names too.
     expect(() => node.watch('shop')).toThrow('The project "shop" does not exist');
   });
 
@@ -369,7 +369,7 @@ describe('presence', () => {
       project: 'shop',
       environments: [{ environment: 'production', streams: 7, nodes: 2 }],
     });
-    // The other node has not been heard of for half a minute: it is gone.
+    // The other node has been silent for half a minute: it counts as stopped.
     node.written.presence = node.written.presence.map((row) =>
       row.node === 'there' ? { ...row, seenAt: Date.now() - 31_000 } : row,
     );

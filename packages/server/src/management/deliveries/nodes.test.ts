@@ -14,7 +14,7 @@ import {
 
 setDefaultTimeout(120_000);
 
-// What the management API answers; a test that gets another shape fails where it uses it.
+// Answers of the management API; a test that gets another shape fails where it uses it.
 interface Delivery {
   readonly seq: number;
   readonly streams: number;
@@ -68,7 +68,7 @@ class Installation implements AsyncDisposable {
     return readers;
   }
 
-  /** Opens the events for screens; gives a reader of those of one name. */
+  /** Opens the event stream of dashboards; returns a reader of the events of one name. */
   async events(index: number, query = ''): Promise<EventReader> {
     const { url, adminToken } = this.node(index);
     const authorization = `Bearer ${adminToken}`;
@@ -90,7 +90,7 @@ class Installation implements AsyncDisposable {
     await this.management(index).putState(project, 'production', 'a', { enabled: true, value });
   }
 
-  /** Asks until the newest delivery of a project is as expected; gives it by node. */
+  /** Asks until the newest delivery of a project is as expected; returns it by node. */
   async delivery(project: string, isDone: (delivery: Delivery) => boolean): Promise<DeliveryByNode> {
     const newest = await until(`the newest delivery of ${project} is as expected`, async () => {
       const path = `/api/projects/${project}/deliveries?limit=1`;

@@ -211,7 +211,7 @@ const DifferenceSchema = z
   })
   .openapi('Difference');
 
-/** What a revert changed, or would change. */
+/** The changes of a revert, made or previewed. */
 export const RevertedSchema = z.object({ ...seqMember, differences: z.array(DifferenceSchema) });
 
 /** Mounts the routes that show and revert one change. */

@@ -143,7 +143,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
       (operator: { role: string }) => operator.role === 'admin',
     );
     expect(admins).toHaveLength(1);
-    // Whoever won, the next tests have Ada as they know her.
+    // The next tests need Ada as she was, whichever request won.
     await app.call('PATCH', `/api/operators/${only}`, { body: { role: 'admin' } });
     await app.call('DELETE', `/api/operators/${id}`);
     ada = new TestBrowser(app);
@@ -253,7 +253,7 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
 
   test('each sign-in has its own id, and a sign-out ends it permanently', async () => {
     const browser = new TestBrowser(app);
-    // What an attacker planted before the sign-in is not taken up.
+    // A session id that an attacker planted before the sign-in is not used.
     browser.id = `hss_${'x'.repeat(43)}`;
     await browser.signIn('ada@example.com');
     const first = browser.id ?? '';

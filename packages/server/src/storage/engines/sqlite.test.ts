@@ -338,7 +338,7 @@ async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Reads the file in another process that wants it for itself alone, as SQLite does before it removes a write-ahead
- * log. Returns what that process was told: "alone", or the code of the refusal.
+ * log. Returns the result in that process: "alone", or the code of the refusal.
  */
 async function takeForItself(path: string): Promise<string> {
   const script = `
@@ -367,7 +367,7 @@ async function damagePages(path: string): Promise<void> {
   await Bun.write(path, bytes);
 }
 
-/** Starts a writer, kills it once it has printed `count` acknowledgements, and gives the last one it printed. */
+/** Starts a writer, kills it once it has printed `count` acknowledgements, and returns the last one. */
 async function writeUntilKilled(path: string, environmentId: string, count: number): Promise<number> {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, '../test-crash-writer.ts'), path, environmentId],
@@ -383,6 +383,6 @@ async function writeUntilKilled(path: string, environmentId: string, count: numb
   }
   await within('the writer ends', child.exited);
   expect(child.signalCode).toBe('SIGKILL');
-  // What comes after the last line end was not printed whole.
+  // The rest after the last line end was not printed completely.
   return Number(text.split('\n').at(-2));
 }
