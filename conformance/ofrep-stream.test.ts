@@ -131,7 +131,7 @@ conformance('16. OFREP: event stream', (subject) => {
     stream.close();
   });
 
-  test('S16.4 a reader that comes back is told of what it missed, and of nothing else', async () => {
+  test('S16.4 a reader that comes back gets an event for what it missed, and otherwise none', async () => {
     const world = await World.make(subject(), FLAG);
     const path = await streamPath(world);
     const openings = async (lastEventId: string) => {

@@ -6,7 +6,7 @@ export interface KeyEntry {
   /** Public id; safe in logs. */
   readonly id: string;
   readonly projectId: string;
-  /** SHA-256 of the key: known to the nodes, and to no one else. */
+  /** SHA-256 of the key: known to nodes and relays only. */
   readonly digest: string;
   environments: ReadonlySet<string>;
   /** Epoch milliseconds; `Infinity` where the key does not expire. */
@@ -57,18 +57,18 @@ export class KeyIndex {
    */
   authenticate(header: string | null): KeyEntry | undefined {
     if (header === null || header.length > MAX_KEY_LENGTH) return undefined;
-    return this.#use(this.#byDigest.get(digestOf(header)));
-  }
-
-  /** Finds the live key with a public id. An id is no secret: the caller must have proof that this key was used. */
-  withId(id: string): KeyEntry | undefined {
-    return this.#use(this.#byId.get(id));
-  }
-
-  #use(entry: KeyEntry | undefined): KeyEntry | undefined {
-    if (entry === undefined || entry.expiresAt <= this.#now()) return undefined;
-    entry.used = true;
+    const entry = this.#live(this.#byDigest.get(digestOf(header)));
+    if (entry !== undefined) entry.used = true;
     return entry;
+  }
+
+  /** Finds the live key with a public id. An id is no secret, so this alone is no use of the key. */
+  withId(id: string): KeyEntry | undefined {
+    return this.#live(this.#byId.get(id));
+  }
+
+  #live(entry: KeyEntry | undefined): KeyEntry | undefined {
+    return entry !== undefined && entry.expiresAt > this.#now() ? entry : undefined;
   }
 
   /**

@@ -157,6 +157,17 @@ describe('GET /ofrep/v1/stream', () => {
     expect((await open({}, '/ofrep/v1/stream?ticket=x')).status).toBe(500);
   });
 
+  test('counts as a use of the key only with a valid ticket', async () => {
+    const { context, address, open } = setUp();
+    const { keys } = context.catalog;
+    keys.takeUsed();
+    await open({}, address().replace(/.$/, '!'));
+    await open({}, address().replace(/.{43}$/, 'A'.repeat(43)));
+    expect(keys.takeUsed()).toEqual([]);
+    await (await open()).body?.cancel();
+    expect(keys.takeUsed()).toEqual(['k']);
+  });
+
   test('lets pages of listed origins read it, and its refusals', async () => {
     const { open } = setUp({ corsOrigins: ['https://shop.example'] });
     for (const path of [undefined, '/ofrep/v1/stream']) {

@@ -323,7 +323,7 @@ class Channel {
     return true;
   }
 
-  /** The environment's newest revision in each form that has subscribers: a map that no one reads is not encoded. */
+  /** The environment's newest revision in each form that has subscribers: a map is encoded only where a stream needs it. */
   framesOf(environment: LiveEnvironment): Frames {
     return {
       ...(this.#counts.map > 0 && { map: environment.frame() }),
