@@ -42,6 +42,15 @@ export interface ReadOptions {
   readonly from?: 'current' | 'bootstrap';
 }
 
+/** For whom, and from what, a boolean read answers. */
+export interface BooleanReadOptions extends ReadOptions {
+  /**
+   * What it answers as long as the flag cannot be resolved: before the first load, after a failed one, or when the flag
+   * does not exist. `true` for a switch that must stay on. A flag that is off is `false` all the same. Default `false`.
+   */
+  readonly fallback?: boolean | undefined;
+}
+
 /** How `ready()` ended. */
 export interface ReadyResult {
   /**
@@ -67,8 +76,8 @@ export interface FlagsClient extends AsyncDisposable {
   readonly revision: number | undefined;
   /** Waits for the first load, at most `timeoutMs` or until `signal` is aborted. Always resolves. */
   ready(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ReadyResult>;
-  /** Whether a flag is on; `false` when it cannot be resolved. (Spec: boolean read) */
-  isEnabled(key: FlagKey, options?: ReadOptions): boolean;
+  /** Whether a flag is on; `false`, or the `fallback`, when it cannot be resolved. (Spec: boolean read) */
+  isEnabled(key: FlagKey, options?: BooleanReadOptions): boolean;
   /**
    * A flag's value when it is on, has one, and it is the same kind of JSON as the default; otherwise the default. What
    * comes from the server is frozen. (Spec: value read)
@@ -86,8 +95,8 @@ export interface FlagsClient extends AsyncDisposable {
   ): Evaluation<ValueOf<K, D>>;
   /** The flag as the server sent it, for every targeting key; `undefined` when it does not exist. */
   getState(key: FlagKey): FlagState | undefined;
-  /** All flags. Frozen, and the same object until something changes. */
-  all(): FlagMap;
+  /** All flags, as the server sent them. Frozen, and the same object until something changes. */
+  all(options?: Pick<ReadOptions, 'from'>): FlagMap;
   /** Calls `listener` after each change, or each change of one of `keys`. Gives the function that ends it. */
   onChange(
     listener: (change: FlagsChange) => void,

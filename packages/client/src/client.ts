@@ -59,18 +59,13 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
     status = seen;
     tell(() => statuses.emit(seen));
   };
-  /** Takes what the connection has. The map may have come while it served others, so it is compared with our own. */
   const update = () => {
     const { flags, status: next, revision } = connection as Connection; // it is what calls this
     const changed = flags && flags !== source.flags ? reconcile(source.flags, flags).changed : [];
     if (flags && changed.length) source.flags = flags;
     become(next);
-    if (changed.length) {
-      const number = revision();
-      tell(() =>
-        changes.emit({ changed, flags: source.flags, ...(number !== undefined && { revision: number }) }),
-      );
-    }
+    const change = { changed, flags: source.flags, revision: revision() };
+    if (changed.length) tell(() => changes.emit(change));
   };
   const ear = { onUpdate: update, onError: report };
   const touch = () => {
@@ -81,8 +76,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       connection.ears.add(ear);
       update();
       connection.start();
-      if (given.apiKey && 'document' in globalThis)
-        reporter.warn('page', 'apiKey is a secret: pages use @halyard/client/handler');
+      if (given.apiKey && 'document' in globalThis) reporter.warn('page', 'apiKey is a secret');
     } else {
       become('failed');
       tell(() => report(error ?? closedError));

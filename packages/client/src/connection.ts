@@ -62,7 +62,7 @@ export interface Connection {
  * from a server that sends none, an answer of REST asked for after the stream was opened.
  */
 export function createConnection(target: Target): Connection {
-  const { mode, staleAfterMs, pollIntervalMs } = target;
+  const { mode, staleAfterMs, pollIntervalMs, note } = target;
   const { now, setTimer, random } = target.platform;
   const gate = createRevisionGate(now);
   const ears = new Set<Ear>();
@@ -141,6 +141,7 @@ export function createConnection(target: Target): Connection {
     let error: FlagsError | undefined;
     try {
       const { parsed, revision, isStale, etag: tag } = await loadFlags(target, controller, etag);
+      note(`flags loaded, revision ${revision}`);
       const isSighting = !isLive && !isStale;
       const verdict = parsed && offer(parsed, { revision, askedAt, isSighting }, tag);
       const isCurrent = !isStale && verdict !== 'keep';
@@ -241,6 +242,7 @@ export function createConnection(target: Target): Connection {
           onOpen: (revision) => {
             openedAt = now();
             open = {};
+            note(`stream opened, revision ${revision}`);
             if (revision === undefined) pollIn(0); // no first frame is promised
           },
           onFrame: (data, revision) => {
@@ -263,6 +265,7 @@ export function createConnection(target: Target): Connection {
       }
       stopBehind();
       end(controller);
+      note('stream ended');
       const wasLive = isLive;
       isLive = false;
       open = undefined;
@@ -281,7 +284,7 @@ export function createConnection(target: Target): Connection {
         return;
       }
       const isHealthy = openForMs >= HEALTHY_MS;
-      const closed = thrown ?? new FlagsError('stream_error', 'the server closed the stream');
+      const closed = thrown ?? new FlagsError('stream_error', 'the stream ended');
       const error = toSafeError(target, closed, openForMs < 0 ? 'network_error' : 'stream_error');
       streamError = error;
       // Silence was slow enough by itself to begin again quickly.

@@ -65,13 +65,15 @@ export function reconcile(previous: FlagMap, next: FlagMap): Reconciled {
   return { flags: changed.length ? Object.freeze(flags) : previous, changed };
 }
 
+/** Whether two pieces of JSON are the same, whatever the order of their members. */
 function isEqual(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (!isObject(a) || !isObject(b)) return a === b;
   const keys = Object.keys(a);
   return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+    a === b ||
+    (Array.isArray(a) === Array.isArray(b) &&
+      keys.length === Object.keys(b).length &&
+      keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key])))
   );
 }
 

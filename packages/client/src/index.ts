@@ -2,6 +2,7 @@
 export type { FlagMap, FlagState, Json } from '@halyard/protocol';
 export { createClient } from './client.ts';
 export type {
+  BooleanReadOptions,
   DefaultOf,
   FlagKey,
   FlagsClient,
@@ -19,7 +20,9 @@ export {
   type FlagsErrorDetails,
   type ServerErrorCode,
 } from './errors.ts';
+export { evaluateAll } from './evaluate-all.ts';
 export type { Evaluation, Reason } from './evaluation.ts';
+export { type FlagRead, observeReads } from './observe.ts';
 export type { Bootstrap, ClientOptions, FlagsChange } from './options.ts';
 export type { Fetch } from './platform.ts';
 export type { Logger } from './reporter.ts';

@@ -3,7 +3,7 @@ import { SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { FlagsError } from './errors.ts';
 import { isRecord, NO_FLAGS, readFlags, reconcile } from './flags.ts';
 import type { Fetch, Platform } from './platform.ts';
-import type { Logger } from './reporter.ts';
+import { guard, type Logger } from './reporter.ts';
 import type { Mode, Target } from './target.ts';
 
 /** What a client may start from before its first load: the map alone, or what `toBootstrap()` gives. */
@@ -15,7 +15,7 @@ export interface FlagsChange {
   readonly changed: readonly string[];
   readonly flags: FlagMap;
   /** The revision of the new map, when the server numbers its maps. */
-  readonly revision?: number;
+  readonly revision?: number | undefined;
 }
 
 /** What `createClient` takes. */
@@ -56,7 +56,7 @@ export interface ClientOptions {
   readonly onError?: (error: FlagsError) => void;
   /** The first listener of `onChange`. */
   readonly onChange?: (change: FlagsChange) => void;
-  /** Where warnings go. Default `console`; `false` for nowhere. */
+  /** Where log lines go, see {@link Logger}. Default: warnings to `console`; `false` for nowhere. */
   readonly logger?: false | Logger;
 }
 
@@ -115,6 +115,11 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
     requestTimeoutMs: readMs(given.requestTimeoutMs, 5_000, 1),
     pollIntervalMs: readMs(given.pollIntervalMs, 30_000, 5_000),
     staleAfterMs: readMs(given.staleAfterMs, 30_000),
+    note: (message) =>
+      guard(
+        () => (given.logger as Logger | undefined)?.debug?.(`[halyard] ${message}`),
+        () => {}, // a log that fails cannot be told of
+      ),
     // Not every error has a string for its message.
     redact: (text) => (key ? String(text).replaceAll(key, '[redacted]') : text),
   };
@@ -139,7 +144,7 @@ export function readBootstrap({ bootstrap, environment }: Unchecked): FlagMap | 
 }
 
 function wrong(option: string): FlagsError {
-  return new FlagsError('invalid_options', `createClient cannot work with this ${option}`, {
+  return new FlagsError('invalid_options', `createClient needs a valid ${option}`, {
     retryable: false,
   });
 }
@@ -155,12 +160,12 @@ function readBaseUrl(given: unknown, isGuarded: boolean): string {
   }
   if (!url || !/^https?:\/\/[^@/]+\/[^?#]*$/.test(url.href)) throw wrong('baseUrl');
   if (isGuarded && url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
-    throw wrong('baseUrl without https: or allowInsecureHttp');
+    throw wrong('baseUrl: https:, or allowInsecureHttp');
   return url.href.replace(/\/+$/, '');
 }
 
 const DEFAULT_URL = 'http://localhost:7070';
-const LOOPBACK = /^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/;
+const LOOPBACK = /(^|\.)localhost$|^127[.\d]+$|^\[::1]$/;
 
 function readHeaders(given: unknown, key: string): Headers {
   try {

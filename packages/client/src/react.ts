@@ -1,4 +1,6 @@
 /** React bindings. A component reads a flag, and is rendered again when that flag changes. */
+
+import type { FlagMap } from '@halyard/protocol';
 import {
   createContext,
   createElement,
@@ -6,35 +8,62 @@ import {
   type ReactNode,
   useCallback,
   useContext,
+  useMemo,
   useSyncExternalStore,
 } from 'react';
-import type { DefaultOf, FlagKey, FlagsClient, ReadOptions, ValueOf } from './client-types.ts';
+import type {
+  BooleanReadOptions,
+  DefaultOf,
+  FlagKey,
+  FlagsClient,
+  ReadOptions,
+  ValueOf,
+} from './client-types.ts';
 import type { ClientStatus } from './connection.ts';
+import { evaluateAll } from './evaluate-all.ts';
 import type { Evaluation } from './evaluation.ts';
 
-const Context = createContext<FlagsClient | undefined>(undefined);
+/** What a provider gives to the components below it. */
+interface Provided {
+  readonly client: FlagsClient;
+  readonly targetingKey: string | undefined;
+}
+
+const Context = createContext<Provided | undefined>(undefined);
 
 /**
  * Gives a client to the components below. The application makes and closes the client, outside of rendering, so that
- * StrictMode and remounting cost nothing.
+ * StrictMode and remounting cost nothing. `targetingKey` is whom they read for (default: the client's), and may change,
+ * as when a person signs in.
  */
 export function FlagsProvider(props: {
   readonly client: FlagsClient;
+  readonly targetingKey?: string | undefined;
   readonly children?: ReactNode;
 }): ReactElement {
-  return createElement(Context.Provider, { value: props.client }, props.children);
+  const { client, targetingKey, children } = props;
+  const value = useMemo(() => ({ client, targetingKey }), [client, targetingKey]);
+  return createElement(Context.Provider, { value }, children);
 }
 
 /** The client of the provider above. Throws without a provider: that is a mistake in the tree, not in the network. */
 export function useFlagsClient(): FlagsClient {
-  const client = useContext(Context);
-  if (!client) throw new Error('useFlag and its kin need a <FlagsProvider client={…}> above them');
-  return client;
+  return useProvided().client;
+}
+
+function useProvided(): Provided {
+  const provided = useContext(Context);
+  if (!provided) throw new Error('useFlag and its kin need a <FlagsProvider client={…}> above them');
+  return provided;
 }
 
 /** Whether a flag is on, now and whenever that changes. (Spec: boolean read) */
-export function useFlag(key: FlagKey, options?: TargetOptions): boolean {
-  return useRead((client, from) => client.isEnabled(key, { ...options, from }));
+export function useFlag(
+  key: FlagKey,
+  options?: TargetOptions & Pick<BooleanReadOptions, 'fallback'>,
+): boolean {
+  const targetingKey = useTarget(options);
+  return useRead((client, from) => client.isEnabled(key, { ...options, targetingKey, from }));
 }
 
 /** A flag's value, now and whenever it changes. (Spec: value read) */
@@ -43,7 +72,8 @@ export function useFlagValue<K extends FlagKey, D extends DefaultOf<K>>(
   defaultValue: D,
   options?: TargetOptions,
 ): ValueOf<K, D> {
-  return useRead((client, from) => client.getValue(key, defaultValue, { ...options, from }));
+  const targetingKey = useTarget(options);
+  return useRead((client, from) => client.getValue(key, defaultValue, { targetingKey, from }));
 }
 
 /** A read with its circumstances, now and whenever they change. */
@@ -56,7 +86,21 @@ export function useFlagEvaluation<K extends FlagKey, D extends DefaultOf<K>>(
   const from = useRead((_, source) => source);
   useRead((client) => client.getState(key));
   useFlagsStatus();
-  return useFlagsClient().evaluate(key, defaultValue, { ...options, from });
+  const targetingKey = useTarget(options);
+  return useFlagsClient().evaluate(key, defaultValue, { targetingKey, from });
+}
+
+/**
+ * Every flag as it is for the targeting key (see `evaluateAll`), now and whenever one of them changes: the same object
+ * until then. A component that reads a few flags is rendered less often with `useFlag`.
+ */
+export function useFlags(options?: TargetOptions): FlagMap {
+  const from = useRead((_, source) => source);
+  const flags = useRead((client) => client.all({ from }));
+  const client = useFlagsClient();
+  const targetingKey = useTarget(options);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `flags` is what `evaluateAll` reads from the client
+  return useMemo(() => evaluateAll(client, targetingKey, { from }), [client, targetingKey, from, flags]);
 }
 
 /**
@@ -73,6 +117,12 @@ export function useFlagsStatus(): ClientStatus {
 
 /** For whom a hook reads; `from` is the hook's own business. */
 export type TargetOptions = Pick<ReadOptions, 'targetingKey'>;
+
+/** Whom a hook reads for: its own options say so, or the provider above. */
+function useTarget(options: TargetOptions | undefined): string | undefined {
+  const { targetingKey } = useProvided();
+  return options?.targetingKey ?? targetingKey;
+}
 
 /** Reads now; while a page is hydrated, reads what the server rendered from. */
 function useRead<T>(read: (client: FlagsClient, from: 'current' | 'bootstrap') => T): T {

@@ -1,5 +1,5 @@
 import { evaluate, type FlagEvaluation, type FlagMap, type FlagState } from '@halyard/protocol';
-import type { FlagsClient, ReadOptions } from './client-types.ts';
+import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
 import { FlagsError } from './errors.ts';
 import { optionOf } from './options.ts';
 import type { Reporter } from './reporter.ts';
@@ -27,9 +27,13 @@ export function createReads(source: ReadSource): Reads {
   const { reporter, bootstrap, touch } = source;
   const reported = new Set<string>();
 
-  const find = (key: unknown, options?: ReadOptions): FlagState | undefined => {
+  const isBootstrap = (options?: ReadOptions) => optionOf(options, 'from') === 'bootstrap';
+  const all = (options?: ReadOptions): FlagMap => {
     touch();
-    const flags = optionOf(options, 'from') === 'bootstrap' && bootstrap ? bootstrap : source.flags;
+    return (isBootstrap(options) && bootstrap) || source.flags;
+  };
+  const find = (key: unknown, options?: ReadOptions): FlagState | undefined => {
+    const flags = all(options);
     return typeof key === 'string' ? flags[key] : undefined;
   };
   const isFirst = (topic: string) => reported.size < reported.add(topic).size;
@@ -54,7 +58,10 @@ export function createReads(source: ReadSource): Reads {
     return undefined;
   };
   const reads = {
-    isEnabled: (key: string, options?: ReadOptions) => decide(key, options).isOn,
+    isEnabled: (key: string, options?: BooleanReadOptions) => {
+      const { isOn, reason } = decide(key, options);
+      return reason === 'missing' ? optionOf(options, 'fallback') === true : isOn;
+    },
     getValue: (key: string, defaultValue: unknown, options?: ReadOptions) => {
       const value = pick(decide(key, options), key, defaultValue);
       return value === undefined ? defaultValue : value;
@@ -64,18 +71,16 @@ export function createReads(source: ReadSource): Reads {
       const decided = decide(key, options, state);
       const { isOn: enabled, reason } = decided;
       const value = pick(decided, key, defaultValue);
-      const errorCode = !state
-        ? (optionOf(options, 'from') === 'bootstrap' ? bootstrap : source.hasMap())
+      const errorCode = state
+        ? value !== decided.value && 'type_mismatch'
+        : (isBootstrap(options) ? bootstrap : source.hasMap())
           ? 'flag_not_found'
-          : 'not_ready'
-        : value !== decided.value
-          ? 'type_mismatch'
-          : undefined;
+          : 'not_ready';
       return {
         key,
         value: value === undefined ? defaultValue : value,
         enabled,
-        stale: optionOf(options, 'from') === 'bootstrap' || !source.isReady(),
+        stale: isBootstrap(options) || !source.isReady(),
         reason: errorCode
           ? 'error'
           : enabled && value === undefined
@@ -88,10 +93,7 @@ export function createReads(source: ReadSource): Reads {
       };
     },
     getState: find,
-    all: () => {
-      touch();
-      return source.flags;
-    },
+    all,
   };
   return reads as Reads; // the generic signatures say which `unknown` comes out for which went in
 }
@@ -103,7 +105,7 @@ function fits(value: unknown, defaultValue: unknown): boolean {
 
 function kindOf(value: unknown): string {
   try {
-    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    return {}.toString.call(value);
   } catch {
     return ''; // a proxy that was revoked is of no kind
   }

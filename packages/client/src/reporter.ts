@@ -3,9 +3,15 @@ import { FlagsError } from './errors.ts';
 import { optionOf } from './options.ts';
 import type { Platform } from './platform.ts';
 
-/** Where warnings go without `onError`. */
+/** Where log lines go: `console`, or a logger of yours. */
 export interface Logger {
+  /** A failure that no `onError` takes, or a hint for developers; each kind once a minute. */
   warn(message: string): void;
+  /**
+   * What a connection does, as `stream opened, revision 7`, for the client that was the first to use it. Without a
+   * `logger` in the options nothing is said.
+   */
+  debug?(message: string): void;
 }
 
 /** Brings failures to the application, whatever the application does with them. */
@@ -83,7 +89,7 @@ export function createReporter(now: Platform['now'], onError: unknown, logger: u
 }
 
 /** Runs foreign code. Its exception, or the rejection of the promise it gives, goes to `onFailure`. */
-function guard(run: () => unknown, onFailure: (thrown: unknown) => void): void {
+export function guard(run: () => unknown, onFailure: (thrown: unknown) => void): void {
   try {
     const result = run();
     if (result) Promise.resolve(result).catch(onFailure);

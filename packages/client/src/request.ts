@@ -5,13 +5,6 @@ import { type FlagErrorCode, FlagsError } from './errors.ts';
 import { isRecord } from './flags.ts';
 import type { Target } from './target.ts';
 
-/** Codes by status, for answers whose body does not name one. A 404 from a proxy proves nothing. */
-const CODE_OF_STATUS: Readonly<Record<number, FlagErrorCode>> = {
-  400: 'invalid_argument',
-  401: 'invalid_api_key',
-  429: 'rate_limited',
-};
-
 /**
  * Sends a GET and gives the answer when its status is 200 or 304. Throws a `FlagsError` otherwise, also when no answer
  * comes in time or the controller is aborted.
@@ -38,8 +31,8 @@ export async function send(
         signal,
         // Never follow a redirect (the key would go with it): it is an answer like any other that is not 200.
         redirect: 'manual',
-        // Never read a cache. Cloudflare's runtime has none, and refuses the setting.
-        ...(globalThis.navigator?.userAgent !== 'Cloudflare-Workers' && { cache: 'no-store' }),
+        // Never read a cache. Cloudflare's runtime, which this class gives away, has none and refuses the setting.
+        ...(!('WebSocketPair' in globalThis) && { cache: 'no-store' }),
       }),
       signal,
     );
@@ -76,7 +69,7 @@ export async function readBody(
     bytes = 0;
     cancel();
     cancel = platform.setTimer(
-      () => controller.abort(new FlagsError('timeout', 'no sign of life for three heartbeats')),
+      () => controller.abort(new FlagsError('timeout', 'it fell silent')),
       3 * KEEP_ALIVE_SECONDS * 1_000,
     );
   };
@@ -161,7 +154,15 @@ async function refusalOf(
   const code =
     typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
       ? error
-      : (CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal_error' : 'invalid_response'));
+      : status === 400
+        ? 'invalid_argument'
+        : status === 401
+          ? 'invalid_api_key'
+          : status === 429
+            ? 'rate_limited'
+            : status >= 500
+              ? 'internal_error'
+              : 'invalid_response';
   const short = (text: unknown) => (typeof text === 'string' ? target.redact(text).slice(0, 500) : '');
   return new FlagsError(code, short(message) || `the server answered ${status}`, {
     status,

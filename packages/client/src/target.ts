@@ -17,6 +17,8 @@ export interface Target {
   readonly requestTimeoutMs: number;
   readonly pollIntervalMs: number;
   readonly staleAfterMs: number;
+  /** Says what the connection does, to a log that asked for details. Never throws. */
+  readonly note: (message: string) => void;
   /** Takes the project key out of a text. */
   readonly redact: (text: string) => string;
 }

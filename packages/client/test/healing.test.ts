@@ -327,7 +327,7 @@ describe('reconnecting', () => {
     await platform.advance(2_500);
     expect(server.count('/v1/stream')).toBe(2);
     expect(server.streams[0]?.isCancelled).toBe(true);
-    expect(errors.map(({ message }) => message)).toEqual(['no sign of life for three heartbeats']);
+    expect(errors.map(({ message }) => message)).toEqual(['it fell silent']);
   });
 
   test('a drip of single bytes is no sign of life, a long frame on a slow line is', async () => {
@@ -631,5 +631,29 @@ describe('what a request and its failure say', () => {
     const { client } = harness({ mode: 'manual', fetch: () => Promise.reject(thrown) });
     const { error } = await client.ready();
     expect(error?.message).toBe(`${thrown.message} (${reason}) https://flags.example`);
+  });
+
+  test('a log that takes details hears what the connection does', async () => {
+    const lines: string[] = [];
+    const log = { warn: () => {}, debug: (line: string) => lines.push(line) };
+    const { client, server, platform } = harness({ logger: log });
+    await client.ready();
+    server.latest.end();
+    await platform.advance(2_000);
+    await client.refresh();
+    expect(lines).toEqual([
+      '[halyard] stream opened, revision 1',
+      '[halyard] stream ended',
+      '[halyard] stream opened, revision 1',
+      '[halyard] flags loaded, revision 1',
+    ]);
+  });
+
+  test.each([
+    ['throws', () => refuse()],
+    ['rejects', () => Promise.reject(new Error('no'))],
+  ])('a log that %s holds up nothing', async (_, debug) => {
+    const { client } = harness({ logger: { warn: () => {}, debug } });
+    expect(await client.ready()).toEqual({ status: 'ready' });
   });
 });

@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test';
 import { createElement, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
-import { FlagsProvider, useFlag, useFlagEvaluation, useFlagsStatus, useFlagValue } from '../src/react.ts';
+import {
+  FlagsProvider,
+  useFlag,
+  useFlagEvaluation,
+  useFlags,
+  useFlagsStatus,
+  useFlagValue,
+} from '../src/react.ts';
 import { createTestClient } from '../src/testing.ts';
 import { harness } from './support/harness.ts';
 
@@ -50,6 +57,61 @@ test('a client that could not load renders the defaults', async () => {
   server.fail();
   await client.ready();
   expect(render(client)).toContain('old 10 error');
+});
+
+function Reads({ own, shown }: { readonly own?: string; readonly shown: unknown[] }) {
+  const options = own === undefined ? undefined : { targetingKey: own };
+  shown.push([
+    useFlag('new-checkout', options),
+    useFlagValue('new-checkout', 'old', options),
+    useFlagEvaluation('new-checkout', 'old', options).enabled,
+    useFlags(options)['new-checkout'],
+  ]);
+  return null;
+}
+
+test('whom hooks read for is said by their options, else by the provider, else by the client', () => {
+  const flags = { 'new-checkout': { enabled: true, value: 'new', rolloutPct: 51.93 } };
+  const client = createTestClient({ flags, targetingKey: 'user-3' });
+  const shown: unknown[] = [];
+  const tree = (targetingKey?: string, own?: string) =>
+    renderToString(
+      createElement(
+        FlagsProvider,
+        { client, targetingKey },
+        createElement(Reads, { shown, ...(own !== undefined && { own }) }),
+      ),
+    );
+  tree();
+  tree('user-1');
+  tree('user-1', 'user-3');
+  const on = [true, 'new', true, { enabled: true, value: 'new' }];
+  const off = [false, 'old', false, { enabled: false }];
+  expect(shown).toEqual([off, on, off]);
+});
+
+function AllFlags() {
+  return createElement('p', null, JSON.stringify(useFlags()));
+}
+
+test('all flags of a page are those of its bootstrap until it is hydrated', async () => {
+  const bootstrap = { environment: 'production', flags: { a: { enabled: true } } };
+  const { client, server } = harness({ bootstrap, mode: 'manual' });
+  server.flags = { b: { enabled: true } };
+  await client.refresh();
+  const html = renderToString(createElement(FlagsProvider, { client }, createElement(AllFlags)));
+  expect(html.replaceAll('&quot;', '"')).toBe('<p>{"a":{"enabled":true}}</p>');
+});
+
+function KillSwitch() {
+  return createElement('p', null, useFlag('kill-switch', { fallback: true }) ? 'running' : 'stopped');
+}
+
+test('a flag that cannot be resolved has the fallback of its hook', () => {
+  const client = createTestClient();
+  expect(renderToString(createElement(FlagsProvider, { client }, createElement(KillSwitch)))).toContain(
+    'running',
+  );
 });
 
 test('a hook without a provider says what is missing', () => {

@@ -53,6 +53,35 @@ describe('isEnabled', () => {
     expect(client.isEnabled('new-checkout', { targetingKey: 'user-1' })).toBe(true);
   });
 
+  test('gives the fallback as long as the flag cannot be resolved, and no longer', async () => {
+    const fallback = { fallback: true };
+    const server = new ScriptedServer();
+    server.flags = FLAGS;
+    const { client } = harness({}, server);
+    expect(client.isEnabled('off', fallback)).toBe(true); // before the first load
+    expect(client.isEnabled('off')).toBe(false);
+    await client.ready();
+    expect(client.isEnabled('off', fallback)).toBe(false);
+    expect(client.isEnabled('on', fallback)).toBe(true);
+    expect(client.isEnabled('absent', fallback)).toBe(true);
+    expect(client.isEnabled('absent', { fallback: 'yes' as never })).toBe(false);
+    const broken = {
+      get fallback(): boolean {
+        throw new Error('no');
+      },
+    };
+    expect(client.isEnabled('absent', broken)).toBe(false);
+  });
+
+  test('gives the fallback after a first load that failed', async () => {
+    const { client, server, platform } = harness();
+    server.fail();
+    void client.ready();
+    await platform.advance(1_500);
+    expect(client.status).toBe('failed');
+    expect(client.isEnabled('kill-switch', { fallback: true })).toBe(true);
+  });
+
   test('a partial rollout read without a targeting key is pointed out once', async () => {
     const lines: string[] = [];
     const { client, codes } = await loaded({ logger: { warn: (line) => lines.push(line) } });

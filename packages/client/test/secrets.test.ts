@@ -115,11 +115,7 @@ describe('the key', () => {
   });
 
   test('in a runtime that refuses the setting of the cache, nothing is said of it', async () => {
-    const { userAgent } = globalThis.navigator;
-    Object.defineProperty(globalThis.navigator, 'userAgent', {
-      value: 'Cloudflare-Workers',
-      configurable: true,
-    });
+    Object.defineProperty(globalThis, 'WebSocketPair', { value: class {}, configurable: true });
     try {
       const { client, server, platform } = harness();
       server.fail(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }));
@@ -131,7 +127,7 @@ describe('the key', () => {
         expect(init).not.toHaveProperty('cache');
       }
     } finally {
-      Object.defineProperty(globalThis.navigator, 'userAgent', { value: userAgent, configurable: true });
+      Reflect.deleteProperty(globalThis, 'WebSocketPair');
     }
   });
 

@@ -20,7 +20,15 @@ export async function builtPackage(): Promise<BuiltPackage> {
   const application = join(root, 'application');
   const folder = join(application, 'node_modules/@halyard/client');
   await buildPackage(folder);
-  for (const peer of ['react', 'react-dom', 'scheduler', '@openfeature', '@types', 'csstype']) {
+  for (const peer of [
+    'react',
+    'react-dom',
+    'scheduler',
+    '@openfeature',
+    '@opentelemetry',
+    '@types',
+    'csstype',
+  ]) {
     symlinkSync(join(MODULES, peer), join(application, 'node_modules', peer));
   }
   await Bun.write(join(application, 'package.json'), '{"type":"module"}');

@@ -1,0 +1,82 @@
+import type { BooleanReadOptions, FlagsClient, ReadOptions } from './client-types.ts';
+import type { Evaluation } from './evaluation.ts';
+
+/** A read, as a listener of {@link observeReads} hears of it. `value` is what the read gave; `isEnabled` gives a boolean. */
+export interface FlagRead extends Evaluation<unknown> {
+  readonly environment: string;
+  /** Whom the read was for. */
+  readonly targetingKey: string | undefined;
+}
+
+/**
+ * The same client, with a listener that hears of each read by `isEnabled`, `getValue` and `evaluate`, once it has been
+ * answered: for spans, experiments and counts of what is used. The client that was passed is not changed, so reads that
+ * are not observed cost nothing. React hooks read at every rendering, so the listener may hear of a read many times.
+ *
+ * A listener that throws, or whose promise rejects, disturbs no read: `onError` gets what it threw (default: one warning
+ * on the console). Reads by the listener itself are not observed.
+ */
+export function observeReads(
+  client: FlagsClient,
+  listener: (read: FlagRead) => unknown,
+  onError: (thrown: unknown) => void = warnOnce(),
+): FlagsClient {
+  let isTelling = false;
+  const fail = (thrown: unknown) => {
+    try {
+      onError(thrown);
+    } catch {
+      // Nobody else can be told.
+    }
+  };
+  const tell = <T>(evaluation: Evaluation<T>, options: ReadOptions | undefined): Evaluation<T> => {
+    if (isTelling) return evaluation;
+    isTelling = true;
+    try {
+      const { environment } = client;
+      const targetingKey = targetOf(options) ?? client.targetingKey;
+      Promise.resolve(listener({ ...evaluation, environment, targetingKey })).catch(fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+    isTelling = false;
+    return evaluation;
+  };
+  const reads: Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate'> = {
+    isEnabled: (key, options?: BooleanReadOptions) => {
+      const value = client.isEnabled(key, options);
+      const evaluation = client.evaluate(key, null, options);
+      const { rolloutPct = 100 } = evaluation.state ?? {};
+      // A flag that has no value needs none here.
+      const reason =
+        evaluation.reason !== 'default' ? evaluation.reason : rolloutPct < 100 ? 'split' : 'static';
+      tell({ ...evaluation, reason, value }, options);
+      return value;
+    },
+    getValue: (key, defaultValue, options) =>
+      tell(client.evaluate(key, defaultValue, options), options).value,
+    evaluate: (key, defaultValue, options) => tell(client.evaluate(key, defaultValue, options), options),
+  };
+  // Everything else, and what changes with time, is the client's own.
+  return Object.create(client, Object.getOwnPropertyDescriptors(reads));
+}
+
+/** The targeting key of a read, if it names one; options may come from JavaScript, with a getter that throws. */
+function targetOf(options: ReadOptions | undefined): string | undefined {
+  try {
+    const given: unknown = options?.targetingKey;
+    return typeof given === 'string' ? given : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function warnOnce(): (thrown: unknown) => void {
+  let hasWarned = false;
+  return (thrown) => {
+    if (hasWarned) return;
+    hasWarned = true;
+    // biome-ignore lint/suspicious/noConsole: the application named no other place
+    console.warn('[halyard] a listener of reads threw', thrown);
+  };
+}

@@ -1,0 +1,190 @@
+import { describe, expect, spyOn, test } from 'bun:test';
+import { evaluateAll, type FlagRead, observeReads } from '../src/index.ts';
+import { isInRollout } from '../src/rollout.ts';
+import { createTestClient } from '../src/testing.ts';
+import { settle } from './support/fake-platform.ts';
+
+const FLAGS = {
+  plain: { enabled: true },
+  off: { enabled: false, value: 'secret' },
+  text: { enabled: true, value: 'hello' },
+  'new-checkout': { enabled: true, value: 'new', rolloutPct: 51.93 }, // user-1 is inside, user-3 is not
+  rolled: { enabled: true, rolloutPct: 50 },
+  none: { enabled: true, rolloutPct: 0 },
+};
+
+const ROLLED = isInRollout('rolled', 'user-1', 50);
+
+function observed(listener?: (read: FlagRead) => unknown, onError?: (thrown: unknown) => void) {
+  const reads: FlagRead[] = [];
+  const client = createTestClient({ environment: 'production', flags: FLAGS, targetingKey: 'user-3' });
+  const flags = observeReads(client, listener ?? ((read) => reads.push(read)), onError);
+  return { client, flags, reads };
+}
+
+describe('observeReads', () => {
+  test('tells what each read gave, to whom and why', () => {
+    const { flags, reads } = observed();
+    expect(flags.isEnabled('new-checkout')).toBe(false);
+    expect(flags.isEnabled('new-checkout', { targetingKey: 'user-1' })).toBe(true);
+    expect(flags.getValue('text', 'default')).toBe('hello');
+    expect(flags.evaluate('text', 1).value).toBe(1);
+    const common = { environment: 'production', stale: false };
+    expect(reads).toEqual([
+      {
+        ...common,
+        key: 'new-checkout',
+        value: false,
+        enabled: false,
+        reason: 'split',
+        targetingKey: 'user-3',
+        state: FLAGS['new-checkout'],
+      },
+      {
+        ...common,
+        key: 'new-checkout',
+        value: true,
+        enabled: true,
+        reason: 'split',
+        targetingKey: 'user-1',
+        state: FLAGS['new-checkout'],
+      },
+      {
+        ...common,
+        key: 'text',
+        value: 'hello',
+        enabled: true,
+        reason: 'static',
+        targetingKey: 'user-3',
+        state: FLAGS.text,
+      },
+      {
+        ...common,
+        key: 'text',
+        value: 1,
+        enabled: true,
+        reason: 'error',
+        errorCode: 'type_mismatch',
+        targetingKey: 'user-3',
+        state: FLAGS.text,
+      },
+    ]);
+  });
+
+  test.each([
+    ['plain', true, 'static'],
+    ['off', false, 'disabled'],
+    ['text', true, 'static'],
+    ['rolled', ROLLED, 'split'],
+    ['none', false, 'split'],
+    ['absent', false, 'error'],
+  ] as const)('the value of a boolean read of %s is what it gave', (key, value, reason) => {
+    const { flags, reads } = observed();
+    expect(flags.isEnabled(key, { targetingKey: 'user-1' })).toBe(value);
+    expect(reads).toEqual([expect.objectContaining({ key, value, reason })]);
+  });
+
+  test('tells of a fallback', () => {
+    const { flags, reads } = observed();
+    expect(flags.isEnabled('absent', { fallback: true })).toBe(true);
+    expect(reads).toEqual([
+      expect.objectContaining({ value: true, enabled: false, errorCode: 'flag_not_found' }),
+    ]);
+  });
+
+  test('everything else is the client’s own, as it is now', async () => {
+    const { client, flags, reads } = observed();
+    const { getState, all, onChange } = flags;
+    const changed: string[] = [];
+    onChange((change) => changed.push(...change.changed));
+    client.set('plain', false);
+    client.goStale();
+    expect([flags.status, flags.revision, flags.environment]).toEqual(['stale', 2, 'production']);
+    expect(getState('plain')).toEqual({ enabled: false });
+    expect(all()).toBe(client.all());
+    expect(changed).toEqual(['plain']);
+    client.isEnabled('plain'); // the client itself is not observed
+    expect(reads).toEqual([]);
+    await flags.close();
+    expect(client.status).toBe('closed');
+  });
+
+  test('a listener that fails disturbs no read, and is reported', async () => {
+    const thrown: unknown[] = [];
+    const failures = [
+      () => {
+        throw 'at once';
+      },
+      () => Promise.reject('later'),
+    ];
+    for (const listener of failures)
+      expect(observed(listener, (each) => thrown.push(each)).flags.isEnabled('plain')).toBe(true);
+    await settle();
+    expect(thrown).toEqual(['at once', 'later']);
+    const throwing = () => {
+      throw 'again';
+    };
+    expect(observed(throwing, throwing).flags.isEnabled('plain')).toBe(true);
+  });
+
+  test('a listener that fails is warned of once where nobody takes its errors', () => {
+    const warn = spyOn(console, 'warn').mockImplementation(() => {});
+    try {
+      const { flags } = observed(() => {
+        throw new Error('no');
+      });
+      for (let i = 0; i < 3; i++) expect(flags.getValue('text', '')).toBe('hello');
+      expect(warn).toHaveBeenCalledTimes(1);
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
+  test('reads of the listener itself are not observed', () => {
+    let count = 0;
+    const { flags } = observed(() => {
+      count++;
+      flags.isEnabled('off');
+    });
+    flags.isEnabled('plain');
+    flags.isEnabled('plain');
+    expect(count).toBe(2);
+  });
+
+  test('options that cannot be read are none', () => {
+    const { flags, reads } = observed();
+    const options = {
+      get targetingKey(): string {
+        throw new Error('no');
+      },
+    };
+    expect(flags.isEnabled('plain', options)).toBe(true);
+    expect(reads[0]?.targetingKey).toBe('user-3');
+  });
+});
+
+describe('evaluateAll', () => {
+  const client = createTestClient({ flags: FLAGS, targetingKey: 'user-3' });
+
+  test('decides every rollout, and shows neither percentages nor the values of flags that are off', () => {
+    expect({ ...evaluateAll(client, 'user-1') }).toEqual({
+      plain: { enabled: true },
+      off: { enabled: false },
+      text: { enabled: true, value: 'hello' },
+      'new-checkout': { enabled: true, value: 'new' },
+      rolled: { enabled: ROLLED },
+      none: { enabled: false },
+    });
+    expect(evaluateAll(client)['new-checkout']).toEqual({ enabled: false });
+  });
+
+  test('agrees with the reads of a client that starts from it', () => {
+    for (const targetingKey of ['user-1', 'user-2', 'user-3']) {
+      const page = createTestClient({ flags: evaluateAll(client, targetingKey) });
+      for (const key of [...Object.keys(FLAGS), 'absent', '__proto__']) {
+        expect(page.isEnabled(key)).toBe(client.isEnabled(key, { targetingKey }));
+        expect(page.getValue(key, 'default')).toBe(client.getValue(key, 'default', { targetingKey }));
+      }
+    }
+  });
+});
