@@ -1,0 +1,180 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Management, until, within } from '@halyard/testing';
+import { launchBrowser } from '@halyard/testing/browser';
+import { CACHE, toolEnvironment } from './languages.ts';
+
+const ROOT = join(import.meta.dir, '..');
+const EXAMPLES = join(ROOT, 'examples');
+/** The address in the examples. */
+const ADDRESS = 'http://127.0.0.1:7070';
+
+/** The folders of the examples. */
+export function exampleNames(): readonly string[] {
+  return readdirSync(EXAMPLES)
+    .filter((each) => existsSync(join(EXAMPLES, each, 'README.md')))
+    .toSorted();
+}
+
+/** The commands without which an example is skipped. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  curl: ['curl'],
+  go: ['go'],
+  java: ['java', 'mvn'],
+  javascript: ['node', 'npm'],
+  node: ['npm'],
+  python: ['python3'],
+  react: ['npm'],
+  rust: ['cargo'],
+};
+
+/** Makes a project like the demo project. Gives its key. */
+export async function openDemo(management: Management): Promise<string> {
+  await management.createProject('demo');
+  return (await management.createKey('demo', ['development'])).key;
+}
+
+/**
+ * Runs an example in a copy of its folder, with the address of the node in place of the usual one, by the commands of its
+ * README, and compares what it prints. Gives why it was skipped, if it was. Rejects with what is wrong.
+ */
+export async function runExample(
+  name: string,
+  { management, url, key }: { readonly management: Management; readonly url: string; readonly key: string },
+): Promise<string | undefined> {
+  const missing = NEEDS[name]?.find((command) => Bun.which(command) === null);
+  if (missing !== undefined) return `${missing} is not on this machine`;
+  await management.putState('demo', 'development', 'dark-mode', { enabled: true });
+  const folder = copyExample(name, url);
+  if (name === 'react') await runPage(folder, key, management);
+  else await runProgram(folder, key);
+  if (name === 'curl') await followStream(folder, key, management);
+  return undefined;
+}
+
+/** Copies an example into a folder that looks like the repository, since some examples build the client in it first. */
+function copyExample(name: string, url: string): string {
+  const mirror = join(CACHE, 'repository');
+  mkdirSync(join(mirror, 'examples'), { recursive: true });
+  mkdirSync(join(ROOT, 'dist'), { recursive: true });
+  for (const entry of [
+    'package.json',
+    'packages',
+    'node_modules',
+    'dist',
+    'bun.lock',
+    'tsconfig.json',
+    'bunfig.toml',
+  ]) {
+    if (!existsSync(join(mirror, entry))) symlinkSync(join(ROOT, entry), join(mirror, entry));
+  }
+  const folder = join(mirror, 'examples', name);
+  cpSync(join(EXAMPLES, name), folder, { recursive: true });
+  for (const file of readdirSync(join(EXAMPLES, name), { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const copy = join(folder, join(file.parentPath, file.name).slice(join(EXAMPLES, name).length));
+    const text = readFileSync(copy, 'utf8');
+    if (text.includes(ADDRESS)) writeFileSync(copy, text.replaceAll(ADDRESS, url));
+  }
+  // What npm remembers of an earlier build of the client.
+  rmSync(join(folder, 'package-lock.json'), { force: true });
+  rmSync(join(folder, 'node_modules/@halyard'), { recursive: true, force: true });
+  return folder;
+}
+
+/** The commands of a README, with the key, and what it says they print. */
+function readmeOf(folder: string, key: string): { readonly script: string; readonly prints: string } {
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  const script = /```sh\n([\s\S]*?)```/.exec(readme)?.[1];
+  const prints = /^It prints `([^`]+)`/m.exec(readme)?.[1];
+  if (script === undefined || prints === undefined)
+    throw new Error('its README has no commands or no output');
+  return { script: script.replaceAll('proj_live_…', key), prints };
+}
+
+function start(script: string, folder: string) {
+  const node = join(ROOT, `node_modules/node-${process.platform}-${process.arch}/bin`);
+  const env = toolEnvironment();
+  // The client needs a newer Node than some machines have.
+  const isOld = Number(/^v(\d+)/.exec(Bun.spawnSync(['node', '--version']).stdout.toString())?.[1]) < 22;
+  const path = isOld ? `${node}:${env.PATH}` : env.PATH;
+  return Bun.spawn(['sh', '-ec', script], {
+    cwd: folder,
+    env: { ...env, PATH: path ?? '', PORT: '0', NO_COLOR: '1' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+async function runProgram(folder: string, key: string): Promise<void> {
+  const { script, prints } = readmeOf(folder, key);
+  const child = start(script, folder);
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`it failed:\n${errors}${out}`);
+  if (!out.split('\n').includes(prints)) throw new Error(`it should print ${prints}, and printed:\n${out}`);
+}
+
+async function followStream(folder: string, key: string, management: Management): Promise<void> {
+  // `exec`, so that curl ends with the shell.
+  const script = readFileSync(join(folder, 'follow.sh'), 'utf8').replace(/^curl/m, 'exec curl');
+  const child = start(`export HALYARD_KEY=${key}\n${script}`, folder);
+  let text = '';
+  const reading = (async () => {
+    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) text += piece;
+  })();
+  try {
+    await until('the stream sends the map', () => text.includes('data: {"dark-mode":{"enabled":true}}'));
+    await management.putState('demo', 'development', 'dark-mode', { enabled: false });
+    await until('the stream sends the change', () => text.includes('data: {"dark-mode":{"enabled":false}}'));
+  } finally {
+    child.kill();
+    await child.exited;
+    await reading;
+  }
+}
+
+async function runPage(folder: string, key: string, management: Management): Promise<void> {
+  const { script } = readmeOf(folder, key);
+  // `exec`, so that the server ends with the shell.
+  const child = start(script.replace(/^HALYARD_KEY=(\S+) /m, 'export HALYARD_KEY=$1; exec '), folder);
+  const errors = new Response(child.stderr).text();
+  const browser = await launchBrowser();
+  try {
+    const url = await within('the page has an address', addressIn(child.stdout), 300_000);
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.waitForSelector('text=dark-mode is on');
+    await management.putState('demo', 'development', 'dark-mode', { enabled: false });
+    await page.waitForSelector('text=dark-mode is off');
+  } catch (error) {
+    child.kill();
+    throw new Error(`${error}\n${await errors}`);
+  } finally {
+    await browser.close();
+    child.kill();
+    await child.exited;
+  }
+}
+
+async function addressIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  let text = '';
+  for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    const address = /^http:\S+$/m.exec(text)?.[0];
+    if (address !== undefined) return address;
+  }
+  throw new Error(`it ended without an address:\n${text}`);
+}

@@ -1,0 +1,35 @@
+import { Management, startNode } from '@halyard/testing';
+import { FLAGS } from './cases.ts';
+
+/** A node with the project `interop`, whose environment `production` has the flags of the cases. */
+export interface World extends AsyncDisposable {
+  /** The node's address. */
+  readonly url: string;
+  /** The base address of `production`, as providers take it. */
+  readonly base: string;
+  /** A key of `development` and `production`. */
+  readonly key: string;
+  /** A key of `production` only. */
+  readonly keyOfOne: string;
+  readonly management: Management;
+}
+
+/** Starts a node and fills it. Disposing of the world stops it. */
+export async function openWorld(): Promise<World> {
+  const node = await startNode();
+  const management = new Management(node);
+  await management.createProject('interop');
+  await management.change('interop', 'production', FLAGS);
+  const { key } = await management.createKey('interop', ['development', 'production']);
+  const { key: keyOfOne } = await management.createKey('interop', ['production']);
+  return {
+    url: node.url,
+    base: `${node.url}/environments/production`,
+    key,
+    keyOfOne,
+    management,
+    [Symbol.asyncDispose]: async () => {
+      await node.stop();
+    },
+  };
+}
