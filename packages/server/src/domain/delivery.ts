@@ -108,3 +108,16 @@ export interface DeliveryProgress {
   /** Whether the counts are final. */
   readonly isSettled: boolean;
 }
+
+/** The open streams of one node without a database. */
+export interface NodeStreams {
+  readonly node: string;
+  readonly streams: readonly StreamCount[];
+}
+
+/** What the nodes below an upstream report: receipts of changes, and the streams that are open now. */
+export interface DeliveryReport {
+  readonly receipts: readonly DeliveryReceipt[];
+  /** Each node with all its streams; one without streams has closed its last. */
+  readonly nodes: readonly NodeStreams[];
+}

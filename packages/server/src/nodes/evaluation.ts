@@ -1,7 +1,10 @@
 import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { LogSource } from '../domain/change-log.ts';
+import type { DeliveryReport } from '../domain/delivery.ts';
 import { LogServer } from '../evaluation/log/log-server.ts';
+import { ReportSender } from '../evaluation/log/report-sender.ts';
+import type { ReportBody } from '../evaluation/log/reports.ts';
 import { ReadPlane, type ReadPlaneSettings } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
 import { type EvaluationSettings, evaluationContext } from '../evaluation/serving/context.ts';
@@ -9,7 +12,7 @@ import { createDocs } from '../http/docs/docs.ts';
 import { Listeners, type ListenersOptions } from '../http/listeners.ts';
 import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { Metrics } from '../observability/metrics.ts';
-import type { RunningNode } from './running-node.ts';
+import { newNodeName, type RunningNode } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
 
 /** Settings of a node that only serves reads. */
@@ -20,6 +23,8 @@ export interface EvaluationNodeConfig extends ReadPlaneSettings, EvaluationSetti
   readonly drainSeconds: number;
   /** The name of the scope of `source`; followers of this node get no more than it has. */
   readonly scope?: () => string | undefined;
+  /** Sends a report to the upstream of `source`. */
+  readonly report?: (body: ReportBody) => Promise<void>;
 }
 
 /** A node that only serves reads. */
@@ -40,10 +45,21 @@ export async function startEvaluationNode(
   const plane = new ReadPlane({ ...config, source, log });
   const listeners = new Listeners(config);
   const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;
-  const logServer = new LogServer({ plane, docsUrl, log, ...defined({ scope: config.scope }) });
+  const { scope, report } = config;
+  const onReport = (from: DeliveryReport) => reports?.take(from) ?? Promise.resolve();
+  const logServer = new LogServer({ plane, docsUrl, log, onReport, ...defined({ scope }) });
+  const reports =
+    report &&
+    new ReportSender({
+      node: newNodeName(),
+      streams: plane.streams,
+      send: report,
+      takeContacts: () => logServer.takeContacts(),
+    });
   const metrics = new Metrics({ plane, logServer });
   plane.observe(logServer);
   plane.observe(metrics);
+  if (reports) plane.observe(reports);
   listeners.serve({
     evaluation: {
       ...evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
@@ -61,6 +77,7 @@ export async function startEvaluationNode(
   const stop = () =>
     shutDown(log, [
       { name: 'drain', run: () => Promise.all(drains()) },
+      { name: 'send the last report', kind: 'brief', run: () => reports?.close() },
       { name: 'end the streams of followers', run: () => logServer.close() },
       { name: 'close the listeners', run: () => listeners.close() },
       { name: 'stop following the log', run: () => plane.close() },

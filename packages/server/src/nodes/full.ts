@@ -38,7 +38,15 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const workers = place && new Workers({ config, place, plane, docsUrl, log });
-  const logServer = new LogServer({ plane, docsUrl, log });
+  const logServer = new LogServer({
+    plane,
+    docsUrl,
+    log,
+    onReport: (report, dropped) => {
+      if (dropped > 0) metrics.receiptsDropped(dropped);
+      return management.activity.take(report);
+    },
+  });
   const readers = workers?.readers ?? plane;
   const management = new ManagementPlane({
     config,

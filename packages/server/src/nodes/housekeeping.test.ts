@@ -40,3 +40,21 @@ test('old records are removed a minute after the start, and then every hour', as
   expect(rounds).toBe(3);
   await database.close();
 });
+
+test('the relay tokens that nodes follow with are noted every half minute', async () => {
+  const noted: (readonly string[])[] = [];
+  const housekeeping = new Housekeeping({
+    readers: { takeUsedKeys: async () => [] },
+    logServer: { takeContacts: () => new Set(['relay']) },
+    // Housekeeping uses no more of the store here.
+    store: {
+      touchRelays: async (uses: ReadonlyMap<string, number>) => noted.push([...uses.keys()]),
+    } as never,
+    database: undefined as never,
+    deliveries: { prune: async () => {} },
+    log: pino({ level: 'silent' }),
+  });
+  await housekeeping.noteUses();
+  expect(noted).toEqual([['relay']]);
+  housekeeping.close();
+});

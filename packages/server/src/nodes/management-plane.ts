@@ -7,7 +7,7 @@ import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { LazyManagementApp } from '../management/api/lazy-app.ts';
 import type { ManagementContext } from '../management/context.ts';
-import { Activity, newNodeName } from '../management/deliveries/activity.ts';
+import { Activity } from '../management/deliveries/activity.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../management/people/sign-in.ts';
 import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
@@ -16,6 +16,7 @@ import { SqlDeliveryStore } from '../storage/delivery-store.ts';
 import { SqlStore } from '../storage/store.ts';
 import { VERSION } from '../version.ts';
 import { Housekeeping } from './housekeeping.ts';
+import { newNodeName } from './running-node.ts';
 import type { ShutdownStep } from './shutdown.ts';
 
 /** The source of keys, tokens and one-time links. */

@@ -147,3 +147,36 @@ test('a relay follows a node with several workers', async () => {
   const relay = await start({ relay: { upstream: origin.url, token } });
   expect(await (await read(relay, key)).json()).toEqual({ environment: 'production', flags: { a: ON } });
 });
+
+test('receipts and open streams of two tiers reach the node, and a stopped relay leaves none', async () => {
+  const { management, key, first, second } = await startTiers();
+  const headers = { 'X-Service-Key': key };
+  const places = [first, first, second, second, second];
+  const streams = await Promise.all(
+    places.map((relay) => openSse(`${relay.url}/v1/stream?env=production`, { headers })),
+  );
+  await Promise.all(streams.map((stream) => stream.nextFrame()));
+  const clients = () => management.request('GET', '/api/projects/shop/clients') as Promise<Clients>;
+  await until('all streams are counted', async () => {
+    const { environments } = await clients();
+    return environments.some((each) => each.streams === 5 && each.nodes === 2);
+  });
+  const { seq } = (await management.change('shop', 'production', [
+    { key: 'a', state: { enabled: false } },
+  ])) as {
+    seq?: number;
+  };
+  const delivery = await until('all streams have the change', async () => {
+    const answer = await management.request('GET', `/api/changes/${seq}/delivery`).catch(() => undefined);
+    return JSON.stringify(answer ?? {}).includes('"seen":5') ? answer : undefined;
+  });
+  expect(delivery).toMatchObject({ streams: 5, seen: 5 });
+  await second.stop();
+  await until('the streams of the second relay are gone', async () =>
+    (await clients()).environments.some((each) => each.streams === 2),
+  );
+});
+
+interface Clients {
+  readonly environments: readonly { readonly streams: number; readonly nodes: number }[];
+}

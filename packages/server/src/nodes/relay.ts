@@ -25,7 +25,11 @@ export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
   if (isUnencrypted(config.upstream))
     log.warn({ upstream: config.upstream }, 'the relay token and all flags travel unencrypted: use https');
   const source = new RemoteLog({ url: config.upstream, token: config.relayToken });
-  const node = await startEvaluationNode(source, { ...config, scope: () => source.scope }, log);
+  const node = await startEvaluationNode(
+    source,
+    { ...config, scope: () => source.scope, report: (body) => source.report(body) },
+    log,
+  );
   log.info(
     { url: node.url, upstream: config.upstream, version: VERSION, ready: node.isReady() },
     'listening',

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { PreparedStart } from './first-start.ts';
 
 /** A node that listens. */
@@ -33,4 +34,13 @@ export function stoppable(run: () => Promise<void>): Pick<RunningNode, 'closed' 
     return stopping;
   };
   return { closed: closed.promise, stop };
+}
+
+/**
+ * A name for this process among the nodes of an installation: the host name, for people, and a random part, because
+ * several processes may share a host, and because a restarted process does not have the streams of the earlier one.
+ */
+export function newNodeName(): string {
+  const random = crypto.getRandomValues(new Uint8Array(4)).toHex();
+  return `${hostname()}-${random}`;
 }

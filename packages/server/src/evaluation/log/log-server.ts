@@ -1,17 +1,19 @@
 import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { ChangePayload, Cursor, LogRow } from '../../domain/change-log.ts';
+import type { DeliveryReport } from '../../domain/delivery.ts';
 import { logIsLost, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import type { RouteAnswer, Routes } from '../../http/listeners.ts';
-import { requestIdOf } from '../../http/request.ts';
+import { readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { LogBacklog } from './backlog.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
-import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION } from './messages.ts';
-import { contentsIn, type LogScope, rowIn, scopeName, scopeOf } from './scope.ts';
+import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION, REPORTS_PATH } from './messages.ts';
+import { MAX_REPORT_BYTES, parseReport } from './reports.ts';
+import { contentsIn, hasEnvironment, type LogScope, rowIn, scopeName, scopeOf } from './scope.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 
 /** A follower that may have the log. */
@@ -26,6 +28,8 @@ export interface LogServerOptions {
   readonly plane: ReadPlane;
   /** The follower behind a request. By default, the relay token of the request decides. */
   readonly authorize?: (request: Request) => LogFollower | undefined;
+  /** Takes the reports of followers; never rejects. Without it they are dropped. */
+  readonly onReport?: (report: DeliveryReport, dropped: number) => Promise<void>;
   /** The name of the scope of this node's own log; absent where that is a database. */
   readonly scope?: () => string | undefined;
   readonly docsUrl: string;
@@ -35,6 +39,9 @@ export interface LogServerOptions {
 }
 
 const BACKLOG_BYTES = 16 * 1024 * 1024;
+
+/** Reports of one token within a second: each relay sends at most four. */
+const MAX_REPORTS = 400;
 
 /** Most streams of the log at once. */
 const MAX_FOLLOWERS = 2000;
@@ -58,6 +65,7 @@ export class LogServer implements ReadPlaneObserver {
   /** The message of the newest row by scope: at the end of the log all followers need it at once. */
   #newest: { readonly seq: number; readonly byScope: Map<string, Uint8Array> } | undefined;
   readonly #contacts = new Set<string>();
+  #reports = { second: 0, counts: new Map<string, number>() };
   #isDraining = false;
 
   constructor(options: LogServerOptions) {
@@ -69,7 +77,10 @@ export class LogServer implements ReadPlaneObserver {
 
   /** The routes to serve, by path. */
   get routes(): Routes {
-    return { [LOG_PATH]: this.#answer };
+    return {
+      [LOG_PATH]: this.#route('GET', (request, server) => this.#open(request, server)),
+      [REPORTS_PATH]: this.#route('POST', (request) => this.#takeReport(request)),
+    };
   }
 
   /** How many followers are connected. */
@@ -133,21 +144,61 @@ export class LogServer implements ReadPlaneObserver {
     this.#endAll('stopping');
   }
 
-  readonly #answer: RouteAnswer = (request, server) => {
-    const { docsUrl, log } = this.#options;
-    const context = { docsUrl, log, requestId: requestIdOf(request) };
-    if (request.method !== 'GET') return refuseMethod(request.method, ['GET'], context);
-    try {
-      return this.#open(request, server);
-    } catch (error) {
-      return errorResponse(error, context);
-    }
-  };
+  #route(method: 'GET' | 'POST', answer: RouteAnswer): RouteAnswer {
+    return async (request, server) => {
+      const { docsUrl, log } = this.#options;
+      const context = { docsUrl, log, requestId: requestIdOf(request) };
+      if (request.method !== method) return refuseMethod(request.method, [method], context);
+      try {
+        return await answer(request, server);
+      } catch (error) {
+        return errorResponse(error, context);
+      }
+    };
+  }
 
-  #open(request: Request, server: Server<undefined>): Response {
+  #authorize(request: Request): LogFollower {
     const { authorize } = this.#options;
     const follower = authorize === undefined ? this.#followerOf(request) : authorize(request);
     if (follower === undefined) throw tokenInvalid();
+    return follower;
+  }
+
+  /** Only what a follower can know counts: changes that were made, in environments that it has. */
+  async #takeReport(request: Request): Promise<Response> {
+    const { id, scope } = this.#authorize(request);
+    this.#limitReports(id);
+    const report = parseReport(await readBody(request, MAX_REPORT_BYTES));
+    const { plane, onReport } = this.#options;
+    const environments = [...plane.catalog.environments()].filter((each) => hasEnvironment(scope, each));
+    const known = new Set(environments.map((environment) => environment.id));
+    // A relay must not report as one of the nodes around it, nor as another relay.
+    const nameOf = (node: string) => `${id.slice(-8)}/${node}`;
+    const receipts = report.receipts
+      .filter(({ seq, environmentId }) => known.has(environmentId) && seq <= plane.follower.seq)
+      .map((receipt) => ({ ...receipt, node: nameOf(receipt.node) }));
+    const nodes = report.nodes.map(({ node, streams }) => ({
+      node: nameOf(node),
+      streams: streams.filter(({ environmentId }) => known.has(environmentId)),
+    }));
+    for (const relay of plane.catalog.relays.values())
+      if (report.relays.includes(relay.id)) this.#contacts.add(relay.id);
+    await onReport?.({ receipts, nodes }, report.dropped + report.receipts.length - receipts.length);
+    return new Response(null, { status: 204 });
+  }
+
+  #limitReports(followerId: string): void {
+    const second = Math.floor(performance.now() / 1000);
+    if (this.#reports.second !== second) this.#reports = { second, counts: new Map() };
+    const count = (this.#reports.counts.get(followerId) ?? 0) + 1;
+    this.#reports.counts.set(followerId, count);
+    if (count <= MAX_REPORTS) return;
+    const message = `This relay token has sent ${MAX_REPORTS} reports within a second: use one for fewer relays.`;
+    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
+  }
+
+  #open(request: Request, server: Server<undefined>): Response {
+    const follower = this.#authorize(request);
     const from = cursorIn(request);
     const { plane } = this.#options;
     const { cursor } = plane.follower;

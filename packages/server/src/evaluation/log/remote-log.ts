@@ -1,7 +1,7 @@
 import type { Cursor, LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
-import { LOG_PATH, LOG_TYPE, LOG_VERSION, LogProtocolError, SILENCE_MS } from './messages.ts';
+import { LOG_PATH, LOG_TYPE, LOG_VERSION, LogProtocolError, REPORTS_PATH, SILENCE_MS } from './messages.ts';
 import { RemoteSession } from './remote-session.ts';
 
 /** Where a {@link RemoteLog} is. */
@@ -15,6 +15,9 @@ export interface RemoteLogOptions {
   /** The scope in which the first cursor was reached, for a node that starts from its last known flags. */
   readonly scope?: string;
 }
+
+/** Longest a report may take, in milliseconds. */
+const REPORT_MS = 5000;
 
 /** Longest an error answer is read, in bytes. */
 const MAX_ERROR_BYTES = 16 * 1024;
@@ -67,6 +70,18 @@ export class RemoteLog implements LogSource {
     }
   }
 
+  /** Sends a report of this node to the upstream. Rejects when it was not taken. */
+  async report(body: object): Promise<void> {
+    const response = await this.#fetch(REPORTS_PATH, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(REPORT_MS),
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new StoreOutage(`the upstream answered a report with status ${response.status}`);
+  }
+
   /** The snapshot at the beginning of the newest session. */
   async loadSnapshot(): Promise<Snapshot> {
     if (this.#session === undefined) throw new Error('a snapshot was asked for before any session');
@@ -74,7 +89,6 @@ export class RemoteLog implements LogSource {
   }
 
   #request(from: Cursor | undefined, signal: AbortSignal): Promise<Response> {
-    const { url, unix, token } = this.#options;
     const query = new URLSearchParams();
     if (from !== undefined) {
       query.set('epoch', from.epoch);
@@ -82,15 +96,21 @@ export class RemoteLog implements LogSource {
       query.set('changeId', from.changeId);
       if (this.#scope !== undefined) query.set('scope', this.#scope);
     }
-    const suffix = query.size === 0 ? '' : `?${query}`;
-    return fetch(`${url}${LOG_PATH}${suffix}`, {
-      headers: { Accept: LOG_TYPE, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) },
+    const path = query.size === 0 ? LOG_PATH : `${LOG_PATH}?${query}`;
+    // No timeout: the stream lives as long as it is followed, and the session notices silence.
+    return this.#fetch(path, { headers: { Accept: LOG_TYPE }, signal, timeout: false });
+  }
+
+  #fetch(path: string, init: BunFetchRequestInit): Promise<Response> {
+    const { url, unix, token } = this.#options;
+    const headers = new Headers(init.headers);
+    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
+    return fetch(`${url}${path}`, {
+      ...init,
+      headers,
       redirect: 'manual',
-      signal,
-      // The stream lives as long as it is followed; the session notices silence.
-      timeout: false,
       ...(unix === undefined ? {} : { unix }),
-    } as RequestInit);
+    } as BunFetchRequestInit);
   }
 }
 

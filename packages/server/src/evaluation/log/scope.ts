@@ -46,15 +46,21 @@ export function contentsIn(scope: LogScope, contents: ServedContents): ServedCon
   const hasProject = (id: string) => ids?.has(id) ?? true;
   return {
     projects: contents.projects.filter(({ id }) => hasProject(id)),
-    environments: contents.environments.filter(
-      ({ projectId, name }) => hasProject(projectId) && (names?.has(name) ?? true),
-    ),
+    environments: contents.environments.filter((environment) => hasEnvironment(scope, environment)),
     keys: contents.keys
       .filter(({ projectId }) => hasProject(projectId))
       .map((key) => ({ ...key, environments: namesIn(scope, key.environments) }))
       .filter(({ environments }) => environments.length > 0),
     relays: contents.relays.filter((relay) => overlaps(scope, scopeOf(relay))),
   };
+}
+
+/** Whether a scope contains an environment. */
+export function hasEnvironment(
+  { projects, environments }: LogScope,
+  { projectId, name }: { readonly projectId: string; readonly name: string },
+): boolean {
+  return (projects?.has(projectId) ?? true) && (environments?.has(name) ?? true);
 }
 
 /** The names of environments that a scope contains. */

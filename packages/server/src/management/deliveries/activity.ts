@@ -1,9 +1,9 @@
-import { hostname } from 'node:os';
 import type { LogRow } from '../../domain/change-log.ts';
 import type {
   Delivery,
   DeliveryProgress,
   DeliveryReader,
+  DeliveryReport,
   DeliveryStore,
   DeliveryTotals,
   StreamPresence,
@@ -106,6 +106,19 @@ export class Activity implements DeliveryReader {
     if (isSettled) this.#receipts.add({ ...count, at: Date.now() });
   }
 
+  /** Takes the report of relays. Never rejects: what cannot be stored is counted, and reported again or not at all. */
+  async take({ receipts, nodes }: DeliveryReport): Promise<void> {
+    for (const receipt of receipts) {
+      if (this.#streams.size > 0) this.#deliveries.note(receipt);
+      this.#receipts.add(receipt);
+    }
+    const { store } = this.#parts;
+    for (const { node, streams } of nodes) {
+      // A node that is not stored now is stored with its next report.
+      await store.savePresence(node, streams, Date.now()).catch(() => {});
+    }
+  }
+
   /**
    * Opens the stream of events for a dashboard: `hello` first, then every change after the row that it names, once and
    * in order. `project_not_found`; `internal_error` while the node does not follow the log.
@@ -178,13 +191,4 @@ export class Activity implements DeliveryReader {
     // The environment may have been deleted since.
     if (place.project !== undefined) this.#streams.publish(deliveryEvent(seq, place, totals));
   }
-}
-
-/**
- * A name for this process among the nodes of an installation: the host name, for people, and a random part, because
- * several processes may share a host, and because a restarted process does not have the streams of the earlier one.
- */
-export function newNodeName(): string {
-  const random = crypto.getRandomValues(new Uint8Array(4)).toHex();
-  return `${hostname()}-${random}`;
 }
