@@ -346,7 +346,7 @@ test(
     const handler = await page.getByRole('link', { name: 'the handler' }).getAttribute('href');
     await language.selectOption('Python');
     // The flag's value is 7.
-    await shown('Python').getByText('get_float_value("new-checkout", 0.0, user)').waitFor();
+    await shown('Python').getByText('get_integer_value("new-checkout", 0, user)').waitFor();
     expect(await shown('Python').evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     const languages = await page
       .getByRole('link', { name: 'Use Halyard from any language' })

@@ -55,7 +55,9 @@ describe('a snippet', () => {
     for (const name of ['javascript', 'web'] as const)
       for (const [index, code] of reads(name).entries())
         expect(code).toContain(`get${methods[index]}Value('page-size'`);
-    expect(reads('python')[2]).toContain('get_float_value("page-size", 0.0, user)');
+    expect(reads('python')[2]).toContain('get_integer_value("page-size", 0, user)');
+    expect(snippetOf('python', { ...FLAG, value: 2.5 })).toContain('get_float_value("page-size", 0.0, user)');
+    expect(reads('java')[2]).toContain('int value = flags.getIntegerValue("page-size", 0, ');
     expect(reads('java')[4]).toContain('import dev.openfeature.sdk.Value;');
     expect(reads('go')[3]).toContain('read("page-size", "user-1", "")');
     expect(reads('typescript')[4]).toContain("getValue('page-size', []");

@@ -36,6 +36,7 @@ export function snippetOf(name: SnippetName, { baseUrl, environment, key, value 
   const type = typeOf(value);
   return SNIPPETS[name].write({
     ...{ baseUrl, environment, key, type },
+    isInteger: Number.isInteger(value),
     variable: type === 'boolean' ? 'isOn' : 'value',
     fallback: type === 'json' && Array.isArray(value) ? '[]' : JS_FALLBACKS[type],
     provider: `${baseUrl}/environments/${environment}`,
@@ -47,6 +48,8 @@ type FlagType = 'boolean' | 'string' | 'number' | 'json';
 /** What the snippets are made of. Keys, names and addresses have no quotes in them. */
 interface Facts extends Omit<SnippetInput, 'value'> {
   readonly type: FlagType;
+  /** The providers of Python and Java refuse to read a whole number as a float. */
+  readonly isInteger: boolean;
   readonly variable: string;
   /** The default in JavaScript. */
   readonly fallback: string;
@@ -70,12 +73,14 @@ const JS_READERS = {
 const PYTHON_READS = {
   boolean: (key: string) => `is_on = flags.get_boolean_value("${key}", False, user)`,
   string: (key: string) => `value = flags.get_string_value("${key}", "", user)`,
+  integer: (key: string) => `value = flags.get_integer_value("${key}", 0, user)`,
   number: (key: string) => `value = flags.get_float_value("${key}", 0.0, user)`,
   json: (key: string) => `value = flags.get_object_value("${key}", {}, user)`,
 } as const;
 const JAVA_READS = {
   boolean: (key: string) => `boolean isOn = flags.getBooleanValue("${key}", false`,
   string: (key: string) => `String value = flags.getStringValue("${key}", ""`,
+  integer: (key: string) => `int value = flags.getIntegerValue("${key}", 0`,
   number: (key: string) => `double value = flags.getDoubleValue("${key}", 0.0`,
   json: (key: string) => `Value value = flags.getObjectValue("${key}", new Value()`,
 } as const;
@@ -155,7 +160,7 @@ const ${variable} = flags.${JS_READERS[type]}('${key}', ${fallback});`,
   python: {
     name: 'Python',
     packages: ['openfeature-sdk', 'openfeature-provider-ofrep'],
-    write: ({ provider, key, type }) => `\
+    write: ({ provider, key, type, isInteger }) => `\
 import os
 
 from openfeature import api
@@ -170,12 +175,12 @@ api.set_provider(
 )
 flags = api.get_client()
 user = EvaluationContext(targeting_key="user-1")
-${PYTHON_READS[type](key)}`,
+${PYTHON_READS[isInteger ? 'integer' : type](key)}`,
   },
   java: {
     name: 'Java',
     packages: ['dev.openfeature:sdk', 'dev.openfeature.contrib.providers:ofrep'],
-    write: ({ provider, key, type }) => `\
+    write: ({ provider, key, type, isInteger }) => `\
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import dev.openfeature.contrib.providers.ofrep.OfrepProvider;
@@ -190,7 +195,7 @@ OfrepProviderOptions options = OfrepProviderOptions.builder()
     .build();
 OpenFeatureAPI.getInstance().setProviderAndWait(OfrepProvider.constructProvider(options));
 Client flags = OpenFeatureAPI.getInstance().getClient();
-${JAVA_READS[type](key)}, new ImmutableContext("user-1"));`,
+${JAVA_READS[isInteger ? 'integer' : type](key)}, new ImmutableContext("user-1"));`,
   },
   go: {
     name: 'Go',
