@@ -106,7 +106,7 @@ const TABLE = {
   },
   corsOrigins: {
     reader: originList,
-    sentence: 'Origins of pages that can call /v1 from a browser.',
+    sentence: 'Origins of pages that can call /v1 and OFREP from a browser.',
   },
   trustProxy: {
     reader: onOff,

@@ -195,6 +195,8 @@ export const SECURITY = {
   accessToken: 'accessToken',
   session: 'session',
   serviceKey: 'serviceKey',
+  apiKey: 'apiKey',
+  bearerKey: 'bearerKey',
 } as const;
 
 /** The documented part of an operation; `anyone` requires no authentication. */

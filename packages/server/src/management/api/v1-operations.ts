@@ -1,0 +1,109 @@
+import { MAX_BATCH_KEYS, REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import { type RouteConfig, z } from '@hono/zod-openapi';
+import { describeErrors, SECURITY } from './operation.ts';
+import { FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
+
+/** The security schemes of project keys: `/v1` takes the first alone, OFREP each of them. (Spec: S5.1, S15.2) */
+export const KEY_SCHEMES = {
+  [SECURITY.serviceKey]: { type: 'apiKey', in: 'header', name: SERVICE_KEY_HEADER },
+  [SECURITY.apiKey]: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'A project key, as many OpenFeature providers send it.',
+  },
+  [SECURITY.bearerKey]: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A project key, as many OpenFeature providers send it.',
+  },
+} as const;
+
+const FlagMapSchema = z.record(FlagKeySchema, FlagStateSchema).openapi('FlagMap');
+const FlagsSchema = z.object({ environment: NameSchema, flags: FlagMapSchema }).openapi('EnvironmentFlags');
+const FlagSchema = FlagStateSchema.extend({ environment: NameSchema, key: z.string() }).openapi(
+  'EvaluatedFlag',
+);
+
+const env = NameSchema.openapi({ description: 'The environment to read.' });
+const json = <T extends z.ZodType>(schema: T) => ({ 'application/json': { schema } });
+const common = { tags: ['Evaluation'], security: [{ [SECURITY.serviceKey]: [] }] };
+const errors = describeErrors([
+  'invalid_argument',
+  'invalid_api_key',
+  'environment_not_found',
+  'rate_limited',
+  'internal_error',
+]);
+const errorsOfOne = describeErrors([
+  'invalid_argument',
+  'invalid_api_key',
+  'environment_not_found',
+  'flag_not_found',
+  'rate_limited',
+  'internal_error',
+]);
+const headers = z.object({
+  [REVISION_HEADER]: z.string().openapi({ description: 'The revision of the environment.' }),
+  ETag: z.string(),
+});
+const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
+
+/** The four operations of `/v1`, which are served elsewhere. (Spec: Endpoints) */
+export const V1_OPERATIONS: readonly RouteConfig[] = [
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/flags',
+    operationId: 'readFlags',
+    summary: 'Read all flags of an environment',
+    request: { query: z.object({ env }) },
+    responses: {
+      200: { description: 'The flag map.', headers, content: json(FlagsSchema) },
+      ...notModified,
+      ...errors,
+    },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/flags/{key}',
+    operationId: 'readFlag',
+    summary: 'Read one flag',
+    request: { params: z.object({ key: z.string() }), query: z.object({ env }) },
+    responses: {
+      200: { description: 'The flag.', headers, content: json(FlagSchema) },
+      ...notModified,
+      ...errorsOfOne,
+    },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: '/v1/flags/batch',
+    operationId: 'readSomeFlags',
+    summary: 'Read several flags; keys that do not exist are omitted',
+    request: {
+      body: {
+        required: true,
+        content: json(z.object({ env, keys: z.array(z.string()).openapi({ maxItems: MAX_BATCH_KEYS }) })),
+      },
+    },
+    responses: { 200: { description: 'The flags that exist.', content: json(FlagsSchema) }, ...errors },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/stream',
+    operationId: 'streamFlags',
+    summary: 'Stream the flag map, now and after each change, as server-sent events',
+    request: { query: z.object({ env }) },
+    responses: {
+      200: {
+        description: 'Unnamed events `data: <flag map>`, the first one immediately.',
+        content: { 'text/event-stream': { schema: z.string() } },
+      },
+      ...errors,
+    },
+  },
+];
