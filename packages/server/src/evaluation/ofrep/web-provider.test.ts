@@ -11,7 +11,7 @@ import {
 import { launchBrowser } from '@halyard/testing/browser';
 import type { Browser, Page } from 'playwright-core';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PREFIX = '/halyard';
 
@@ -103,11 +103,12 @@ async function openPage(base: string): Promise<{ page: Page; reads: string[]; st
   return { page, reads, streams };
 }
 
+/** Waits for longer than the provider's backoff on a machine where a restart takes long. */
 async function untilShown(page: Page, value: string): Promise<void> {
   await page.waitForFunction(
     `document.querySelector('#flag')?.textContent === ${JSON.stringify(value)}`,
     undefined,
-    { polling: 'raf', timeout: 15_000 },
+    { polling: 'raf', timeout: 45_000 },
   );
 }
 
