@@ -83,13 +83,8 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   });
 
   const isReady = () => plane.follower.isLive;
-  const preparation = new Preparation({
-    config,
-    people: management.people,
-    log,
-    port: listeners.port,
-    isReady,
-  });
+  const { people } = management;
+  const preparation = new Preparation({ config, people, log, port: listeners.port, isReady });
   const node: RunningNode = {
     url,
     managementUrl,
@@ -114,13 +109,10 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 
   async function stop(): Promise<void> {
     const drainMs = config.drainSeconds * 1000;
+    const draining = [plane, listeners, logServer, workers?.fleet];
     log.info({ streams: readers.streams.size, drainSeconds: config.drainSeconds }, 'draining');
     await shutDown(log, [
-      {
-        name: 'drain',
-        run: () =>
-          Promise.all([plane, listeners, logServer, workers?.fleet].map((part) => part?.drain(drainMs))),
-      },
+      { name: 'drain', run: () => Promise.all(draining.map((part) => part?.drain(drainMs))) },
       management.closeActivity,
       { name: 'stop the workers', run: () => workers?.close() },
       { name: 'end the streams of followers', run: () => logServer.close() },
