@@ -42,6 +42,25 @@ test('three nodes on one SQLite file keep every promise through faults', async (
   expect(frames).toBeGreaterThan(10);
 }, 120_000);
 
+test('a node with three workers keeps every promise through faults', async () => {
+  const frames = await expectNoViolations({
+    engine: 'workers',
+    seconds: 30,
+    faults: [
+      'worker killed',
+      'worker frozen',
+      'key revoked',
+      'two workers killed',
+      'node frozen',
+      'database restarted (fast)',
+      'node killed and started again',
+      'key expired',
+    ],
+  });
+  // A machine that is busy with other tests writes few.
+  expect(frames).toBeGreaterThan(50);
+}, 240_000);
+
 /** Returns how many frames were received. The test fails with the stories of the first violations. */
 async function expectNoViolations(
   options: Pick<CampaignOptions, 'engine' | 'seconds' | 'faults'>,

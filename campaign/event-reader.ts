@@ -156,7 +156,7 @@ export async function readBulkRecorded(
   const isGranted = status === 200 || status === 304;
   world.recorder.read({
     ...{ kind: 'bulk', node: node.name, environment: place.name, key: key.id, requestedAt },
-    ...{ answeredAt: now(), status },
+    ...{ answeredAt: now(), status, ...node.processOf(headers) },
     ...(isGranted ? { revision: Number(headers.get('x-flags-revision') ?? Number.NaN) } : {}),
     ...(after === undefined ? {} : { after }),
     freshness: headers.has('x-flags-stale') ? 'stale' : 'current',
@@ -222,6 +222,7 @@ export async function openRecordedEvents(
     ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common, openedAt: now() },
     revision: Number(reader.headers.get('x-flags-revision') ?? Number.NaN),
     ...(lastEventId === undefined ? {} : { lastEventId }),
+    ...node.processOf(reader.headers),
   });
   record = opened;
   for (const frame of early) receive(opened, frame);

@@ -42,6 +42,36 @@ const NODE_FAULTS: readonly Fault[] = [
   { kind: 'key expired', run: (world, random) => endKeyWithOpenStreams(world, random, 'expired') },
 ];
 
+/** Trouble that befalls the workers of a node, and not their supervisor. */
+const WORKER_FAULTS: readonly Fault[] = [
+  { kind: 'worker killed', run: async ({ fleet }, random) => killWorkers(fleet, random, 1) },
+  { kind: 'two workers killed', run: async ({ fleet }, random) => killWorkers(fleet, random, 2) },
+  {
+    kind: 'worker frozen',
+    run: async ({ fleet }, random) => {
+      const pids = random.pick(fleet.nodes).workerPids();
+      if (pids.length === 0) return;
+      const pid = random.pick(pids);
+      signal(pid, 'SIGSTOP');
+      await Bun.sleep(random.between(300, 7_000));
+      signal(pid, 'SIGCONT');
+    },
+  },
+];
+
+function killWorkers(fleet: Fleet, random: Random, count: number): void {
+  const pids = random.shuffle(random.pick(fleet.nodes).workerPids());
+  for (const pid of pids.slice(0, count)) signal(pid, 'SIGKILL');
+}
+
+function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself, or because it did not answer.
+  }
+}
+
 /** Trouble with a database server and the network before it. */
 const DATABASE_FAULTS: readonly Fault[] = [
   {
@@ -140,7 +170,9 @@ function commitFault(when: 'before' | 'after', kind: string): Fault {
 
 /** Every fault that can befall this fleet. */
 export function faultsOf(fleet: Fleet): readonly Fault[] {
-  return fleet.postgres === undefined ? NODE_FAULTS : [...DATABASE_FAULTS, ...NODE_FAULTS];
+  const ofDatabase = fleet.postgres === undefined ? [] : DATABASE_FAULTS;
+  const ofWorkers = fleet.nodes.some(({ workers }) => workers > 1) ? WORKER_FAULTS : [];
+  return [...ofDatabase, ...NODE_FAULTS, ...ofWorkers];
 }
 
 async function terminate({ fleet, prepare }: World, where: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   type NodeProcess,
   type PostgresServer,
@@ -11,8 +12,11 @@ import {
 import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
 
-/** The databases of a fleet: PostgreSQL, SQLite with one node, SQLite with several nodes on one file. */
-export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared'] as const;
+/**
+ * The databases of a fleet: PostgreSQL, SQLite with one node, SQLite with several nodes on one file, and PostgreSQL with one
+ * node of three workers.
+ */
+export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared', 'workers'] as const;
 
 /** One of {@link ENGINES}. */
 export type Engine = (typeof ENGINES)[number];
@@ -28,14 +32,21 @@ export class FleetNode {
   readonly name: string;
   /** Present on PostgreSQL: everything between this node and the database. */
   readonly proxy: TcpProxy | undefined;
+  /** How many worker processes it has; 1 for a node in a single process. */
+  readonly workers: number;
   readonly #start: () => Promise<NodeProcess>;
   readonly #processes: NodeProcess[] = [];
   readonly #crashes: Crash[] = [];
   #isEnding = false;
 
-  constructor(name: string, proxy: TcpProxy | undefined, start: () => Promise<NodeProcess>) {
+  constructor(
+    name: string,
+    { proxy, workers = 1 }: { readonly proxy?: TcpProxy; readonly workers?: number },
+    start: () => Promise<NodeProcess>,
+  ) {
     this.name = name;
     this.proxy = proxy;
+    this.workers = workers;
     this.#start = start;
   }
 
@@ -74,6 +85,27 @@ export class FleetNode {
     await this.process.kill();
   }
 
+  /** The process ids of its workers that run now. */
+  workerPids(): readonly number[] {
+    if (this.workers === 1) return [];
+    try {
+      const text = readFileSync(`/proc/${this.process.pid}/task/${this.process.pid}/children`, 'utf8');
+      return text.split(' ').filter(Boolean).map(Number);
+    } catch {
+      // The supervisor has ended, and its workers with it.
+      return [];
+    }
+  }
+
+  /**
+   * Names the process that answered, where there are several: each makes request ids of its own. For the record of
+   * an answer.
+   */
+  processOf(headers: Headers): { readonly process?: string } {
+    const id = headers.get('x-request-id')?.split('-')[0];
+    return this.workers === 1 || id === undefined ? {} : { process: id };
+  }
+
   /** Processes that ended unexpectedly. */
   get crashes(): readonly Crash[] {
     return this.#crashes;
@@ -90,7 +122,8 @@ export class FleetNode {
       process
         .logs()
         .split('\n')
-        .filter((line) => line.includes(LOSS_MESSAGE))
+        // A worker that was frozen or replaced speaks for itself; the node is its supervisor.
+        .filter((line) => line.includes(LOSS_MESSAGE) && !line.includes('"worker":'))
         .map((line) => Date.parse(String(JSON.parse(line).time))),
     );
   }
@@ -118,19 +151,23 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-/** Three nodes on one PostgreSQL, each behind a proxy of its own. */
-export async function startPostgresFleet(): Promise<Fleet> {
+/** Nodes on one PostgreSQL, each behind a proxy of its own. */
+export async function startPostgresFleet(
+  names: readonly string[] = ['node-1', 'node-2', 'node-3'],
+  workers = 1,
+): Promise<Fleet> {
   const postgres = await startPostgres();
   const adminToken = randomAdminToken();
   const databaseUrl = await postgres.createDatabase();
   const nodes = await Promise.all(
-    ['node-1', 'node-2', 'node-3'].map(async (name) => {
+    names.map(async (name) => {
       const proxy = await startTcpProxy({ port: postgres.port });
       const url = new URL(databaseUrl);
       url.port = String(proxy.port);
       url.searchParams.set('application_name', name);
-      return new FleetNode(name, proxy, () =>
-        startNode({ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS }),
+      const env = { HALYARD_WORKERS: String(workers) };
+      return new FleetNode(name, { proxy, workers }, () =>
+        startNode({ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS, env }),
       );
     }),
   );
@@ -148,6 +185,7 @@ export async function startPostgresFleet(): Promise<Fleet> {
 /** Starts a fleet of the kind that belongs to the engine. */
 export async function startFleet(engine: Engine): Promise<Fleet> {
   if (engine === 'postgres') return await startPostgresFleet();
+  if (engine === 'workers') return await startPostgresFleet(['node-1'], 3);
   return await startSqliteFleet(engine === 'sqlite' ? ['node-1'] : ['node-1', 'node-2', 'node-3']);
 }
 
@@ -157,7 +195,7 @@ async function startSqliteFleet(names: readonly string[]): Promise<Fleet> {
   const adminToken = randomAdminToken();
   const nodes = names.map(
     (name) =>
-      new FleetNode(name, undefined, () =>
+      new FleetNode(name, {}, () =>
         startNode({ dataFolder: folder.path, adminToken, timeoutMs: STARTS_WITHIN_MS }),
       ),
   );

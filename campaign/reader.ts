@@ -121,7 +121,7 @@ export async function openRecorded(
   const revision = Number(reader.headers.get('x-flags-revision') ?? Number.NaN);
   record = world.recorder.openSession({
     ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common },
-    ...{ openedAt: now(), revision },
+    ...{ openedAt: now(), revision, ...node.processOf(reader.headers) },
   });
   for (const { content, at } of early) record.frame(content, at);
   const opened = record;

@@ -35,7 +35,7 @@ export async function readRecorded(
   const granted = answer.status === 200 ? contentOf(answer, text) : {};
   world.recorder.read({
     ...{ kind: 'read', node: node.name, environment: place.name, key: key.id, requestedAt },
-    ...{ answeredAt: now(), status: answer.status, ...granted },
+    ...{ answeredAt: now(), status: answer.status, ...node.processOf(answer.headers), ...granted },
     freshness: answer.headers.has('x-flags-stale') ? 'stale' : 'current',
   });
 }

@@ -9,7 +9,8 @@ import { summarise } from './summary.ts';
 
 const HELP = `bun run campaign [options]
 
-  --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file);
+  --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file),
+                  workers (one node with three workers, on PostgreSQL);
                   default all of them, one after the other
   --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others
   --rate <n>      writes per second; default 60

@@ -68,7 +68,7 @@ export class SickServer implements Disposable {
       ...{ stop: async () => 0, kill: nothing, pause: () => undefined, resume: () => undefined },
       ...{ logs: () => '', readiness: nothing },
     };
-    const node = new FleetNode('node-1', undefined, async () => process);
+    const node = new FleetNode('node-1', {}, async () => process);
     return { nodes: [node], adminToken: 'any', close: nothing };
   }
 

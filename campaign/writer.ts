@@ -69,6 +69,9 @@ async function send(
       },
       body: JSON.stringify(request.body),
       signal: AbortSignal.timeout(ANSWER_MS),
+      // Bun repeats a PUT on its own when a connection that it kept turns out to be closed: on a node with several
+      // processes the second one may be refused for what the first one did.
+      keepalive: false,
     });
     const body: unknown = await answer.json();
     if (answer.ok) return { outcome: 'acknowledged', revision: revisionIn(body) };

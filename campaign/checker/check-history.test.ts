@@ -34,6 +34,24 @@ test('a revision that no write explains is reported', () => {
   expect(kinds).toContain('unexplained-revision');
 });
 
+test('processes of one node may differ by a moment, but each knows the acknowledged writes', () => {
+  const write = { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' } as const;
+  const read = { kind: 'read', environment: 0, node: 0 } as const;
+  const history = perfectHistory([write, read, read]);
+  const [newer, older] = history.reads.filter(({ kind }) => kind === 'read');
+  const base = history.environments.get(older?.environment ?? '');
+  if (newer === undefined || older === undefined || base === undefined)
+    throw new Error('there are two reads');
+  const behind = { ...older, ...base, process: 'b' };
+  const reads = [{ ...newer, process: 'a' }, behind];
+  // Only the frames and reads of process a said so, and process b was behind.
+  const unanswered = history.writes.map((each) => ({ ...each, outcome: 'unknown' as const }));
+  const kindsOf = (writes: typeof history.writes) =>
+    checkHistory({ ...history, writes, reads, streams: [], eventStreams: [] }).map(({ kind }) => kind);
+  expect(kindsOf(unanswered)).not.toContain('went-back');
+  expect(kindsOf(history.writes)).toContain('went-back');
+});
+
 describe('a planted fault is caught:', () => {
   for (const fault of PLANTED_FAULTS) {
     test(fault.name, () => {

@@ -62,6 +62,8 @@ export interface StreamSession<Sent extends { readonly at: number } = Frame> {
   /** The client that reconnects: one reader has many sessions. */
   readonly reader: string;
   readonly node: string;
+  /** Which of the node's processes sends it; absent where there is only one. */
+  readonly process?: string;
   readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;
@@ -99,6 +101,8 @@ export interface ChangeEvent {
 export interface Read {
   readonly kind: 'read' | 'bulk' | 'stream';
   readonly node: string;
+  /** Which of the node's processes answered; absent where there is only one. */
+  readonly process?: string;
   readonly environment: string;
   readonly key: string;
   readonly requestedAt: number;

@@ -17,7 +17,8 @@ interface Statement {
 
 /**
  * P7 and P8: one node never goes back. Whatever is asked of a node after it acknowledged a write or showed a
- * revision is answered with that revision or a newer one, across restarts too.
+ * revision is answered with that revision or a newer one, across restarts too. Of a node with several processes each
+ * never goes back, and all of them know every write that was acknowledged.
  */
 export function checkNodesNeverGoBack(history: History, ownWriteMs: number, report: Report): void {
   for (const [place, statements] of gatherStatements(history, ownWriteMs)) {
@@ -60,19 +61,28 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
     entry.statements.push(statement);
     byName.set(name, entry);
   };
+  const processes = processesOf(history);
   for (const { node, environment, revision, startedAt, finishedAt, id, outcome } of history.writes) {
     if (outcome !== 'acknowledged' || revision === undefined) continue;
     // A node waits only so long to see its own write; then it answers that the write is committed, without having applied it.
     if (finishedAt - startedAt >= ownWriteMs) continue;
-    add(node, environment, { revision, askedAt: startedAt, knownAt: finishedAt, what: `write ${id}` });
+    for (const process of processes.get(node) ?? [undefined]) {
+      const statement = { revision, askedAt: startedAt, knownAt: finishedAt, what: `write ${id}` };
+      add(nameOf(node, process), environment, statement);
+    }
   }
-  for (const { node, environment, revision, requestedAt, answeredAt } of history.reads) {
+  for (const { node, process, environment, revision, requestedAt, answeredAt } of history.reads) {
     if (revision === undefined) continue;
-    add(node, environment, { revision, askedAt: requestedAt, knownAt: answeredAt, what: 'a read' });
+    add(nameOf(node, process), environment, {
+      revision,
+      askedAt: requestedAt,
+      knownAt: answeredAt,
+      what: 'a read',
+    });
   }
   for (const stream of [...history.streams, ...history.eventStreams]) {
     for (const [index, frame] of stream.frames.entries()) {
-      add(stream.node, stream.environment, {
+      add(nameOf(stream.node, stream.process), stream.environment, {
         revision: stream.revision + index,
         ...(index === 0 ? { askedAt: stream.requestedAt } : {}),
         knownAt: frame.at,
@@ -81,6 +91,22 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
     }
   }
   return new Map([...byName.values()].map(({ place, statements }) => [place, statements]));
+}
+
+/** The processes of each node that has several. */
+function processesOf(history: History): ReadonlyMap<string, ReadonlySet<string>> {
+  const byNode = new Map<string, Set<string>>();
+  for (const { node, process } of [...history.reads, ...history.streams, ...history.eventStreams]) {
+    if (process === undefined) continue;
+    const processes = byNode.get(node) ?? new Set();
+    processes.add(process);
+    byNode.set(node, processes);
+  }
+  return byNode;
+}
+
+function nameOf(node: string, process: string | undefined): string {
+  return process === undefined ? node : `${node}, process ${process}`;
 }
 
 /** P1 for reads: the map of a read is the revision that its header says. */

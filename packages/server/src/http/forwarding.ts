@@ -76,6 +76,8 @@ export function forwardTo(
         decompress: false,
         signal: request.signal,
         timeout: false,
+        // `fetch` repeats a DELETE on its own when a connection that it kept turns out to be closed.
+        keepalive: false,
       } as BunFetchRequestInit);
       const { status } = answer;
       return new Response(answer.body, { status, headers: withoutConnectionFields(answer.headers) });

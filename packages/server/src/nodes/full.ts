@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { LogServer } from '../evaluation/log/log-server.ts';
+import { LogServer, type LogServerOptions } from '../evaluation/log/log-server.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
 import { evaluationContext } from '../evaluation/serving/context.ts';
@@ -38,15 +38,11 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const workers = place && new Workers({ config, place, plane, docsUrl, log });
-  const logServer = new LogServer({
-    plane,
-    docsUrl,
-    log,
-    onReport: (report, dropped) => {
-      if (dropped > 0) metrics.receiptsDropped(dropped);
-      return management.activity.take(report);
-    },
-  });
+  const onReport: LogServerOptions['onReport'] = (report, dropped) => {
+    if (dropped > 0) metrics.receiptsDropped(dropped);
+    return management.activity.take(report);
+  };
+  const logServer = new LogServer({ plane, docsUrl, log, onReport });
   const readers = workers?.readers ?? plane;
   const management = new ManagementPlane({
     config,
