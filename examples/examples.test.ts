@@ -25,7 +25,7 @@ describe('examples', () => {
   test.each(Object.keys(EXAMPLES) as ExampleName[])('%s has a snippet without a key', (name) => {
     const snippet = exampleSnippet(name);
     expect(snippet).not.toContain('proj_live_');
-    if (name !== 'react') expect(snippet).toContain('http://127.0.0.1:7070');
+    if (name !== 'react' && name !== 'web') expect(snippet).toContain('http://127.0.0.1:7070');
   });
 
   test('parts of a snippet are joined, and their indentation is removed', () => {

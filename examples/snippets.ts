@@ -13,6 +13,7 @@ export const EXAMPLES = {
   node: 'node/main.mjs',
   react: 'react/page.jsx',
   handler: 'react/server.ts',
+  web: 'web/page.mjs',
 } as const;
 
 /** One of the examples. */

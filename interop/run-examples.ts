@@ -34,6 +34,7 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   node: ['npm'],
   python: ['python3'],
   react: ['npm'],
+  web: ['npm'],
   rust: ['cargo'],
 };
 
@@ -55,7 +56,7 @@ export async function runExample(
   if (missing !== undefined) return `${missing} is not on this machine`;
   await management.putState('demo', 'development', 'dark-mode', { enabled: true });
   const folder = copyExample(name, url);
-  if (name === 'react') await runPage(folder, key, management);
+  if (name === 'react' || name === 'web') await runPage(folder, key, management);
   else await runProgram(folder, key);
   if (name === 'curl') await followStream(folder, key, management);
   return undefined;

@@ -25,6 +25,7 @@ const EXAMPLE_OF: readonly { readonly name: SnippetName; readonly example: Examp
   { name: 'typescript', example: 'node' },
   { name: 'react', example: 'react' },
   { name: 'javascript', example: 'javascript' },
+  { name: 'web', example: 'web' },
   { name: 'python', example: 'python' },
   { name: 'java', example: 'java' },
   { name: 'go', example: 'go' },
