@@ -1,21 +1,7 @@
 import type { StoredRelay } from './relay.ts';
 
-/** The kinds of rows in the change log. */
-export const CHANGE_KINDS = [
-  'project.created',
-  'project.deleted',
-  'environment.created',
-  'environment.deleted',
-  'flags.changed',
-  'key.created',
-  'key.revoked',
-  'relay.created',
-  'relay.revoked',
-  'records.changed',
-] as const;
-
 /** The kind of a change-log row. Only `flags.changed` creates a revision and a frame. */
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
+export type ChangeKind = keyof ChangePayload;
 
 /** One row of the change log: the truth that every node follows, in order of `seq`, without gaps. */
 export interface LogRow {

@@ -1,4 +1,4 @@
-import { event } from '@halyard/protocol';
+import { defined, event } from '@halyard/protocol';
 import { isAboutPeople } from '../../domain/audit.ts';
 import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryTotals } from '../../domain/delivery.ts';
@@ -130,7 +130,7 @@ export function changeEvent(row: LogRow, place: PlaceNames): DashboardEvent {
   const actor = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
   return {
     name: 'change',
-    ...(place.project === undefined ? {} : { project: place.project }),
+    ...defined({ project: place.project }),
     data: { seq, kind, ...place, revision, ...actor, at: isoTime(row.at), ...details(row) },
   };
 }
@@ -139,7 +139,7 @@ export function changeEvent(row: LogRow, place: PlaceNames): DashboardEvent {
 export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): DashboardEvent {
   return {
     name: 'delivery',
-    ...(place.project === undefined ? {} : { project: place.project }),
+    ...defined({ project: place.project }),
     data: { seq, ...place, ...totals },
   };
 }
@@ -213,12 +213,10 @@ export class Names {
 
   /** The place of a project and perhaps an environment, by their ids. */
   place(projectId: string, environmentId?: string): PlaceNames {
-    const project = this.#projects.get(projectId);
-    const environment = environmentId === undefined ? undefined : this.#environments.get(environmentId)?.name;
-    return {
-      ...(project === undefined ? {} : { project }),
-      ...(environment === undefined ? {} : { environment }),
-    };
+    return defined({
+      project: this.#projects.get(projectId),
+      environment: this.#environments.get(environmentId ?? '')?.name,
+    });
   }
 
   /** The place of an environment by its id alone; empty when it does not exist. */

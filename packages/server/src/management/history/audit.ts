@@ -1,30 +1,18 @@
+import { defined } from '@halyard/protocol';
 import { type Actor, type AuditEntry, isAboutPeople } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { AuditedOperation, StoreReader } from '../../domain/store.ts';
+import type { AuditedOperation, AuditFilter, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findEnvironment, findProject } from '../lookup.ts';
 import { findOperation, noChange, unrevertible } from './revert.ts';
 
 /** Which audit entries to list. */
-export interface AuditQuery {
+export interface AuditQuery extends Omit<AuditFilter, 'projectId' | 'environmentId' | 'beforeSeq'> {
   /** Names; an environment requires its project. */
   readonly project?: string;
   readonly environment?: string;
-  readonly target?: string;
-  /** The full name, as in `operator:ada@example.com`. */
-  readonly actor?: string;
-  /** An action such as `flag.archived`, or a noun for all of its actions: `flag`. */
-  readonly action?: string;
-  /** A text to find in the target, the actor or the note. */
-  readonly text?: string;
-  /** Epoch milliseconds: the first one included, and the first one excluded. */
-  readonly since?: number;
-  readonly until?: number;
   /** Only entries with a smaller `seq`. */
   readonly before?: number;
-  readonly limit: number;
-  /** Whether entries about people and their credentials are left out. */
-  readonly withoutPeople?: boolean;
 }
 
 /** An entry with the names of its project and environment, where they still exist. */
@@ -43,7 +31,7 @@ export function listAudit(
     const entries = await reader.audit({
       ...(await idsOf(reader, query)),
       ...filter,
-      ...(before === undefined ? {} : { beforeSeq: before }),
+      ...defined({ beforeSeq: before }),
     });
     return withNames(reader, entries);
   });
@@ -60,8 +48,7 @@ export async function* exportAudit(
   query: Omit<AuditQuery, 'limit'>,
 ): AsyncGenerator<readonly NamedAuditEntry[]> {
   for (let before = query.before; ; ) {
-    const page = { ...query, limit: EXPORT_PAGE, ...(before === undefined ? {} : { before }) };
-    const entries = await listAudit(context, page);
+    const entries = await listAudit(context, { ...query, limit: EXPORT_PAGE, ...defined({ before }) });
     if (entries.length === 0) return;
     yield entries;
     before = entries.at(-1)?.seq ?? 0;
@@ -95,15 +82,13 @@ async function withNames(
     if (!used.has(projectId)) continue;
     for (const { id, name } of await reader.environments(projectId)) environments.set(id, name);
   }
-  return entries.map((entry) => {
-    const project = projects.get(entry.projectId ?? '');
-    const environment = environments.get(entry.environmentId ?? '');
-    return {
-      ...entry,
-      ...(project === undefined ? {} : { project }),
-      ...(environment === undefined ? {} : { environment }),
-    };
-  });
+  return entries.map((entry) => ({
+    ...entry,
+    ...defined({
+      project: projects.get(entry.projectId ?? ''),
+      environment: environments.get(entry.environmentId ?? ''),
+    }),
+  }));
 }
 
 /** One change: everything that one operation did. */
@@ -148,17 +133,9 @@ async function describe(reader: StoreReader, operation: AuditedOperation): Promi
   const project = onlyOne(entries.map((entry) => entry.project));
   const environment = onlyOne(entries.map((entry) => entry.environment));
   const [revision] = operation.revisions.values();
-  return {
-    seq: operation.seq,
-    at,
-    actor,
-    ...(note === undefined ? {} : { note }),
-    ...(project === undefined ? {} : { project }),
-    ...(environment === undefined ? {} : { environment }),
-    ...(environment === undefined || revision === undefined ? {} : { revision }),
-    revertible: unrevertible(operation) === undefined,
-    entries,
-  };
+  const place = { note, project, environment, revision: environment === undefined ? undefined : revision };
+  const revertible = unrevertible(operation) === undefined;
+  return { seq: operation.seq, at, actor, ...defined(place), revertible, entries };
 }
 
 /** The name that all entries with a name share; `undefined` when there are two. */

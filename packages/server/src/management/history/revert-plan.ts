@@ -1,4 +1,4 @@
-import { membersOf, memberText } from '@halyard/protocol';
+import { defined, membersOf, memberText } from '@halyard/protocol';
 import type { AuditEntry } from '../../domain/audit.ts';
 import { ENVIRONMENT_COLORS, type Environment, type Flag, type StateText } from '../../domain/project.ts';
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
@@ -118,7 +118,7 @@ class Planner {
     const kept = readDeletedFlag(entry.before);
     if (kept === undefined) return this.#block(`the audit log does not hold the whole flag "${key}"`);
     this.#plan.recreate.push({ flag: { projectId, key, ...kept.flag }, states: kept.states });
-    this.#differ({ key, ...(entry.before === undefined ? {} : { after: entry.before }) });
+    this.#differ({ key, ...defined({ after: entry.before }) });
   }
 
   async #deleteAgain(entry: AuditEntry): Promise<void> {
@@ -130,7 +130,7 @@ class Planner {
       return this.#block(`the flag "${key}" is in use again: archive it, then delete it`);
     }
     this.#plan.remove.push(flag);
-    this.#differ({ key, ...(entry.after === undefined ? {} : { before: entry.after }) });
+    this.#differ({ key, ...defined({ before: entry.after }) });
   }
 
   /** Whether the flag has states that reverting this change would not remove. */
@@ -197,13 +197,8 @@ class Planner {
         if (flag === undefined && !recreated.has(key)) {
           this.#conflict(`the flag "${key}" was deleted`);
         }
-        this.#plan.states.push({ environment, key, ...(after === undefined ? {} : { state: after }) });
-        this.#differ({
-          environment: environment.name,
-          key,
-          ...(before === undefined ? {} : { before }),
-          ...(after === undefined ? {} : { after }),
-        });
+        this.#plan.states.push({ environment, key, ...defined({ state: after }) });
+        this.#differ({ environment: environment.name, key, ...defined({ before, after }) });
       }
     }
   }

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { AccessToken } from '../../domain/people.ts';
 import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
@@ -71,12 +72,9 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       },
     },
     async ({ body: { name, role, canChangeProtected, expiresAt }, actor }) => {
-      const token = await createAccessToken(context, actor, {
-        name,
-        ...(role === undefined ? {} : { role }),
-        ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
-        ...(expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) }),
-      });
+      const expiry = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+      const input = { name, ...defined({ role, canChangeProtected, expiresAt: expiry }) };
+      const token = await createAccessToken(context, actor, input);
       return created({ ...tokenRecord(token.record), token: token.token, seq: token.record.seq });
     },
   );

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Operator } from '../../domain/people.ts';
 import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
@@ -53,12 +54,8 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       answer: { status: 200, description: 'The operator.', schema: OperatorRecordSchema.extend(seqMember) },
     },
     async ({ params, body: { name, role, canChangeProtected }, actor, session }) => {
-      const change = {
-        ...(name === undefined ? {} : { name }),
-        ...(role === undefined ? {} : { role }),
-        ...(canChangeProtected === undefined ? {} : { canChangeProtected }),
-      };
-      const keep = session === undefined ? {} : { keep: session.session.digest };
+      const change = defined({ name, role, canChangeProtected });
+      const keep = defined({ keep: session?.session.digest });
       const operator = await changeOperator(context, actor, { id: params.id, change, ...keep });
       return ok({ ...operatorRecord(operator), seq: operator.seq });
     },

@@ -1,4 +1,4 @@
-import { memberText } from '@halyard/protocol';
+import { defined, memberText } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { RawJson } from '../../domain/raw-json.ts';
 import { SCHEDULE_STATUSES } from '../../domain/schedule.ts';
@@ -78,11 +78,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       errors: ['project_not_found', 'environment_not_found'],
     },
     async ({ params: { project }, query: { environment, status } }) => {
-      const schedules = await listSchedules(context, {
-        project,
-        ...(environment === undefined ? {} : { environment }),
-        ...(status === undefined ? {} : { status }),
-      });
+      const schedules = await listSchedules(context, { project, ...defined({ environment, status }) });
       return ok({ schedules: schedules.map(scheduleRecord) });
     },
   );
@@ -120,7 +116,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
         environment,
         steps,
         dueAt: Date.parse(dueAt),
-        ...noteOf(note ?? actor.note),
+        ...defined({ note: note ?? actor.note }),
       });
       return created(scheduleRecord(schedule));
     },
@@ -139,10 +135,6 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
     },
     async ({ params, actor }) => ok(scheduleRecord(await cancelSchedule(context, actor, params))),
   );
-}
-
-function noteOf(note: string | undefined) {
-  return note === undefined ? {} : { note };
 }
 
 /** The steps as they were sent; empty when the record is damaged. */

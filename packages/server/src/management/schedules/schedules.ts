@@ -1,4 +1,4 @@
-import { elementsOf } from '@halyard/protocol';
+import { defined, elementsOf } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import { readState } from '../../domain/flag-state-text.ts';
@@ -52,12 +52,8 @@ export function listSchedules(
     const environments = await reader.environments(projectId);
     const chosen = environments.find(({ name }) => name === environment);
     if (environment !== undefined && chosen === undefined) throw environmentNotFound(environment);
-    const schedules = await reader.schedules.list({
-      projectId,
-      settled: SETTLED_SHOWN,
-      ...(chosen === undefined ? {} : { environmentId: chosen.id }),
-      ...(status === undefined ? {} : { status }),
-    });
+    const filter = defined({ environmentId: chosen?.id, status });
+    const schedules = await reader.schedules.list({ projectId, settled: SETTLED_SHOWN, ...filter });
     const names = new Map(environments.map(({ id, name }) => [id, name]));
     return schedules.map((schedule) => withName(schedule, names.get(schedule.environmentId)));
   });
