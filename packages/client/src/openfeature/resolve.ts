@@ -1,4 +1,4 @@
-import { evaluate, type FlagState, type Json } from '@halyard/protocol';
+import { evaluateOfrep, type Json } from '@halyard/protocol';
 import type { ErrorCode, FlagMetadata, ResolutionDetails } from '@openfeature/core';
 import type { FlagsClient } from '../client-types.ts';
 
@@ -30,42 +30,37 @@ export function resolve<T>(
   read: Read<T>,
   options: MappingOptions,
 ): ResolutionDetails<T> {
-  const { key, kind, defaultValue, targetingKey = client.targetingKey } = read;
+  const { key, kind, defaultValue } = read;
+  // From JavaScript it may be anything, as for the client's own reads.
+  const targetingKey = typeof read.targetingKey === 'string' ? read.targetingKey : client.targetingKey;
   // Only the state: a read of the client's own would warn about a missing targeting key.
   const state = client.getState(key);
-  if (!state)
-    return client.evaluate(key, null).errorCode === 'not_ready'
-      ? failure(read, 'PROVIDER_NOT_READY', 'no flags have been loaded')
-      : failure(read, 'FLAG_NOT_FOUND', `there is no flag ${key}`);
-  const flagMetadata = metadataOf(client, state);
-  const { isOn, reason } = evaluate(key, state, targetingKey);
-  if (reason === 'untargeted')
-    return failure(read, 'TARGETING_KEY_MISSING', `${key} is rolled out in part`, flagMetadata);
-  if (!isOn) {
-    const isFalse = kind === 'boolean' && (reason !== 'disabled' || options.disabledValue !== 'default');
+  if (!state && client.evaluate(key, null).errorCode === 'not_ready')
+    return failure(read, 'PROVIDER_NOT_READY', 'no flags have been loaded');
+  const answer = evaluateOfrep(key, state, { environment: client.environment, targetingKey });
+  const flagMetadata = { ...answer.metadata };
+  if ('errorCode' in answer) return failure(read, answer.errorCode, answer.errorDetails, flagMetadata);
+  const { variant, reason, value } = answer;
+  if (variant === 'off') {
+    const isFalse = kind === 'boolean' && (reason !== 'DISABLED' || options.disabledValue !== 'default');
     // `T`: `false` is of the kind that was asked for, and `T` is that kind's type.
-    const value = isFalse ? (false as T) : defaultValue;
-    return { value, reason: reason === 'disabled' ? 'DISABLED' : 'SPLIT', variant: 'off', flagMetadata };
+    return { value: isFalse ? (false as T) : defaultValue, reason, variant, flagMetadata };
   }
-  const on = valueFor(kind, state, options);
+  const on = valueFor(kind, value, options);
   if (on === undefined) return failure(read, 'TYPE_MISMATCH', `${key} holds no ${kind}`, flagMetadata);
   // `T`: as above.
-  return { value: on as T, reason: reasonOf(client, reason), variant: 'on', flagMetadata };
+  return { value: on as T, reason: reasonOf(client, reason), variant, flagMetadata };
 }
 
-/** The value for a kind of read, `undefined` when the flag has none of that kind. Nothing is coerced. */
-function valueFor(kind: Kind, { value }: FlagState, { booleanFrom }: MappingOptions): Json | undefined {
+/** The value for a kind of read, `undefined` when it is of another kind. Nothing is coerced. */
+function valueFor(kind: Kind, value: Json | undefined, { booleanFrom }: MappingOptions): Json | undefined {
   if (typeof value === kind) return value;
-  return kind === 'boolean' && (value === undefined || booleanFrom === 'enabled') ? true : undefined;
+  return kind === 'boolean' && booleanFrom === 'enabled' ? true : undefined;
 }
 
 function reasonOf(client: FlagsClient, reason: string): string {
   if (client.status !== 'ready') return client.revision === undefined ? 'CACHED' : 'STALE';
-  return reason.toUpperCase();
-}
-
-function metadataOf(client: FlagsClient, { enabled, rolloutPct }: FlagState): FlagMetadata {
-  return { environment: client.environment, enabled, ...(rolloutPct !== undefined && { rolloutPct }) };
+  return reason;
 }
 
 function failure<T>(

@@ -1,4 +1,4 @@
-/** The OpenFeature provider for in browsers: `OpenFeature.setProviderAndWait(new HalyardProvider(client))`. */
+/** The OpenFeature provider for browsers: `OpenFeature.setProviderAndWait(new HalyardProvider(client))`. */
 import {
   type EvaluationContext,
   type JsonValue,
@@ -8,54 +8,32 @@ import {
   ProviderFatalError,
   type ResolutionDetails,
 } from '@openfeature/web-sdk';
-import type { FlagsClient } from '../client-types.ts';
-import type { ClientOptions } from '../options.ts';
-import { holdClient } from './follow.ts';
-import { type Kind, type MappingOptions, resolve } from './resolve.ts';
+import { ClientProvider, type Emit } from './provider.ts';
 
+export type { ClientProvider } from './provider.ts';
 export type { MappingOptions } from './resolve.ts';
 
 /** Serves OpenFeature reads from a client. A client that was given stays the application's to close. */
-export class HalyardProvider implements Provider {
-  readonly metadata = { name: 'halyard' } as const;
+export class HalyardProvider extends ClientProvider implements Provider {
   readonly runsOn = 'client';
   readonly events = new OpenFeatureEventEmitter();
-  readonly #held;
-  readonly #options: MappingOptions;
-
-  constructor(client: FlagsClient | ClientOptions, options: MappingOptions = {}) {
-    this.#held = holdClient(client);
-    this.#options = options;
-  }
-
-  /** Waits for the first load. Rejects when it fails; the provider becomes ready later if the cause passes. */
-  async initialize(): Promise<void> {
-    const { events } = this;
-    await this.#held.begin(
-      (event, details) => events.emit(ProviderEvents[event], details),
-      ProviderFatalError,
-    );
-  }
-
-  /** Ends the provider's work. */
-  async onClose(): Promise<void> {
-    await this.#held.release();
-  }
+  protected readonly Fatal = ProviderFatalError;
+  protected emit: Emit = (event, details) => this.events.emit(ProviderEvents[event], details);
 
   resolveBooleanEvaluation(
     key: string,
     value: boolean,
     context: EvaluationContext,
   ): ResolutionDetails<boolean> {
-    return this.#read('boolean', key, value, context);
+    return this.read('boolean', key, value, context);
   }
 
   resolveStringEvaluation(key: string, value: string, context: EvaluationContext): ResolutionDetails<string> {
-    return this.#read('string', key, value, context);
+    return this.read('string', key, value, context);
   }
 
   resolveNumberEvaluation(key: string, value: number, context: EvaluationContext): ResolutionDetails<number> {
-    return this.#read('number', key, value, context);
+    return this.read('number', key, value, context);
   }
 
   resolveObjectEvaluation<T extends JsonValue>(
@@ -63,15 +41,6 @@ export class HalyardProvider implements Provider {
     value: T,
     context: EvaluationContext,
   ): ResolutionDetails<T> {
-    return this.#read('object', key, value, context);
-  }
-
-  #read<T>(
-    kind: Kind,
-    key: string,
-    defaultValue: T,
-    { targetingKey }: EvaluationContext,
-  ): ResolutionDetails<T> {
-    return resolve(this.#held.client, { key, kind, defaultValue, targetingKey }, this.#options);
+    return this.read('object', key, value, context);
   }
 }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { evaluate } from '@halyard/protocol';
-import { placeOf, reasonOf } from './evaluate-box.tsx';
+import { evaluate, parseFlagState } from '@halyard/protocol';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import evaluation from '../../../../../conformance/fixtures/evaluation.json';
+import { valuePreview } from '../../components/state-summary.tsx';
+import { EnvironmentEvaluation, placeOf, reasonOf } from './evaluate-box.tsx';
 import { messages } from './messages.tsx';
 
 describe('the place of a targeting key', () => {
@@ -31,4 +35,29 @@ test.each([
   expect(reasonOf(evaluation, '51.929', state && 'rolloutPct' in state ? state.rolloutPct : undefined)).toBe(
     reason,
   );
+});
+
+describe('who gets it, by the table of cases that clients and OFREP answer too', () => {
+  const { on, off, value: label } = messages.evaluate;
+  test.each(evaluation.cases.filter(({ targetingKey }) => targetingKey))('$name', (each) => {
+    const { flagKey, state, targetingKey = '', expected } = each;
+    const markup = renderToStaticMarkup(
+      createElement(EnvironmentEvaluation, {
+        environment: { name: 'staging', isProtected: false },
+        flagKey,
+        state: parseFlagState(state),
+        targetingKey,
+      } as never),
+    );
+    const texts = [...markup.matchAll(/>([^<>]+)</g)].map(([, text]) => text);
+    expect([texts.includes(on), texts.includes(off)]).toEqual([expected.isOn, !expected.isOn]);
+    const isShown = 'value' in expected;
+    expect(markup.includes(`${label} <code`)).toBe(isShown);
+    if (isShown) {
+      const preview = renderToStaticMarkup(
+        createElement('i', null, valuePreview(expected.value as never, 120)),
+      );
+      expect(markup).toContain(preview.slice('<i>'.length, -'</i>'.length));
+    }
+  });
 });

@@ -1,4 +1,10 @@
-import { evaluate, type FlagEvaluation, ROLLOUT_BUCKETS, rolloutBucket } from '@halyard/protocol';
+import {
+  evaluate,
+  type FlagEvaluation,
+  type FlagState,
+  ROLLOUT_BUCKETS,
+  rolloutBucket,
+} from '@halyard/protocol';
 import { useId, useState } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
@@ -39,39 +45,47 @@ export function EvaluateBox({ project, flag }: { project: ProjectRecord; flag: F
             {words.place[1]}
           </p>
           <ul className="mt-2 divide-y divide-line">
-            {project.environments.map((environment) => {
-              const state = flag.environments[environment.name]?.state;
-              const evaluation = evaluate(flag.key, state, targetingKey);
-              return (
-                <li key={environment.name} className="py-2" data-evaluation={environment.name}>
-                  <p className="flex items-center justify-between gap-2">
-                    <EnvironmentBadge environment={environment} />
-                    <Badge kind={evaluation.isOn ? 'good' : 'plain'}>
-                      {evaluation.isOn ? words.on : words.off}
-                    </Badge>
-                  </p>
-                  {state?.rolloutPct !== undefined && (
-                    <ShareScale
-                      share={Number(placeOf(flag.key, targetingKey))}
-                      threshold={state.rolloutPct}
-                    />
-                  )}
-                  <p className="mt-1 text-xs text-ink-3">
-                    {reasonOf(evaluation, placeOf(flag.key, targetingKey), state?.rolloutPct)}
-                  </p>
-                  {evaluation.value !== undefined && (
-                    <p className="mt-0.5 text-xs text-ink-2">
-                      {words.value}{' '}
-                      <code className="font-mono break-all">{valuePreview(evaluation.value, 120)}</code>
-                    </p>
-                  )}
-                </li>
-              );
-            })}
+            {project.environments.map((environment) => (
+              <li key={environment.name} className="py-2" data-evaluation={environment.name}>
+                <EnvironmentEvaluation
+                  environment={environment}
+                  flagKey={flag.key}
+                  state={flag.environments[environment.name]?.state}
+                  targetingKey={targetingKey}
+                />
+              </li>
+            ))}
           </ul>
         </div>
       )}
     </section>
+  );
+}
+
+/** What the flag answers for one targeting key in one environment, and why. */
+export function EnvironmentEvaluation(props: {
+  environment: ProjectRecord['environments'][number];
+  flagKey: string;
+  state: FlagState | undefined;
+  targetingKey: string;
+}) {
+  const { environment, flagKey, state, targetingKey } = props;
+  const evaluation = evaluate(flagKey, state, targetingKey);
+  const place = placeOf(flagKey, targetingKey);
+  return (
+    <>
+      <p className="flex items-center justify-between gap-2">
+        <EnvironmentBadge environment={environment} />
+        <Badge kind={evaluation.isOn ? 'good' : 'plain'}>{evaluation.isOn ? words.on : words.off}</Badge>
+      </p>
+      {state?.rolloutPct !== undefined && <ShareScale share={Number(place)} threshold={state.rolloutPct} />}
+      <p className="mt-1 text-xs text-ink-3">{reasonOf(evaluation, place, state?.rolloutPct)}</p>
+      {evaluation.value !== undefined && (
+        <p className="mt-0.5 text-xs text-ink-2">
+          {words.value} <code className="font-mono break-all">{valuePreview(evaluation.value, 120)}</code>
+        </p>
+      )}
+    </>
   );
 }
 
