@@ -265,16 +265,17 @@ describe('who may read', () => {
       get(EVENTS, { headers }),
       get('/v1/stream?env=production', { headers }),
       get('/v1/flags?env=production', { headers }),
+      get('/openfeature/v0/manifest', { headers }),
     ];
     for (const request of requests({})) expect((await handler(request)).status).toBe(401);
     for (const request of requests({ Cookie: 'session=1' }))
       expect((await handler(request)).status).toBe(200);
     const body = await (await handler(ask(BULK))).json();
-    expect(body).toEqual({
-      error: 'invalid_api_key',
-      message: 'you may not read these flags',
-      errorDetails: 'you may not read these flags',
-    });
+    const message = 'you may not read these flags';
+    const general = { errorCode: 'GENERAL', errorDetails: message };
+    expect(body).toEqual({ error: 'invalid_api_key', message, ...general } as never);
+    const one = await (await handler(ask(`${BULK}/plain`))).json();
+    expect(one).toEqual({ error: 'invalid_api_key', message, key: 'plain', ...general });
   });
 
   test.each([EVENTS, '/v1/stream?env=production'])(
@@ -319,7 +320,7 @@ describe('refusals', () => {
     ['[]', 'INVALID_CONTEXT'],
     ['{"context":1}', 'INVALID_CONTEXT'],
     ['{"context":{"targetingKey":1}}', 'INVALID_CONTEXT'],
-    [JSON.stringify({ context: { pad: 'ü'.repeat(MAX_OFREP_BYTES / 2) } }), 'GENERAL'],
+    [JSON.stringify({ context: { pad: 'ü'.repeat(MAX_OFREP_BYTES / 2) } }), 'PARSE_ERROR'],
   ] as const)('a body that cannot be used: %.40s', async (body, errorCode) => {
     const { handler } = make();
     const bulk = await handler(ask(BULK, body));
@@ -338,7 +339,7 @@ describe('refusals', () => {
     ];
     for (const body of bodies) {
       const request = new Request(`https://app.example${BULK}`, { method: 'POST', body });
-      expect(await (await handler(request)).json()).toMatchObject({ errorCode: 'GENERAL' });
+      expect(await (await handler(request)).json()).toMatchObject({ errorCode: 'PARSE_ERROR' });
     }
   });
 
@@ -391,6 +392,34 @@ describe('refusals', () => {
   });
 });
 
+test('the manifest has the type of each flag that is exposed', async () => {
+  const values = { yes: true, text: 'a', whole: 3, part: 2.5, list: [1], record: { a: 1 }, nothing: null };
+  const states = Object.entries(values).map(([key, value]) => [key, { enabled: false, value }] as const);
+  const { handler } = make(
+    { expose: (key) => key !== 'secret' },
+    { plain: { enabled: true }, secret: { enabled: true }, ...Object.fromEntries(states) },
+  );
+  const response = await handler(get('/openfeature/v0/manifest'));
+  expect(response.headers.get('X-Manifest-Capabilities')).toBe('read');
+  expect(await response.json()).toEqual({
+    flags: [
+      { key: 'list', type: 'object', defaultValue: [] },
+      { key: 'part', type: 'float', defaultValue: 0 },
+      { key: 'plain', type: 'boolean', defaultValue: false },
+      { key: 'record', type: 'object', defaultValue: {} },
+      { key: 'text', type: 'string', defaultValue: '' },
+      { key: 'whole', type: 'integer', defaultValue: 0 },
+      { key: 'yes', type: 'boolean', defaultValue: false },
+    ],
+  });
+  expect((await handler(get('/environments/production/openfeature/v0/manifest'))).status).toBe(200);
+  const refused = await handler(get('/environments/staging/openfeature/v0/manifest'));
+  expect(refused.status).toBe(404);
+  expect(await refused.json()).toEqual({
+    error: { message: expect.any(String), status: 404, code: 'environment_not_found' },
+  });
+});
+
 test('HEAD is answered as GET without the body, and opens no stream', async () => {
   const { handler } = make({ maxStreams: 1 });
   const head = { method: 'HEAD' };
@@ -425,7 +454,7 @@ describe('a server of Node', () => {
     const response = await post(base, `${BULK}/half`, '{"context":{"targetingKey":"user-1"}}');
     expect(await response.json()).toMatchObject({ key: 'half', reason: 'SPLIT' });
     const large = await post(base, BULK, 'x'.repeat(4 * MAX_OFREP_BYTES));
-    expect([large.status, (await bodyOf(large)).errorCode]).toEqual([400, 'GENERAL']);
+    expect([large.status, (await bodyOf(large)).errorCode]).toEqual([400, 'PARSE_ERROR']);
   });
 
   test.each([

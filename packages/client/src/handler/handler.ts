@@ -1,5 +1,6 @@
 import {
   docsPage,
+  ENVIRONMENT_HEADER,
   ERROR_STATUS,
   type ErrorCode,
   type FlagMap,
@@ -10,7 +11,7 @@ import {
 } from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
 import { Broadcast, type Channel, STREAM_HEADERS } from './broadcast.ts';
-import { evaluateAll, evaluateOne, type OfrepSource, readOfrepRequest } from './ofrep.ts';
+import { evaluateAll, evaluateOne, manifestResponse, type OfrepSource, readOfrepRequest } from './ofrep.ts';
 import { findRoute, type Route } from './routes.ts';
 
 /** What {@link createFlagsHandler} takes. */
@@ -49,8 +50,8 @@ export interface FlagsHandler {
  * Makes a handler that gives the pages of your own application the flags of one environment, and their live stream,
  * without the project key. Mount it anywhere, as at `/flags/*`, and point a client in the page at that address with
  * `apiKey: false`. It serves `…/v1/flags` and `…/v1/stream` as the service does; and for OpenFeature's web and mobile
- * providers `…/ofrep/v1/evaluate/flags`, `…/ofrep/v1/evaluate/flags/{key}` and the event stream they lead to. The
- * handler never throws.
+ * providers `…/ofrep/v1/evaluate/flags`, `…/ofrep/v1/evaluate/flags/{key}` and the event stream they lead to; and
+ * for OpenFeature's CLI `…/openfeature/v0/manifest`. The handler never throws.
  */
 export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   const { client, expose, authorize, maxStreams = 1_000, docsUrl, publicPath } = options;
@@ -68,28 +69,28 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   let caughtUpAt = Number.NEGATIVE_INFINITY;
   const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
 
-  /** An error in the specified shape (Spec: Errors), with OFREP's own member on OFREP's routes. */
+  /** An error in the specified shape (Spec: Errors), with OFREP's own members on OFREP's routes. */
   const refuse = (
     code: ErrorCode,
     message: string,
     route: Route | undefined,
     headers: Record<string, string> = {},
   ): Response => {
-    const body = {
-      error: code,
-      message,
-      ...(typeof docsUrl === 'string' && { docs: docsPage(docsUrl, code) }),
-      ...(route?.isOfrep && { errorDetails: message }),
-    };
+    const docs = typeof docsUrl === 'string' && { docs: docsPage(docsUrl, code) };
+    const status = ERROR_STATUS[code];
+    const body =
+      route?.name === 'manifest'
+        ? { error: { message, status, code, ...docs } } // the form that OpenFeature's CLI reads
+        : { error: code, message, ...docs, ...(route?.isOfrep && ofrepFailure(route.key, message)) };
     return Response.json(body, {
-      status: ERROR_STATUS[code],
+      status,
       headers: { 'Cache-Control': 'no-store', ...headers },
     });
   };
   /** Refuses a query or an address that does not name this handler's environment. */
   const checkEnvironment = (route: Route, request: Request): Response | undefined => {
-    let named = route.environment ?? request.headers.get('X-Flags-Environment') ?? client.environment;
-    if (!route.isOfrep) {
+    let named = route.environment ?? request.headers.get(ENVIRONMENT_HEADER) ?? client.environment;
+    if (route.name === 'flags' || route.name === 'stream') {
       const given = new URL(request.url).searchParams.getAll('env');
       if (given.length !== 1 || !given[0])
         return refuse('invalid_argument', 'the query must name one environment: ?env=<name>', route);
@@ -146,6 +147,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     if (route.name === 'events') return openStream('refetch', request, route);
     if (asked) await catchUp(request);
     const flags = select(client.all());
+    if (route.name === 'manifest') return manifestResponse(flags, headersOf(client));
     if (!asked) return Response.json(...restOf(flags));
     const source: OfrepSource = {
       environment: client.environment,
@@ -173,6 +175,10 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     }
   };
   return Object.assign(handler, { close: () => broadcast.close() });
+}
+
+function ofrepFailure(key: string | undefined, errorDetails: string): object {
+  return { ...(key !== undefined && { key }), errorCode: 'GENERAL', errorDetails };
 }
 
 function headersOf(client: FlagsClient): Record<string, string> {

@@ -2,6 +2,7 @@ import {
   evaluateOfrep,
   evaluateOfrepBulk,
   type FlagMap,
+  type Json,
   MAX_OFREP_BYTES,
   OFREP_ERROR_STATUS,
   type OfrepErrorCode,
@@ -31,7 +32,7 @@ export async function readOfrepRequest(
 ): Promise<{ readonly targetingKey: string | undefined } | Response> {
   const text = await readText(request, MAX_OFREP_BYTES);
   if (text === undefined)
-    return failure(key, 'GENERAL', `The body is larger than ${MAX_OFREP_BYTES} bytes, or not UTF-8.`);
+    return failure(key, 'PARSE_ERROR', `The body is larger than ${MAX_OFREP_BYTES} bytes, or not UTF-8.`);
   const read = parseOfrepRequest(text);
   return read.ok ? read : failure(key, read.errorCode, read.errorDetails);
 }
@@ -63,6 +64,28 @@ export async function evaluateAll(
   if (known.some((each) => each === '*' || each.replace(/^W\//, '') === tag))
     return new Response(null, { status: 304, headers });
   return new Response(text, { headers: { ...headers, 'Content-Type': 'application/json' } });
+}
+
+/** Answers OpenFeature's CLI: each flag with its type, as the service does. A value of `null` has no type. */
+export function manifestResponse(flags: FlagMap, headers: Record<string, string>): Response {
+  const listed = Object.entries(flags)
+    .map(([key, { value = true }]) => ({ key, ...typeOf(value) }))
+    .filter(({ type }) => type !== undefined)
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  return Response.json(
+    { flags: listed },
+    { headers: { ...headers, 'Cache-Control': 'private, no-cache', 'X-Manifest-Capabilities': 'read' } },
+  );
+}
+
+/** The type of a value, and what such a flag gives while it is off. */
+function typeOf(value: Json): { readonly type?: string; readonly defaultValue?: Json } {
+  if (value === null) return {};
+  if (typeof value === 'boolean') return { type: 'boolean', defaultValue: false };
+  if (typeof value === 'string') return { type: 'string', defaultValue: '' };
+  if (typeof value === 'number')
+    return { type: Number.isInteger(value) ? 'integer' : 'float', defaultValue: 0 };
+  return { type: 'object', defaultValue: Array.isArray(value) ? [] : {} };
 }
 
 function isFailure(answer: OfrepSuccess | OfrepFailure): answer is OfrepFailure {

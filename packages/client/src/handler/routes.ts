@@ -1,7 +1,7 @@
 /** What a request asks for. */
 export interface Route {
-  /** `flags` and `stream` as on the service; `evaluate` and `events` are OFREP's. */
-  readonly name: 'flags' | 'stream' | 'evaluate' | 'events';
+  /** `flags` and `stream` as on the service; `evaluate` and `events` are OFREP's; `manifest` is OpenFeature's CLI's. */
+  readonly name: 'flags' | 'stream' | 'evaluate' | 'events' | 'manifest';
   readonly methods: readonly string[];
   readonly isOfrep: boolean;
   /** The path before the route: where the handler is mounted. */
@@ -18,6 +18,7 @@ const READ = ['GET', 'HEAD'] as const;
 const ROUTES = [
   { name: 'evaluate', methods: ['POST'], end: /\/ofrep\/v1\/evaluate\/flags(?:\/(?<key>.+))?$/ },
   { name: 'events', methods: READ, end: /\/ofrep\/v1\/stream$/ },
+  { name: 'manifest', methods: READ, end: /\/openfeature\/v0\/manifest$/ },
   { name: 'flags', methods: READ, end: /\/v1\/flags$/ },
   { name: 'stream', methods: READ, end: /\/v1\/stream$/ },
 ] as const;
@@ -29,7 +30,8 @@ export function findRoute(pathname: string): Route | undefined {
     if (!found) continue;
     const isOfrep = name === 'evaluate' || name === 'events';
     const base = pathname.slice(0, found.index);
-    const environment = isOfrep ? /\/environments\/([^/]+)$/.exec(base)?.[1] : undefined;
+    const environment =
+      isOfrep || name === 'manifest' ? /\/environments\/([^/]+)$/.exec(base)?.[1] : undefined;
     const key = found.groups?.key;
     try {
       return {
