@@ -111,7 +111,7 @@ const headers = z.object({
 const taggedHeaders = headers.extend({ ETag: z.string() });
 
 const namingHeader = z.object({
-  [ENVIRONMENT_HEADER]: NameSchema.optional().openapi({
+  [ENVIRONMENT_HEADER]: z.string().optional().openapi({
     description: 'The environment to read. A key that opens only one needs no name.',
   }),
 });
