@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, type ConfigSource, parseConfig, resolveSettings } from './config.ts';
+import { coresAllowed } from './setting-readers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -193,6 +194,20 @@ describe('the text of a setting', () => {
       expect(problem).toEndWith(`, not ${JSON.stringify(text)}.`);
     });
   }
+});
+
+test('workers are counted, or one per core, within the limit of the container', () => {
+  expect(parse({ env: { HALYARD_WORKERS: '3' } }).workers).toBe(3);
+  expect(parse({ env: { HALYARD_WORKERS: 'auto' } }).workers).toBeWithin(1, 65);
+  expect(problemsOf({ env: { HALYARD_WORKERS: '0' } })).toEqual([
+    'HALYARD_WORKERS must be a whole number from 1 to 64, or auto, not "0".',
+  ]);
+  expect(['200000 100000', '150000 100000\n', '50000 100000', 'max 100000'].map(coresAllowed)).toEqual([
+    2,
+    2,
+    1,
+    Number.POSITIVE_INFINITY,
+  ]);
 });
 
 test('an invalid password is not reported as missing', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Parsed } from '@halyard/protocol';
@@ -32,10 +33,28 @@ export const workerCount: SettingReader<number> = {
   placeholder: '<n>',
   expected: `a whole number from 1 to ${MAX_WORKERS}, or auto`,
   read: (text) => {
-    if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS);
+    if (text === 'auto') return Math.min(availableParallelism(), coresAllowed(cpuLimit()), MAX_WORKERS);
     return wholeNumber(1, MAX_WORKERS, '<n>').read(text);
   },
 };
+
+/** The limit of processor time of this container, as Linux writes it: `200000 100000` are two cores. */
+function cpuLimit(): string {
+  try {
+    return readFileSync('/sys/fs/cgroup/cpu.max', 'utf8');
+  } catch {
+    // Not Linux, an older kernel, or no container.
+    return 'max';
+  }
+}
+
+/** How many cores such a limit allows, at least one. */
+export function coresAllowed(limit: string): number {
+  const [, quota, period] = /^(\d+) (\d+)/.exec(limit) ?? [];
+  return quota === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(1, Math.ceil(Number(quota) / Number(period)));
+}
 
 const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
 

@@ -266,6 +266,8 @@ function serveNothing(
     ...place,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: MAX_BODY_BYTES,
+    // Otherwise Bun writes a stack to standard error for each stream that is cut.
+    development: false,
     fetch: () => new Response(null, { status: 500, headers: { 'Retry-After': '1' } }),
   };
   // The types know no `idleTimeout` on a Unix socket, but Bun keeps it there too (forwarding.test.ts).

@@ -30,7 +30,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const adminToken = config.adminToken ?? adminTokenIn(config.data, () => newAccessToken(RANDOM));
   const place = await placeOfWorkers(config);
   const listeners = new Listeners({ ...config, ...place });
-  const { url, managementUrl = url } = listeners;
+  const { url, managementUrl = url, port } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
 
@@ -39,7 +39,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const workers = place && new Workers({ config, place, plane, docsUrl, log });
   const onReport: LogServerOptions['onReport'] = (report, dropped) => {
-    if (dropped > 0) metrics.receiptsDropped(dropped);
+    metrics.receiptsDropped(dropped);
     return management.activity.take(report);
   };
   const logServer = new LogServer({ plane, docsUrl, log, onReport });
@@ -61,14 +61,11 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   plane.observe(logServer);
   readers.observe(metrics);
   readers.observe(management.activity);
-
   const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
+  // Workers serve these routes themselves.
+  const reads = workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }));
   listeners.serve({
-    evaluation: {
-      // Workers serve these routes themselves.
-      ...(workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }))),
-      ...logServer.routes,
-    },
+    evaluation: { ...reads, ...logServer.routes },
     health: healthRoutes(freshness),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),
     docs: createDocs({ docsUrl, log, openApi: () => management.app.openApi() }),
@@ -79,8 +76,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   });
 
   const isReady = () => plane.follower.isLive;
-  const { people } = management;
-  const preparation = new Preparation({ config, people, log, port: listeners.port, isReady });
+  const preparation = new Preparation({ config, people: management.people, log, port, isReady });
   const node: RunningNode = {
     url,
     managementUrl,

@@ -83,6 +83,7 @@ test('a worker that dies is replaced; its streams end, and the others miss nothi
     Promise.race(streams.map(({ ended }) => ended)),
   );
   expect(ended.how).not.toBe('left');
+  await until('the worker has ended', () => !isRunning(victim));
   await until('another worker serves', async () =>
     workers().length === 2 && (await fetch(`${node.url}/readyz`)).ok ? true : undefined,
   );

@@ -46,7 +46,8 @@ export class Workers {
   readonly readers: Readers;
   readonly fleet: Fleet;
   readonly #log: LogServer;
-  #ended: MetricsReport = [];
+  /** What the workers that have ended add to the totals. */
+  #ended: Promise<MetricsReport> = Promise.resolve([]);
 
   constructor({ config, place: { port, inner }, plane, docsUrl, log }: WorkersParts) {
     this.readers = new Readers(plane);
@@ -68,6 +69,9 @@ export class Workers {
       settingsOf: (number): WorkerSettings => ({ ...settings, number }),
       sharesLimits: config.rateLimit !== undefined || config.maxStreamsPerKey !== undefined,
       log,
+      onEnded: (metrics) => {
+        this.#ended = this.#ended.then((sum) => addReports([sum, totalsIn(metrics)]));
+      },
     });
   }
 
@@ -79,9 +83,7 @@ export class Workers {
 
   /** The metrics of all workers, also of those that have ended. */
   async metrics(): Promise<readonly MetricsReport[]> {
-    const { current, ended } = await this.fleet.metrics();
-    this.#ended = await addReports([this.#ended, ...ended.map(totalsIn)]);
-    return [...current, this.#ended];
+    return [...(await this.fleet.metrics()), await this.#ended];
   }
 
   /** Ends all workers. Safe to call twice. */

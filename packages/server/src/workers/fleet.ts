@@ -37,6 +37,8 @@ export interface FleetOptions {
   /** Whether workers must know what the others do, because a limit holds for all of them. */
   readonly sharesLimits: boolean;
   readonly log: Logger;
+  /** A worker has ended; its metrics when they were last asked for. */
+  readonly onEnded: (metrics: Answers['metrics']) => void;
 }
 
 /** One worker that runs. */
@@ -71,8 +73,6 @@ export class Fleet {
   #timer: Timer | undefined;
   #isStopping = false;
   #lastId = 0;
-  /** The last metrics of processes that have ended. */
-  #ended: Answers['metrics'][] = [];
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -108,18 +108,15 @@ export class Fleet {
     };
   }
 
-  /** The metrics of each worker, and of those that have ended since the last call. */
-  async metrics(): Promise<{
-    readonly current: readonly Answers['metrics'][];
-    readonly ended: readonly Answers['metrics'][];
-  }> {
+  /** The metrics of each worker. */
+  async metrics(): Promise<readonly Answers['metrics'][]> {
     const workers = this.#workers();
     await Promise.all(
       workers.map(async (worker) => {
         worker.lastMetrics = (await worker.process.ask('metrics')) ?? worker.lastMetrics;
       }),
     );
-    return { current: workers.map(({ lastMetrics }) => lastMetrics), ended: this.#ended.splice(0) };
+    return workers.map(({ lastMetrics }) => lastMetrics);
   }
 
   /** Ends the streams of all workers, spread over a window, and then each connection with its next answer. */
@@ -225,7 +222,7 @@ export class Fleet {
   #onExit(place: Place, worker: Worker, how: string): void {
     const { readers, log } = this.#options;
     place.worker = undefined;
-    this.#ended.push(worker.lastMetrics);
+    this.#options.onEnded(worker.lastMetrics);
     readers.leave(worker.id);
     this.#tellPeers({ from: worker.id, streams: [] });
     worker.ended.resolve();
