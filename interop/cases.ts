@@ -3,7 +3,10 @@ import rollout from '../conformance/fixtures/rollout.json' with { type: 'json' }
 import type { Evaluation, EvaluationAnswer, ProviderProgram } from './protocol.ts';
 import type { World } from './world.ts';
 
-/** The flags of the environment that the programs read. */
+/** A flag whose value is written as a float, which JavaScript would write as an integer. */
+export const WRITTEN_AS_FLOAT = { key: 'written-as-float', state: '{"enabled":true,"value":7.0}' } as const;
+
+/** The other flags of the environment that the programs read. */
 export const FLAGS: readonly ChangeInput[] = [
   { key: 'on', state: { enabled: true } },
   { key: 'off', state: { enabled: false } },
@@ -84,6 +87,11 @@ export const CASES: readonly Case[] = [
     expected: { value: 2_000_000_000, ...ON },
   },
   { name: 'float', read: read('float', 'float', 1.5), expected: { value: -7.25, ...ON } },
+  {
+    name: 'float without a fraction',
+    read: read('float', 'written-as-float', 1.5),
+    expected: { value: 7, ...ON },
+  },
   { name: 'integer read as float', read: read('float', 'integer', 1.5), expected: { value: 42, ...ON } },
   {
     name: 'object',
@@ -162,6 +170,11 @@ export const CASES: readonly Case[] = [
   { name: 'a flag that does not exist', ...failure('boolean', 'missing', true, 'FLAG_NOT_FOUND') },
   { name: 'a key with a space', ...failure('boolean', 'has space', true, 'FLAG_NOT_FOUND') },
   { name: 'a key that is not ASCII', ...failure('boolean', 'größe-⛵', true, 'FLAG_NOT_FOUND') },
+  // Most providers put keys into the address as they are. A question mark cuts them; no flag has one in its key.
+  { name: 'a key with a slash', ...failure('boolean', 'on/half', true, ANY_ERROR) },
+  { name: 'a key with a percent sign', ...failure('boolean', '100%', true, ANY_ERROR) },
+  { name: 'a key of two dots', ...failure('boolean', '..', true, ANY_ERROR) },
+  { name: 'an empty key', ...failure('boolean', '', true, ANY_ERROR) },
   { name: 'a text read as boolean', ...failure('boolean', 'text', true, 'TYPE_MISMATCH') },
   { name: 'a switch read as text', ...failure('string', 'on', 'default', 'TYPE_MISMATCH') },
   { name: 'a number read as text', ...failure('string', 'integer', 'default', 'TYPE_MISMATCH') },

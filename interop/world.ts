@@ -1,5 +1,5 @@
 import { Management, startNode } from '@halyard/testing';
-import { FLAGS } from './cases.ts';
+import { FLAGS, WRITTEN_AS_FLOAT } from './cases.ts';
 
 /** A node with the project `interop`, whose environment `production` has the flags of the cases. */
 export interface World extends AsyncDisposable {
@@ -20,6 +20,11 @@ export async function openWorld(): Promise<World> {
   const management = new Management(node);
   await management.createProject('interop');
   await management.change('interop', 'production', FLAGS);
+  await fetch(`${node.url}/api/projects/interop/environments/production/flags/${WRITTEN_AS_FLOAT.key}`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${node.adminToken}`, 'Content-Type': 'application/json' },
+    body: WRITTEN_AS_FLOAT.state,
+  });
   const { key } = await management.createKey('interop', ['development', 'production']);
   const { key: keyOfOne } = await management.createKey('interop', ['production']);
   return {
