@@ -139,6 +139,39 @@ describe('Hub', () => {
     expect(hub.size).toBe(0);
   });
 
+  test('hands out few large frames in one turn of the event loop, however many environments have some', async () => {
+    const { hub, environment, change } = setUp();
+    const other = environmentNamed('staging');
+    const streams = [environment, other].flatMap((each) => Array.from({ length: 50 }, () => hub.open(each)));
+    const readers = streams.map((stream) => stream.getReader());
+    await Promise.all(readers.map((reader) => reader.read()));
+    const next = readers.map((reader) => reader.read());
+    const text = 'x'.repeat(400_000);
+    change(text);
+    other.apply(1, [['counter', `{"enabled":true,"value":"${text}"}`]]);
+    hub.broadcast(other);
+    const turns = new Set<number>();
+    let turn = 0;
+    let tick = setImmediate(function count() {
+      turn++;
+      tick = setImmediate(count);
+    });
+    const taken = await Promise.all(
+      next.map(async (read) => {
+        const { value } = await read;
+        turns.add(turn);
+        return { bytes: value?.length, turn };
+      }),
+    );
+    clearImmediate(tick);
+    expect(new Set(taken.map(({ bytes }) => bytes))).toEqual(new Set([frame(text).length]));
+    // 100 frames of 0.4 MB.
+    expect(turns.size).toBeGreaterThan(25);
+    // Neither environment waits for the other.
+    const [first, second] = [taken.slice(0, 50), taken.slice(50)].map((own) => own.map((each) => each.turn));
+    expect(Math.min(...(second ?? []))).toBeLessThan(Math.max(...(first ?? [])));
+  });
+
   test('disconnects a reader that does not keep up; the others get every frame', async () => {
     const { hub, environment, change, closed } = setUp(10_000);
     const stuck = hub.open(environment);

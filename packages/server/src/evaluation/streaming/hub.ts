@@ -10,8 +10,11 @@ export type CloseCause = 'client' | 'slow' | 'key' | 'environment' | 'listener' 
 const encoder = new TextEncoder();
 const KEEP_ALIVE_BYTES = encoder.encode(KEEP_ALIVE);
 
-/** Subscribers written to in one turn of the event loop; between turns reads are answered. */
-const SLICE = 400;
+/** What frames may cost in one turn of the event loop, in bytes; between turns reads are answered. */
+const SLICE_BYTES = 1024 * 1024;
+
+/** What handing a frame to a subscriber costs besides its bytes: as much as this many of them. */
+const SEND_BYTES = 2048;
 
 /** Bytes that frames on their way to the subscribers may hold before the next change waits. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -40,6 +43,11 @@ export class Hub {
   readonly #keepAliveTimer: Timer;
   /** Held by the broadcasts that have not ended, and by those that ended in this turn of the event loop. */
   #heldBytes = 0;
+  /** Those with frames on their way; the first is the next to send. */
+  readonly #sending: Channel[] = [];
+  /** What frames may still cost in this turn of the event loop. */
+  #budget = SLICE_BYTES;
+  #isScheduled = false;
   #room: PromiseWithResolvers<void> | undefined;
   #size = 0;
   #turnover = 0;
@@ -133,7 +141,26 @@ export class Hub {
     // The broadcast holds this much memory until its end: the bytes, and the list of its subscribers.
     const held = (frames.map?.length ?? 0) + channel.subscribers.size * REFERENCE_BYTES;
     this.#heldBytes += held;
+    if (!channel.isSending) this.#sending.push(channel);
     channel.broadcast(frames, change, () => this.#release(held));
+    this.#send();
+  }
+
+  /** Hands out frames, in turn from each channel that has some, until the budget of this turn is used. */
+  #send(): void {
+    while (this.#budget > 0) {
+      const channel = this.#sending.shift();
+      if (channel === undefined) break;
+      this.#budget -= channel.send(this.#budget);
+      if (channel.isSending) this.#sending.push(channel);
+    }
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#budget = SLICE_BYTES;
+      if (this.#sending.length > 0) this.#send();
+    });
   }
 
   /**
@@ -293,9 +320,8 @@ interface Broadcast {
 }
 
 /**
- * The subscribers of one environment and the frames on their way to them. Frames go out strictly one after another;
- * a long broadcast is cut into slices so that it never delays a read. A subscriber that joins during a broadcast has
- * the newest map already and takes no part in it.
+ * The subscribers of one environment and the frames on their way to them. Frames go out strictly one after another. A
+ * subscriber that joins during a broadcast has the newest map already and takes no part in it.
  */
 class Channel {
   readonly subscribers = new Set<Subscriber>();
@@ -304,7 +330,6 @@ class Channel {
   readonly #watch: DeliveryWatch | undefined;
   /** The hub's `room` keeps it short. */
   readonly #broadcasts: Broadcast[] = [];
-  #isScheduled = false;
 
   constructor(onSlow: (subscriber: Subscriber) => void, watch?: DeliveryWatch) {
     this.#onSlow = onSlow;
@@ -331,9 +356,14 @@ class Channel {
     };
   }
 
+  /** Whether frames are on their way. */
+  get isSending(): boolean {
+    return this.#broadcasts.length > 0;
+  }
+
+  /** Lets a frame follow those that are on their way. {@link send} hands it out. */
   broadcast(frames: Frames, change: SentChange | undefined, onOver: () => void): void {
     this.#broadcasts.push({ frames, change, subscribers: [...this.subscribers], done: 0, onOver });
-    if (!this.#isScheduled) this.#sendSlice();
   }
 
   /** Drops everything that has not been written yet, before all streams end. */
@@ -342,24 +372,22 @@ class Channel {
     for (const broadcast of this.#broadcasts.splice(0)) this.#finish(broadcast);
   }
 
-  #sendSlice(): void {
-    this.#isScheduled = false;
-    let budget = SLICE;
-    for (let [first] = this.#broadcasts; first !== undefined && budget > 0; [first] = this.#broadcasts) {
-      const slice = first.subscribers.slice(first.done, first.done + budget);
-      for (const subscriber of slice) {
+  /** Hands out frames until they have cost as much as the budget, and returns the cost. */
+  send(budget: number): number {
+    let cost = 0;
+    for (let [first] = this.#broadcasts; first !== undefined && cost < budget; [first] = this.#broadcasts) {
+      for (; first.done < first.subscribers.length && cost < budget; first.done++) {
+        // `Subscriber`: `done` is below the length.
+        const subscriber = first.subscribers[first.done] as Subscriber;
         const bytes = first.frames[subscriber.form];
+        cost += SEND_BYTES + (bytes?.length ?? 0);
         if (bytes !== undefined && !subscriber.send(bytes)) this.#onSlow(subscriber);
       }
-      first.done += slice.length;
-      budget -= slice.length;
       if (first.done < first.subscribers.length) break;
       this.#broadcasts.shift();
       this.#finish(first);
     }
-    if (this.#broadcasts.length === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => this.#sendSlice());
+    return cost;
   }
 
   #finish({ frames, subscribers, change, onOver }: Broadcast): void {
