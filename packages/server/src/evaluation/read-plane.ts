@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Cursor, LogRow, LogSource } from '../domain/change-log.ts';
+import type { Cursor, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import { StorageError, StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
@@ -41,6 +41,15 @@ export interface ReadPlaneSettings {
 export interface ReadPlaneOptions extends ReadPlaneSettings {
   readonly source: LogSource;
   readonly log: Logger;
+}
+
+/** What a read plane starts from while its log is away. */
+export interface StartingPoint {
+  readonly snapshot: Snapshot;
+  /** When it was last proven current, in epoch milliseconds. */
+  readonly provenAt: number;
+  /** Whether the log may continue there; otherwise a whole snapshot is loaded as soon as it can be. */
+  readonly continues: boolean;
 }
 
 /** While the log stays unreachable, one of this many failed attempts is logged as a warning: about every half minute. */
@@ -123,8 +132,13 @@ export class ReadPlane implements ReadSide {
     this.#observers.push(observer);
   }
 
-  /** Follows the log until {@link close}. */
-  start(): void {
+  /** Follows the log until {@link close}. Until it is reached, `lastKnown` is served. */
+  start(lastKnown?: StartingPoint): void {
+    if (lastKnown !== undefined) {
+      const { snapshot, continues } = lastKnown;
+      const ageMs = Math.max(0, Date.now() - lastKnown.provenAt);
+      this.follower.restore(snapshot, { provenAt: performance.now() - ageMs, continues });
+    }
     void this.follower.run();
   }
 

@@ -2,6 +2,8 @@ import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { LogSource } from '../domain/change-log.ts';
 import type { DeliveryReport } from '../domain/delivery.ts';
+import type { LastKnown, LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
+import { LastKnownWriter } from '../evaluation/last-known/last-known-writer.ts';
 import { LogServer } from '../evaluation/log/log-server.ts';
 import { ReportSender } from '../evaluation/log/report-sender.ts';
 import type { ReportBody } from '../evaluation/log/reports.ts';
@@ -23,6 +25,8 @@ export interface EvaluationNodeConfig extends ReadPlaneSettings, EvaluationSetti
   readonly drainSeconds: number;
   /** The name of the scope of `source`; followers of this node get no more than it has. */
   readonly scope?: () => string | undefined;
+  /** Where to keep the last known flags, and those that were found there. */
+  readonly lastKnown?: { readonly place: LastKnownPlace; readonly found: LastKnown | undefined };
   /** Sends a report to the upstream of `source`. */
   readonly report?: (body: ReportBody) => Promise<void>;
 }
@@ -71,7 +75,10 @@ export async function startEvaluationNode(
     docsUrl,
     log,
   });
-  plane.start();
+  const { place, found } = config.lastKnown ?? {};
+  const writer = place && new LastKnownWriter({ place, plane, log, ...defined({ scope }) });
+  if (writer) plane.observe(writer);
+  plane.start(found && { ...found, continues: true });
   const drainMs = config.drainSeconds * 1000;
   const drains = () => [plane.drain(drainMs), logServer.drain(drainMs), listeners.drain(drainMs)];
   const stop = () =>
@@ -80,6 +87,7 @@ export async function startEvaluationNode(
       { name: 'send the last report', kind: 'brief', run: () => reports?.close() },
       { name: 'end the streams of followers', run: () => logServer.close() },
       { name: 'close the listeners', run: () => listeners.close() },
+      { name: 'keep the last known flags', kind: 'brief', run: () => writer?.close() },
       { name: 'stop following the log', run: () => plane.close() },
     ]);
   try {

@@ -177,6 +177,40 @@ test('receipts and open streams of two tiers reach the node, and a stopped relay
   );
 });
 
+test('a relay that starts while its upstream is away serves its last known flags', async () => {
+  const { origin, startOrigin, management, key, relayToken } = await startTiers();
+  const folder = temporaryFolder();
+  open.push(() => folder.remove());
+  const relay = { upstream: origin.url, token: relayToken.token };
+  const revoked = await management.createKey('shop', ['production']);
+  const first = await start({ relay, dataFolder: folder.path });
+  await management.request('DELETE', `/api/keys/${revoked.id}`);
+  await until('the key is revoked', async () => (await read(first, revoked.key)).status === 401);
+  await first.stop();
+  await origin.kill();
+
+  const second = await start({ relay, dataFolder: folder.path, until: 'listening' });
+  const answer = await read(second, key);
+  expect(await answer.json()).toEqual({ environment: 'production', flags: { a: ON } });
+  expect(Number(answer.headers.get('X-Flags-Stale'))).toBeGreaterThan(0);
+  expect((await read(second, revoked.key)).status).toBe(401);
+  const stream = await fetch(`${second.url}/v1/stream?env=production`, { headers: { 'X-Service-Key': key } });
+  expect(stream.status).toBe(500);
+  const ready = await fetch(`${second.url}/readyz`);
+  expect([ready.status, await ready.json()]).toMatchObject([503, { canRead: true }]);
+
+  await startOrigin();
+  await second.readiness(200);
+  expect((await read(second, key)).headers.get('X-Flags-Stale')).toBeNull();
+  // It continued where the file ended.
+  expect(second.logs()).toContain('starting from the last known flags');
+
+  // A relay with another token has no right to these flags.
+  const other = { ...relay, token: `hrl_${'x'.repeat(43)}` };
+  await second.stop();
+  await expect(start({ relay: other, dataFolder: folder.path })).rejects.toThrow('not start');
+});
+
 interface Clients {
   readonly environments: readonly { readonly streams: number; readonly nodes: number }[];
 }

@@ -1,8 +1,11 @@
+import { defined } from '@halyard/protocol';
 import type { RelayConfig } from '../config/relay-config.ts';
+import { lastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { RemoteLog } from '../evaluation/log/remote-log.ts';
 import { createLogger } from '../observability/log.ts';
 import { VERSION } from '../version.ts';
 import { startEvaluationNode } from './evaluation.ts';
+import { findLastKnown } from './last-known.ts';
 
 /** A relay that listens. */
 export interface RunningRelay {
@@ -24,10 +27,18 @@ export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
   if (isUnencrypted(config.upstream))
     log.warn({ upstream: config.upstream }, 'the relay token and all flags travel unencrypted: use https');
-  const source = new RemoteLog({ url: config.upstream, token: config.relayToken });
+  const { upstream, relayToken, data } = config;
+  const place = lastKnownPlace(data, `${upstream} ${relayToken}`);
+  const found = await findLastKnown(place, log);
+  const source = new RemoteLog({ url: upstream, token: relayToken, ...defined({ scope: found?.scope }) });
   const node = await startEvaluationNode(
     source,
-    { ...config, scope: () => source.scope, report: (body) => source.report(body) },
+    {
+      ...config,
+      scope: () => source.scope,
+      report: (body) => source.report(body),
+      lastKnown: { place, found },
+    },
     log,
   );
   log.info(

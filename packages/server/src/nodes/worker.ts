@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { RemoteLog } from '../evaluation/log/remote-log.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
@@ -9,6 +10,7 @@ import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { type Channel, processChannel } from '../workers/channel.ts';
 import { SupervisorLink } from '../workers/supervisor-link.ts';
+import { findLastKnown } from './last-known.ts';
 
 export { processChannel };
 
@@ -22,6 +24,8 @@ export interface WorkerSettings {
   /** The settings of the node without its secrets; `port` is the one that the workers share. */
   readonly config: PublicConfig;
   readonly docsUrl: string;
+  /** Where the supervisor keeps the last known flags, if it does. */
+  readonly lastKnown?: LastKnownPlace;
 }
 
 /** Longest a worker finishes requests after its supervisor has died, in milliseconds. */
@@ -34,7 +38,7 @@ const ORPHAN_MS = 500;
  */
 export async function runWorker(channel: Channel): Promise<void> {
   const settings = await firstMessage(channel);
-  const { number, inner, config, docsUrl } = settings;
+  const { number, inner, config, docsUrl, lastKnown } = settings;
   const log = createLogger({ level: quieter(config.logLevel), format: config.logFormat }).child({
     worker: number,
   });
@@ -84,7 +88,8 @@ export async function runWorker(channel: Channel): Promise<void> {
     await Promise.race([listeners?.close(), Bun.sleep(ORPHAN_MS)]);
   });
 
-  plane.start();
+  const found = lastKnown && (await findLastKnown(lastKnown, log));
+  plane.start(found && { ...found, continues: false });
   await plane.firstAttempt;
   await plane.follower.waitForApplied(await link.ready(plane.follower.seq));
   try {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { isSecret, SETTING_NAMES } from '../config/settings.ts';
 import { isSameSecret } from '../domain/secret.ts';
+import type { LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { INNER_PATH, type InnerAddress, newInnerAddress } from '../http/forwarding.ts';
@@ -38,6 +39,8 @@ export interface WorkersParts {
   readonly place: WorkerPlace;
   readonly plane: ReadPlane;
   readonly docsUrl: string;
+  /** Where this node keeps its last known flags, if it does: workers start from them too. */
+  readonly lastKnown: LastKnownPlace | undefined;
   readonly log: Logger;
 }
 
@@ -49,7 +52,7 @@ export class Workers {
   /** What the workers that have ended add to the totals. */
   #ended: Promise<MetricsReport> = Promise.resolve([]);
 
-  constructor({ config, place: { port, inner }, plane, docsUrl, log }: WorkersParts) {
+  constructor({ config, place: { port, inner }, plane, docsUrl, lastKnown, log }: WorkersParts) {
     this.readers = new Readers(plane);
     const bearer = `Bearer ${inner.token}`;
     this.#log = new LogServer({
@@ -61,7 +64,12 @@ export class Workers {
     });
     plane.observe(this.#log);
     plane.observe(this.readers.own);
-    const settings = { inner, config: { ...withoutSecrets(config), port }, docsUrl };
+    const settings = {
+      inner,
+      config: { ...withoutSecrets(config), port },
+      docsUrl,
+      ...(lastKnown && { lastKnown }),
+    };
     this.fleet = new Fleet({
       size: config.workers,
       readers: this.readers,

@@ -9,8 +9,8 @@ import {
   LogProtocolError,
   SILENCE_MS,
   type SnapshotEndMessage,
-  type SnapshotMessage,
 } from './messages.ts';
+import { SnapshotBuilder } from './snapshot-parts.ts';
 
 /** How often the silence is measured, in milliseconds. */
 const CHECK_MS = 500;
@@ -57,7 +57,7 @@ export class RemoteSession implements LogSession {
   readonly #current = Promise.withResolvers<void>();
   readonly #timer: Timer;
   #stage: Stage = 'hello';
-  #parts = emptyParts();
+  readonly #parts = new SnapshotBuilder();
   #epoch = '';
   /** Where this session began, and where its rows end. */
   #base: Cursor | undefined;
@@ -165,7 +165,7 @@ export class RemoteSession implements LogSession {
         this.#begin(message);
         break;
       case 'snapshot':
-        addPart(this.#parts, message);
+        this.#parts.add(message);
         break;
       case 'snapshot-end':
         this.#endSnapshot(message);
@@ -181,13 +181,10 @@ export class RemoteSession implements LogSession {
     }
   }
 
-  #endSnapshot({ cursor, records: expected }: SnapshotEndMessage): void {
-    const { records, ...contents } = this.#parts;
-    if (records !== expected)
-      throw new LogProtocolError(`its snapshot has ${records} of ${expected} records`);
-    this.#parts = emptyParts();
-    this.#joined(cursor);
-    this.#snapshot.resolve({ cursor, ...contents });
+  #endSnapshot(end: SnapshotEndMessage): void {
+    const snapshot = this.#parts.finish(end);
+    this.#joined(end.cursor);
+    this.#snapshot.resolve(snapshot);
   }
 
   #begin(hello: HelloMessage): void {
@@ -277,30 +274,6 @@ class ClockOffset {
     this.#at = now;
     return this.#offset + sentMs;
   }
-}
-
-interface Parts {
-  readonly projects: Snapshot['projects'][number][];
-  readonly environments: Snapshot['environments'][number][];
-  readonly states: Snapshot['states'][number][];
-  readonly keys: Snapshot['keys'][number][];
-  readonly relays: Snapshot['relays'][number][];
-  records: number;
-}
-
-function emptyParts(): Parts {
-  return { projects: [], environments: [], states: [], keys: [], relays: [], records: 0 };
-}
-
-function addPart(parts: Parts, message: SnapshotMessage): void {
-  const { projects = [], environments = [], states, keys = [], relays = [] } = message;
-  for (const project of projects) parts.projects.push(project);
-  for (const environment of environments) parts.environments.push(environment);
-  for (const key of keys) parts.keys.push(key);
-  for (const relay of relays) parts.relays.push(relay);
-  const [environmentId = '', pairs = []] = states ?? [];
-  for (const [flagKey, state] of pairs) parts.states.push({ environmentId, flagKey, state });
-  for (const { length } of [projects, environments, keys, relays, pairs]) parts.records += length;
 }
 
 function ended({ reason }: EndMessage): Error {

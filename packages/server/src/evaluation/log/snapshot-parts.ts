@@ -1,7 +1,7 @@
-import type { Cursor } from '../../domain/change-log.ts';
+import type { Cursor, Snapshot } from '../../domain/change-log.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
 import { encodeMessage } from './framing.ts';
-import type { SnapshotMessage } from './messages.ts';
+import { LogProtocolError, type SnapshotEndMessage, type SnapshotMessage } from './messages.ts';
 
 /** About how much one part holds before compression, in bytes. Compressing one must not delay a read. */
 const PART_BYTES = 256 * 1024;
@@ -14,27 +14,65 @@ const RECORD_BYTES = 100;
  */
 export class SnapshotParts {
   readonly cursor: Cursor;
-  readonly #messages: Iterator<SnapshotMessage, number>;
+  readonly #encoded: Iterator<Uint8Array>;
   readonly #parts: Uint8Array[] = [];
-  #isComplete = false;
 
   constructor(cursor: Cursor, contents: ServedContents) {
     this.cursor = cursor;
-    this.#messages = split(contents);
+    this.#encoded = encodeSnapshot(cursor, contents);
   }
 
   /** Part `index`; `undefined` after the last one, which is the end of the snapshot. */
   at(index: number): Uint8Array | undefined {
-    if (index === this.#parts.length && !this.#isComplete) this.#parts.push(this.#next());
+    if (index === this.#parts.length) {
+      const next = this.#encoded.next();
+      if (next.done !== true) this.#parts.push(next.value);
+    }
     return this.#parts[index];
   }
+}
 
-  #next(): Uint8Array {
-    const next = this.#messages.next();
-    this.#isComplete = next.done === true;
-    return encodeMessage(
-      next.done === true ? { type: 'snapshot-end', cursor: this.cursor, records: next.value } : next.value,
-    );
+/** The messages of a snapshot one by one, each encoded when it is asked for. */
+export function* encodeSnapshot(cursor: Cursor, contents: ServedContents): Generator<Uint8Array> {
+  const messages = split(contents);
+  let next = messages.next();
+  for (; next.done !== true; next = messages.next()) yield encodeMessage(next.value);
+  yield encodeMessage({ type: 'snapshot-end', cursor, records: next.value });
+}
+
+/** Puts a snapshot together from its parts. */
+export class SnapshotBuilder {
+  readonly #projects: Snapshot['projects'][number][] = [];
+  readonly #environments: Snapshot['environments'][number][] = [];
+  readonly #states: Snapshot['states'][number][] = [];
+  readonly #keys: Snapshot['keys'][number][] = [];
+  readonly #relays: Snapshot['relays'][number][] = [];
+  #records = 0;
+
+  /** Adds a part. */
+  add(part: SnapshotMessage): void {
+    const { projects = [], environments = [], states, keys = [], relays = [] } = part;
+    for (const project of projects) this.#projects.push(project);
+    for (const environment of environments) this.#environments.push(environment);
+    for (const key of keys) this.#keys.push(key);
+    for (const relay of relays) this.#relays.push(relay);
+    const [environmentId = '', pairs = []] = states ?? [];
+    for (const [flagKey, state] of pairs) this.#states.push({ environmentId, flagKey, state });
+    for (const { length } of [projects, environments, keys, relays, pairs]) this.#records += length;
+  }
+
+  /** The snapshot, once its end has come. Throws a {@link LogProtocolError} when parts are missing. */
+  finish({ cursor, records }: SnapshotEndMessage): Snapshot {
+    if (records !== this.#records)
+      throw new LogProtocolError(`its snapshot has ${this.#records} of ${records} records`);
+    return {
+      cursor,
+      projects: this.#projects,
+      environments: this.#environments,
+      states: this.#states,
+      keys: this.#keys,
+      relays: this.#relays,
+    };
   }
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Cursor, LogPage, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
+import type { Cursor, LogPage, LogRow, LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 
 /** Callbacks of a {@link Follower}. */
@@ -31,6 +31,12 @@ export interface FollowerOptions {
   /** Milliseconds between two polls of the log where wake-ups do not arrive. */
   readonly pollMs?: number;
   readonly random?: () => number;
+}
+
+/** Options of {@link Follower.restore}. */
+export interface RestoreOptions {
+  readonly provenAt: number;
+  readonly continues: boolean;
 }
 
 /** Failed reads at one place of the log after which a snapshot skips it. */
@@ -99,6 +105,19 @@ export class Follower {
   /** Milliseconds since the session last proved that the catalog is current; `Infinity` before the first time. */
   sinceProofMs(): number {
     return performance.now() - this.#provenAt;
+  }
+
+  /**
+   * Starts from a snapshot that was current at `provenAt`, on this process's monotonic clock; before {@link run}.
+   * `continues`: whether rows may follow it; otherwise the source is asked for a whole snapshot first.
+   */
+  restore(snapshot: Snapshot, { provenAt, continues }: RestoreOptions): void {
+    const { cursor, ...contents } = snapshot;
+    this.#options.catalog.load(contents);
+    this.#mustReload = !continues;
+    this.#provenAt = provenAt;
+    this.#advance(cursor);
+    this.#options.callbacks.loaded?.(cursor);
   }
 
   /** Follows until `close` is called; resolves then. */

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { temporaryFolder, until } from '@halyard/testing';
+import pino from 'pino';
+import { logSourceOf } from '../../storage/log.ts';
+import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
+import { ADA, changing, makeKey, seed } from '../../storage/test-records.ts';
+import { ReadPlane } from '../read-plane.ts';
+import { HEADER_BYTES, LastKnownError, lastKnownPlace, readLastKnown } from './last-known-file.ts';
+import { LastKnownWriter } from './last-known-writer.ts';
+
+setDefaultTimeout(60_000);
+
+const ON = '{"enabled":true}';
+const LOG = pino({ level: 'silent' });
+const [SQLITE] = ENGINES;
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** A plane that follows a database and keeps its last known flags, which are a flag and two keys, one revoked. */
+async function setUp() {
+  if (SQLITE === undefined) throw new Error('no engine');
+  const home = await openTestStore(SQLITE);
+  open.push(() => home[Symbol.asyncDispose]());
+  const folder = temporaryFolder();
+  open.push(() => folder.remove());
+  const { project, environment } = await seed(home.store);
+  const [live, revoked] = [makeKey(project, 'live'), makeKey(project, 'revoked')];
+  await home.store.commit(ADA, async (transaction) => {
+    await transaction.insertKey(live, 'a'.repeat(64));
+    await transaction.insertKey(revoked, 'b'.repeat(64));
+  });
+  await home.store.commit(ADA, changing(environment, ['checkout', ON]));
+  const plane = new ReadPlane({ source: logSourceOf(home.database), log: LOG, maxQueuedBytes: 1024 });
+  const place = lastKnownPlace(folder.file('data'), 'postgres://db/halyard');
+  const writer = new LastKnownWriter({ place, plane, log: LOG });
+  plane.observe(writer);
+  open.push(() => plane.close());
+  plane.start();
+  await plane.firstLive;
+  const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(revoked, 1));
+  await plane.follower.waitForApplied(seq);
+  return { home, plane, place, writer, environment, seq };
+}
+
+describe('the last known flags', () => {
+  test('are what the node served last: digests of keys only, and none that was revoked', async () => {
+    const { place, writer, environment, seq } = await setUp();
+    await writer.close();
+    expect(statSync(place.path).mode & 0o777).toBe(0o600);
+    const found = await readLastKnown(place, Date.now());
+    expect(found?.snapshot.cursor.seq).toBe(seq);
+    expect(found?.snapshot.states).toEqual([
+      { environmentId: environment.id, flagKey: 'checkout', state: ON },
+    ]);
+    expect(found?.snapshot.keys.map(({ digest }) => digest)).toEqual(['a'.repeat(64)]);
+    expect(Date.now() - (found?.provenAt ?? 0)).toBeLessThan(60_000);
+  });
+
+  test('are saved soon after a key is revoked, without a stop', async () => {
+    const { place, seq } = await setUp();
+    await until('the revocation is saved', async () => {
+      const found = await readLastKnown(place, Date.now());
+      return found?.snapshot.cursor.seq === seq;
+    });
+  });
+
+  test('let a plane answer while its log is away, with their age, and continue without a gap', async () => {
+    const { home, place, writer, plane, environment, seq } = await setUp();
+    await writer.close();
+    plane.close();
+    const found = await readLastKnown(place, Date.now());
+    if (found === undefined) throw new Error('nothing was saved');
+    const database = logSourceOf(home.database);
+    const source = { isAway: true };
+    const rows: number[] = [];
+    const second = new ReadPlane({
+      source: {
+        open: (from) => (source.isAway ? Promise.reject(new Error('away')) : database.open(from)),
+        loadSnapshot: () => database.loadSnapshot(),
+      },
+      log: LOG,
+      maxQueuedBytes: 1024,
+    });
+    open.push(() => second.close());
+    second.observe({ applied: (row) => rows.push(row.seq) });
+    second.start({ ...found, provenAt: Date.now() - 90_000, continues: true });
+    expect(await second.firstAttempt).toBe(false);
+    expect([second.freshness.canRead(), second.freshness.canStream()]).toEqual([true, false]);
+    expect(second.freshness.staleSeconds()).toBeGreaterThanOrEqual(90);
+    await home.store.commit(ADA, changing(environment, ['checkout', '{"enabled":false}']));
+    source.isAway = false;
+    await second.firstLive;
+    expect(rows).toEqual([seq + 1]);
+    expect(second.freshness.staleSeconds()).toBeUndefined();
+  });
+
+  test('are refused once they are older than the node may answer from', async () => {
+    const { place, writer } = await setUp();
+    await writer.close();
+    const found = await readLastKnown(place, Date.now());
+    if (found === undefined) throw new Error('nothing was saved');
+    const source = {
+      open: () => Promise.reject(new Error('away')),
+      loadSnapshot: () => Promise.reject(new Error('away')),
+    };
+    const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1024, maxStaleSeconds: 60 });
+    open.push(() => plane.close());
+    plane.start({ ...found, provenAt: Date.now() - 61_000, continues: true });
+    expect(plane.freshness.canRead()).toBe(false);
+  });
+});
+
+describe('a file of last known flags', () => {
+  test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
+    ['cut short', (bytes) => bytes.subarray(0, -1), /damaged/],
+    ['cut in its header', (bytes) => bytes.subarray(0, 100), /damaged/],
+    ['empty', () => Buffer.alloc(0), /damaged/],
+    ['with one bit changed', (bytes) => flip(bytes, HEADER_BYTES + 20), /damaged/],
+    ['of another program', () => Buffer.from('1790000000000\n{"format":"other"}\n'), /not of Halyard/],
+    ['of a newer version', (bytes) => edit(bytes, '"version":1', '"version":2'), /has version 2/],
+  ])('%s is ignored with a reason', async (_, change, reason) => {
+    const { place, writer } = await setUp();
+    await writer.close();
+    writeFileSync(place.path, change(readFileSync(place.path)));
+    const error = await readLastKnown(place, Date.now()).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(LastKnownError);
+    expect((error as LastKnownError).message).toMatch(reason);
+  });
+
+  test('of another source is ignored, and no file is no error', async () => {
+    const { place, writer } = await setUp();
+    await writer.close();
+    const foreign = { ...place, origin: 'other' };
+    await expect(readLastKnown(foreign, Date.now())).rejects.toThrow('another source');
+    const absent = { ...place, path: `${place.path}.absent` };
+    expect(await readLastKnown(absent, Date.now())).toBeUndefined();
+  });
+
+  test('with a proof from the future is as old as its contents', async () => {
+    const { place, writer } = await setUp();
+    await writer.close();
+    const bytes = readFileSync(place.path);
+    const before = await readLastKnown(place, Date.now());
+    bytes.write('9999999999999', 0, 'latin1');
+    writeFileSync(place.path, bytes);
+    const found = await readLastKnown(place, Date.now());
+    expect(found?.provenAt).toBeLessThanOrEqual(before?.provenAt ?? 0);
+  });
+});
+
+function flip(bytes: Buffer, at: number): Buffer {
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes;
+}
+
+function edit(bytes: Buffer, from: string, to: string): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1');
+}
