@@ -128,6 +128,15 @@ export const CASES: readonly Case[] = [
     read: read('boolean', 'half', false, 'user-4'),
     expected: { value: true, ...INSIDE },
   },
+  // The same user as in the case before: a page that holds its flags asks whether they have changed.
+  {
+    name: 'attributes beside the targeting key',
+    read: {
+      ...read('boolean', 'half', false, 'user-4'),
+      attributes: { plan: 'gold', age: 42, isAdmin: true },
+    },
+    expected: { value: true, ...INSIDE },
+  },
   {
     name: 'outside of a rollout with a value',
     read: read('string', 'half-text', 'default', 'user-6'),
@@ -153,14 +162,6 @@ export const CASES: readonly Case[] = [
     name: 'a rollout of 100 %',
     read: read('boolean', 'everyone', false),
     expected: { value: true, ...ON },
-  },
-  {
-    name: 'attributes beside the targeting key',
-    read: {
-      ...read('boolean', 'half', false, 'user-4'),
-      attributes: { plan: 'gold', age: 42, isAdmin: true },
-    },
-    expected: { value: true, ...INSIDE },
   },
   {
     name: 'a key with dots and lines',
