@@ -1,61 +1,13 @@
-import { afterAll, describe, expect, setSystemTime, test } from 'bun:test';
+import { describe, expect, setSystemTime, test } from 'bun:test';
 import { ENVIRONMENT_HEADER } from '@halyard/protocol';
 import type { BunRequest } from 'bun';
-import pino from 'pino';
-import { digestOf } from '../../domain/secret.ts';
-import { Catalog } from '../catalog/catalog.ts';
-import { type EvaluationSettings, evaluationContext } from '../serving/context.ts';
-import { EvaluationCounters } from '../serving/counters.ts';
-import { Hub } from '../streaming/hub.ts';
-import { ofrepRoutes } from './routes.ts';
+import type { EvaluationSettings } from '../serving/context.ts';
 import { eventStreams, waitForRevision } from './stream.ts';
+import { openTestRoutes } from './test-routes.ts';
 
-const closers: (() => void)[] = [];
-afterAll(() => {
-  for (const close of closers) close();
-});
-
-/** The parts of a node that streams need, with one environment and one key. */
+/** The parts of a node that streams need, and what a page does with them. */
 function setUp(settings: EvaluationSettings = {}) {
-  const hub = new Hub({ maxQueuedBytes: 2 ** 20 });
-  const catalog = new Catalog({
-    changed: (environment, row) => hub.broadcast(environment, row),
-    environmentGone: (id) => hub.closeEnvironment(id),
-    keyGone: (id) => hub.closeKey(id),
-    malformed: () => {},
-  });
-  catalog.load({
-    projects: [{ id: 'p', name: 'shop' }],
-    environments: [{ id: 'e', projectId: 'p', name: 'production', revision: 7 }],
-    states: [],
-    keys: [
-      {
-        ...{ id: 'k', projectId: 'p', digest: digestOf('key'), environments: '["production"]' },
-        ...{ expiresAt: null, revokedAt: null },
-      },
-    ],
-    relays: [],
-  });
-  const state = { canRead: true, canStream: true, staleSeconds: undefined as number | undefined };
-  const freshness = {
-    canRead: () => state.canRead,
-    canStream: () => state.canStream,
-    staleSeconds: () => state.staleSeconds,
-    trouble: () => undefined,
-  };
-  const counters = new EvaluationCounters();
-  const plane = { catalog, hub, freshness, counters } as unknown as Parameters<typeof evaluationContext>[0];
-  const log = pino({ level: 'silent' });
-  const context = evaluationContext(plane, { docsUrl: 'https://docs.example', log, ...settings });
-  const key = catalog.keys.authenticate('key');
-  const environment = catalog.environment('p', 'production');
-  if (key === undefined || environment === undefined) throw new Error('the catalog was loaded');
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', routes: ofrepRoutes(context) });
-  closers.push(() => {
-    hub.close();
-    catalog.close();
-    void server.stop(true);
-  });
+  const { url, context, hub, counters, state, key, environment } = openTestRoutes(settings);
   /** The address that a bulk read with these headers, below this environment, would be given. */
   const address = (headers: Record<string, string> = {}, below?: string) => {
     const params = below === undefined ? {} : { environment: below };
@@ -66,9 +18,9 @@ function setUp(settings: EvaluationSettings = {}) {
     return stream?.endpoint?.requestUri ?? '';
   };
   const open = (headers: Record<string, string> = {}, path = address()) =>
-    fetch(`${server.url.origin}${path}`, { headers });
+    fetch(`${url}${path}`, { headers });
   const read = (tag = '') =>
-    fetch(`${server.url.origin}/ofrep/v1/evaluate/flags`, {
+    fetch(`${url}/ofrep/v1/evaluate/flags`, {
       method: 'POST',
       headers: { 'X-API-Key': 'key', 'If-None-Match': tag },
       body: '{}',
