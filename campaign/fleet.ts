@@ -13,10 +13,10 @@ import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
 
 /**
- * The databases of a fleet: PostgreSQL, SQLite with one node, SQLite with several nodes on one file, and PostgreSQL with one
- * node of three workers.
+ * The databases of a fleet: PostgreSQL, SQLite with one node, SQLite with several nodes on one file, and one node of
+ * three workers on PostgreSQL and on SQLite.
  */
-export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared', 'workers'] as const;
+export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared', 'workers', 'sqlite-workers'] as const;
 
 /** One of {@link ENGINES}. */
 export type Engine = (typeof ENGINES)[number];
@@ -186,17 +186,19 @@ export async function startPostgresFleet(
 export async function startFleet(engine: Engine): Promise<Fleet> {
   if (engine === 'postgres') return await startPostgresFleet();
   if (engine === 'workers') return await startPostgresFleet(['node-1'], 3);
+  if (engine === 'sqlite-workers') return await startSqliteFleet(['node-1'], 3);
   return await startSqliteFleet(engine === 'sqlite' ? ['node-1'] : ['node-1', 'node-2', 'node-3']);
 }
 
 /** Nodes on one SQLite file. Its folder outlives their processes. */
-async function startSqliteFleet(names: readonly string[]): Promise<Fleet> {
+async function startSqliteFleet(names: readonly string[], workers = 1): Promise<Fleet> {
   const folder = temporaryFolder();
   const adminToken = randomAdminToken();
+  const env = { HALYARD_WORKERS: String(workers) };
   const nodes = names.map(
     (name) =>
-      new FleetNode(name, {}, () =>
-        startNode({ dataFolder: folder.path, adminToken, timeoutMs: STARTS_WITHIN_MS }),
+      new FleetNode(name, { workers }, () =>
+        startNode({ dataFolder: folder.path, adminToken, timeoutMs: STARTS_WITHIN_MS, env }),
       ),
   );
   return await startAll({

@@ -10,7 +10,7 @@ import { summarise } from './summary.ts';
 const HELP = `bun run campaign [options]
 
   --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file),
-                  workers (one node with three workers, on PostgreSQL);
+                  workers (one node with three workers, on PostgreSQL), sqlite-workers (the same on SQLite);
                   default all of them, one after the other
   --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others
   --rate <n>      writes per second; default 60

@@ -70,6 +70,7 @@ export async function runWorker(channel: Channel): Promise<void> {
     },
     {
       pay: (keyId, count) => rateLimiter?.pay(keyId, count),
+      retry: () => plane.follower.retry(),
       drain: async (windowMs) => {
         await Promise.all([plane.drain(windowMs), listeners?.drain(windowMs)]);
       },

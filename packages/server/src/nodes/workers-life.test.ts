@@ -142,6 +142,38 @@ test('event streams of dashboards and of environments pass through a worker, and
   await until('the stream has ended', async () => (await open()) === 0);
 });
 
+test('a relay follows a node with workers through any of them, and outlives the one it came through', async () => {
+  await using machine = await startWorkers();
+  const { management, node, key } = machine;
+  const { token } = await management.createRelayToken('test');
+  const relay = await startNode({ relay: { upstream: node.url, token } });
+  try {
+    const headers = { 'X-Service-Key': key };
+    const stream = await openSse(`${relay.url}/v1/stream?env=production`, { headers });
+    await stream.nextFrame();
+    await management.putState('demo', 'production', 'a', { enabled: false });
+    expect(JSON.parse((await stream.nextFrame()).data)).toEqual({ a: { enabled: false } });
+    // The dashboard's count has the stream of the relay.
+    await until('the stream of the relay is counted', async () => {
+      const clients = await management.request('GET', '/api/projects/demo/clients');
+      return JSON.stringify(clients).includes('"streams":1');
+    });
+    for (const pid of machine.workers()) {
+      process.kill(pid, 'SIGKILL');
+      await until('the worker has ended', () => !isRunning(pid));
+      await until('another one serves', () => machine.workers().length === 2);
+    }
+    await until('the relay follows again', async () => (await fetch(`${relay.url}/readyz`)).ok);
+    await management.putState('demo', 'production', 'a', { enabled: true, value: 'later' });
+    await until('the relay has the change', async () => {
+      const answer = await fetch(`${relay.url}/v1/flags/a?env=production`, { headers });
+      return (await answer.text()).includes('later');
+    });
+  } finally {
+    await relay.stop();
+  }
+});
+
 /** Reads until each of the two workers has answered with what was wanted. */
 async function eachWorker(
   machine: WorkersNode,

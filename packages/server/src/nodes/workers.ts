@@ -64,6 +64,7 @@ export class Workers {
     });
     plane.observe(this.#log);
     plane.observe(this.readers.own);
+    plane.observe({ live: () => this.fleet.retry() });
     const settings = {
       inner,
       config: { ...withoutSecrets(config), port },

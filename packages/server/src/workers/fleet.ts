@@ -98,6 +98,11 @@ export class Fleet {
     await Promise.all(this.#places.map(({ settled }) => settled.promise));
   }
 
+  /** The supervisor follows the log again: workers need not wait for their next attempt. */
+  retry(): void {
+    for (const { process } of this.#workers()) process.send({ kind: 'retry' });
+  }
+
   /** How current the machine is: as its supervisor, with workers that serve. */
   freshness(own: Freshness): Freshness {
     return {

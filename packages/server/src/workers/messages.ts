@@ -44,6 +44,8 @@ export type ToWorker =
   /** Listen, as soon as row `seq` is applied. */
   | { readonly kind: 'listen'; readonly seq: number }
   | { readonly kind: 'ping' }
+  /** The supervisor follows the log again. */
+  | { readonly kind: 'retry' }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   | ({ readonly kind: 'peer' } & PeerReport)
   | { readonly kind: 'drain'; readonly windowMs: number }

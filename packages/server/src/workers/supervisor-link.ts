@@ -23,6 +23,8 @@ export interface WorkerFacts {
 export interface WorkerOrders {
   /** Another worker let these requests pass. */
   pay(keyId: string, count: number): void;
+  /** The supervisor's log is there again. */
+  retry(): void;
   drain(windowMs: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -108,6 +110,9 @@ export class SupervisorLink {
         return;
       case 'ping':
         this.#channel.send({ kind: 'alive', isLive: this.#facts.isLive() });
+        return;
+      case 'retry':
+        this.#orders.retry();
         return;
       case 'ask': {
         const { id, question } = message;

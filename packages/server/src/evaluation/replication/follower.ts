@@ -62,6 +62,7 @@ export class Follower {
   readonly #options: Required<FollowerOptions>;
   readonly #waiters = new Map<() => void, number>();
   readonly #closed = Promise.withResolvers<void>();
+  #retry = Promise.withResolvers<void>();
   #state: 'starting' | 'live' | 'lost' | 'closed' = 'starting';
   #cursor: Cursor | undefined;
   #mustReload = false;
@@ -129,9 +130,16 @@ export class Follower {
         this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
       }
       const delayMs = reconnectDelayMs(this.#attempt++, this.#options.random);
+      this.#retry = Promise.withResolvers();
       // Ends early when the follower is closed; the timer must not keep the process then.
-      await Promise.race([sleep(delayMs, undefined, { ref: false }), this.#closed.promise]);
+      const pause = sleep(delayMs, undefined, { ref: false });
+      await Promise.race([pause, this.#retry.promise, this.#closed.promise]);
     }
+  }
+
+  /** Ends the pause before the next attempt to reach the log: its source says that it is back. */
+  retry(): void {
+    this.#retry.resolve();
   }
 
   /** Waits until row `seq` has been applied here, at most two seconds: a writer reads its own write. */
