@@ -6,7 +6,7 @@ import { ProviderProgram } from './protocol.ts';
 import { tryProvider } from './try-provider.ts';
 import { openWorld, type World } from './world.ts';
 
-// The providers that npm has; `bun run interop` tries those of other languages.
+// Our own provider, and those that npm has; `bun run interop` tries those of other languages.
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
@@ -16,11 +16,12 @@ afterAll(async () => {
 });
 
 test.each([
+  ['halyard', TARGETS],
   ['javascript', TARGETS],
   // A page loads all flags again for each target.
   ['web', TARGETS.slice(0, 50)],
 ] as const)(
-  'the published %s provider answers every case as expected',
+  'the %s provider answers every case as expected',
   async (folder, targets) => {
     const language = LANGUAGES.find((each) => each.folder === folder);
     const { program } = await ProviderProgram.start([process.execPath, ...(language?.run.slice(1) ?? [])], {

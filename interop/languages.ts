@@ -20,6 +20,27 @@ export interface Language {
 /** The programs, in the order in which they run. */
 export const LANGUAGES: readonly Language[] = [
   {
+    // Not OFREP: the provider of our client, which must answer what the others do.
+    folder: 'halyard',
+    provider: '@halyard/client/openfeature/server',
+    needs: [],
+    install: [],
+    build: [],
+    run: [process.execPath, 'main.mjs'],
+    differences: {
+      cases: {
+        'a key of one environment, which need not be named': {
+          expected: { value: false, errorCode: 'PROVIDER_FATAL' },
+          because: 'the client needs the name of its environment',
+        },
+        'a revoked key': {
+          expected: { value: true, reason: 'STATIC', variant: 'on' },
+          because: 'the client keeps the flags that it has when they cannot be loaded again',
+        },
+      },
+    },
+  },
+  {
     folder: 'javascript',
     provider: '@openfeature/ofrep-provider',
     needs: ['node'],
