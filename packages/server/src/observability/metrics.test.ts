@@ -82,6 +82,31 @@ test('only changes of flags have a propagation time, which is never negative whe
   expect(await samplesOf(metrics, 'halyard_propagation_seconds_sum')).toEqual({ '': 0 });
 });
 
+test('the process reports its own figures, without an idle monitor and without walking the heap', async () => {
+  const { metrics } = setUp();
+  const text = await (await metrics.scrape()).text();
+  const own = [...text.matchAll(/^(halyard_(?:process|nodejs)_\w+) (\S+)$/gm)].map(
+    ([, name, value]) => [name, Number(value)] as const,
+  );
+  const figures = Object.fromEntries(own);
+  expect(Object.keys(figures).sort()).toEqual([
+    'halyard_nodejs_eventloop_lag_seconds',
+    'halyard_nodejs_external_memory_bytes',
+    'halyard_nodejs_heap_size_total_bytes',
+    'halyard_nodejs_heap_size_used_bytes',
+    'halyard_process_cpu_seconds_total',
+    'halyard_process_cpu_system_seconds_total',
+    'halyard_process_cpu_user_seconds_total',
+    'halyard_process_max_fds',
+    'halyard_process_open_fds',
+    'halyard_process_resident_memory_bytes',
+    'halyard_process_start_time_seconds',
+  ]);
+  for (const value of Object.values(figures)) expect(value).toBeGreaterThan(0);
+  const uptime = Date.now() / 1000 - (figures.halyard_process_start_time_seconds ?? 0);
+  expect(Math.abs(uptime - process.uptime())).toBeLessThan(60);
+});
+
 function row(kind: 'project.created' | 'environment.created' | 'flags.changed', payload: unknown) {
   return {
     ...{

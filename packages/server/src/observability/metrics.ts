@@ -1,10 +1,12 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { EvaluationCounters } from '../evaluation/serving/counters.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
+import { countOpenFiles, openFilesLimit } from '../http/open-files.ts';
 
 /** Sources that are read on a scrape, so that they cost the read path nothing. */
 export interface MetricsSources {
@@ -81,7 +83,7 @@ export class Metrics implements ReadPlaneObserver {
 
   constructor({ plane, screens, logServer }: MetricsSources) {
     const { hub, follower, catalog, counters } = plane;
-    collectDefaultMetrics({ register: this.#registry, prefix: 'halyard_' });
+    this.#process();
     this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
     if (screens !== undefined) {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
@@ -158,9 +160,7 @@ export class Metrics implements ReadPlaneObserver {
   async scrape(others: readonly MetricsReport[] = []): Promise<Response> {
     const { contentType } = this.#registry;
     const text =
-      others.length === 0
-        ? this.#registry.metrics()
-        : aggregate([(await this.report()).map(keep), ...others]).metrics();
+      others.length === 0 ? this.#registry.metrics() : aggregate([await this.report(), ...others]).metrics();
     return new Response(await text, { headers: { 'Content-Type': contentType } });
   }
 
@@ -176,6 +176,52 @@ export class Metrics implements ReadPlaneObserver {
       aggregator,
       registers: [this.#registry],
       collect: (): void => gauge.set(finite(read())),
+    });
+  }
+
+  /**
+   * The figures of the process, by the names they usually have. Not those of the library: its monitor of the event loop
+   * wakes an idle node a hundred times a second, and its figures of the heap walk all of it.
+   */
+  #process(): void {
+    const cpu = (name: string, help: string, read: (usage: NodeJS.CpuUsage) => number) =>
+      this.#seconds(name, help, () => read(process.cpuUsage()) / 1e6);
+    cpu('halyard_process_cpu_user_seconds_total', 'Processor time in user mode.', ({ user }) => user);
+    cpu('halyard_process_cpu_system_seconds_total', 'Processor time in the kernel.', ({ system }) => system);
+    cpu('halyard_process_cpu_seconds_total', 'Processor time.', ({ user, system }) => user + system);
+    const startedAt = Math.round(performance.timeOrigin / 1000);
+    this.#gauge('halyard_process_start_time_seconds', 'When the process started.', () => startedAt, 'min');
+    const memory = (name: string, help: string, part: keyof NodeJS.MemoryUsage) =>
+      this.#gauge(name, help, () => process.memoryUsage()[part]);
+    memory('halyard_process_resident_memory_bytes', 'Memory of the process that is in use.', 'rss');
+    memory('halyard_nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', 'heapTotal');
+    memory('halyard_nodejs_heap_size_used_bytes', 'JavaScript heap that is in use.', 'heapUsed');
+    memory('halyard_nodejs_external_memory_bytes', 'Memory of objects outside the heap.', 'external');
+    this.#gauge('halyard_process_open_fds', 'Open files and sockets.', countOpenFiles);
+    this.#gauge('halyard_process_max_fds', 'Files and sockets that may be open.', openFilesLimit);
+    const lag: Gauge = new Gauge({
+      name: 'halyard_nodejs_eventloop_lag_seconds',
+      help: 'Time that the event loop took for its next turn when asked.',
+      aggregator: 'max',
+      registers: [this.#registry],
+      collect: async (): Promise<void> => {
+        const start = performance.now();
+        await nextTurn();
+        lag.set((performance.now() - start) / 1000);
+      },
+    });
+  }
+
+  /** A counter of seconds that something else counts. */
+  #seconds(name: string, help: string, read: () => number): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: (): void => {
+        counter.reset();
+        counter.inc(read());
+      },
     });
   }
 
@@ -209,11 +255,6 @@ export function addReports(reports: readonly MetricsReport[]): Promise<MetricsRe
 function aggregate(reports: readonly MetricsReport[]): Registry {
   // `object[]`: the reports are not changed.
   return AggregatorRegistry.aggregate(reports as object[]);
-}
-
-/** A metric that has no sum, such as the start time, is that of the first report. */
-function keep(metric: object): object {
-  return 'aggregator' in metric && metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric;
 }
 
 function countStates(catalog: Catalog): number {
