@@ -102,7 +102,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
   // Without the line break that files and terminals add.
   const key = typeof apiKey === 'string' ? apiKey.trim() : '';
   if (apiKey !== false && !/^[\x21-\x7e]+$/.test(key)) throw wrong('apiKey');
-  if (typeof environment !== 'string' || !environment) throw wrong('environment');
+  if (typeof environment !== 'string' || !/^\P{Cs}+$/u.test(environment)) throw wrong('environment');
   if (mode !== 'stream' && mode !== 'poll' && mode !== 'manual') throw wrong('mode');
   return {
     // `Fetch`: what it does when called is checked where it is called.

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -12,19 +12,21 @@ beforeAll(async () => {
   built = await builtPackage();
 });
 
+/** Packs the package as it is published; gives the path of the tarball. */
+async function pack(): Promise<string> {
+  const tarball = join(built.application, 'package.tgz');
+  const command = [process.execPath, 'pm', 'pack', '--filename', tarball, '--quiet'];
+  expect(await Bun.spawn(command, { cwd: built.folder, stdout: 'ignore', stderr: 'pipe' }).exited).toBe(0);
+  return tarball;
+}
+
 test('publint has nothing to say', async () => {
   const { messages } = await publint({ pkgDir: built.folder, level: 'suggestion', strict: true });
   expect(messages).toEqual([]);
 });
 
 test('the types resolve for everyone who can load the package', async () => {
-  const tarball = join(built.application, 'package.tgz');
-  const pack = Bun.spawn([process.execPath, 'pm', 'pack', '--filename', tarball, '--quiet'], {
-    cwd: built.folder,
-    stdout: 'ignore',
-    stderr: 'pipe',
-  });
-  expect(await pack.exited).toBe(0);
+  const tarball = await pack();
   const result = await checkPackage(createPackageFromTarballData(await Bun.file(tarball).bytes()));
   const problems = 'problems' in result ? result.problems : ['no types'];
   // Modules only, and no resolution from before `exports`: Node 22.12 requires and imports modules alike.
@@ -123,8 +125,12 @@ describe('size, minified and compressed with brotli, without the peers', () => {
 describe('types', () => {
   const COMPILER = resolve(import.meta.dir, '../../../node_modules/.bin/tsc');
 
-  async function compile(files: Record<string, string>, lib: string[]): Promise<string> {
-    for (const [name, text] of Object.entries(files)) await Bun.write(join(built.application, name), text);
+  async function compile(
+    files: Record<string, string>,
+    lib: string[],
+    { folder = built.application, options = [] as string[] } = {},
+  ): Promise<string> {
+    for (const [name, text] of Object.entries(files)) await Bun.write(join(folder, name), text);
     const flags = [
       '--noEmit',
       '--strict',
@@ -136,11 +142,12 @@ describe('types', () => {
       'nodenext',
       '--types',
       '',
+      ...options,
     ];
     const compiler = Bun.spawn(
       [process.execPath, COMPILER, '--ignoreConfig', ...flags, ...Object.keys(files)],
       {
-        cwd: built.application,
+        cwd: folder,
         stdout: 'pipe',
       },
     );
@@ -165,6 +172,33 @@ describe('types', () => {
 
   test('work in a page whose settings are old, without skipping the library check', async () => {
     expect(await compile({ 'page.ts': USE }, ['es2022', 'dom'])).toBe('');
+  }, 60_000);
+
+  test('of every entry of the tarball pass the strictest settings, the library check included', async () => {
+    const folder = join(built.application, 'strict');
+    const own = join(folder, 'node_modules/@halyard/client');
+    await mkdir(own, { recursive: true });
+    const unpack = Bun.spawn(['tar', 'xzf', await pack(), '-C', own, '--strip-components', '1']);
+    expect(await unpack.exited).toBe(0);
+    await Bun.write(join(folder, 'package.json'), '{"type":"module"}');
+    const names = Object.keys(ENTRIES).map((subpath) => `@halyard/client${subpath.slice(1)}`);
+    const everything = names.map((name, i) => `import * as entry${i} from '${name}';\nvoid entry${i};`);
+    const use = `
+      import { createClient, evaluateAll, observeReads } from '@halyard/client';
+      import { createFlagsHandler } from '@halyard/client/handler';
+      const client = createClient({ apiKey: 'k', environment: 'production', logger: console });
+      const seen: unknown[] = [];
+      export const flags = observeReads(client, (read) => seen.push(read.key, read.targetingKey));
+      export const on: boolean = flags.isEnabled('x', { fallback: true, targetingKey: 'ana' });
+      export const page = createClient({ apiKey: false, environment: 'production', bootstrap: evaluateAll(client, 'ana') });
+      export const handler = createFlagsHandler({ client, authorize: async (request) => request.method === 'POST' });
+    `;
+    const options = ['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
+    const files = { 'everything.ts': everything.join('\n'), 'strict.ts': use };
+    const said = await compile(files, ['es2022', 'dom', 'dom.iterable'], { folder, options });
+    // OpenFeature's server SDK needs the types of Node, and does not fit the newest ones.
+    const ours = said.split('\n').filter((line) => !line.includes('node_modules/@openfeature/server-sdk/'));
+    expect(ours.join('\n')).toBe('');
   }, 60_000);
 
   test('know the registered flags', async () => {

@@ -87,6 +87,12 @@ describe('the key', () => {
     expect(client.getValue('a', 5)).toBe(5);
   });
 
+  test('an environment that no address can hold is refused at once', async () => {
+    const { client, server } = harness({ environment: 'a\ud800' });
+    expect((await client.ready()).error?.code).toBe('invalid_options');
+    expect(server.requests).toHaveLength(0);
+  });
+
   test.each([
     { baseUrl: 'http://localhost:7070' },
     { baseUrl: 'http://127.0.0.1:1/' },
