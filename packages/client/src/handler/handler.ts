@@ -11,7 +11,14 @@ import {
 } from '@halyard/protocol';
 import type { FlagsClient } from '../client-types.ts';
 import { Broadcast, type Channel, STREAM_HEADERS } from './broadcast.ts';
-import { evaluateAll, evaluateOne, manifestResponse, type OfrepSource, readOfrepRequest } from './ofrep.ts';
+import {
+  evaluateAll,
+  evaluateOne,
+  failure,
+  manifestResponse,
+  type OfrepSource,
+  readOfrepRequest,
+} from './ofrep.ts';
 import { findRoute, type Route } from './routes.ts';
 
 /** What {@link createFlagsHandler} takes. */
@@ -127,7 +134,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   };
   const isAuthorized = async (request: Request) => !authorize || !!(await authorize(request));
   const answer = async (request: Request, route: Route | undefined): Promise<Response> => {
-    if (!route)
+    if (!route || route.name === 'unknown')
       return refuse('not_found', 'there are /v1/flags, /v1/stream and /ofrep/v1/evaluate/flags here', route);
     if (!route.methods.includes(request.method))
       return refuse('method_not_allowed', `only ${route.methods.join(' and ')} is allowed here`, route, {
@@ -137,6 +144,8 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return refuse('invalid_api_key', 'you may not read these flags', route);
     const asked = route.name === 'evaluate' ? await readOfrepRequest(request, route.key) : undefined;
     if (asked instanceof Response) return asked;
+    if (route.isMalformed)
+      return failure(route.key, 'PARSE_ERROR', 'The path has a broken percent-escape: encode it as UTF-8.');
     const refusal = checkEnvironment(route, request);
     if (refusal) return refusal;
     // Who waits for a client that has failed waits for its next attempt, which may take minutes.
@@ -165,8 +174,9 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     { headers: { ...headersOf(client), 'Cache-Control': 'private, no-cache' } },
   ];
   const handler = async (request: Request): Promise<Response> => {
-    const route = findRoute(new URL(request.url).pathname);
+    let route: Route | undefined;
     try {
+      route = findRoute(new URL(request.url).pathname);
       const response = await answer(request, route);
       return request.method === 'HEAD' ? new Response(null, response) : response;
     } catch {

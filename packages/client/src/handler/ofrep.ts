@@ -92,7 +92,8 @@ function isFailure(answer: OfrepSuccess | OfrepFailure): answer is OfrepFailure 
   return 'errorCode' in answer;
 }
 
-function failure(key: string | undefined, errorCode: OfrepErrorCode, errorDetails: string): Response {
+/** An OFREP refusal: of one flag where `key` is given. */
+export function failure(key: string | undefined, errorCode: OfrepErrorCode, errorDetails: string): Response {
   return Response.json(
     { ...(key !== undefined && { key }), errorCode, errorDetails },
     { status: OFREP_ERROR_STATUS[errorCode], headers: { 'Cache-Control': 'no-store' } },
