@@ -123,23 +123,30 @@ async function readCall<Path extends string, Body, Query>(
 ): Promise<Call<Path, Body, Query>> {
   const { body: rule, query } = operation;
   const request = context.req.raw;
-  const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
-  const body =
-    rule === undefined || rule.reads === 'text' ? undefined : accept(rule.schema, parseBody(text), 'body');
+  const accepted = await readAccepted(request, rule);
   return {
     // `Params`: the route was created from this path.
     params: context.req.param() as Params<Path>,
-    // `Query`, `Body`: without a schema these types are `undefined`, or the handler reads the text itself.
+    // `Query`: without a schema the type is `undefined`.
     query: (query === undefined ? undefined : accept(query, readQuery(request), 'query')) as Query,
-    body: body as Body,
-    text,
     actor: context.get('actor'),
     session: context.get('session'),
     request,
     requestId: context.get('requestId'),
     stillValid: context.get('stillValid'),
     keepOpen: () => context.env?.server?.timeout(request, 0),
+    ...accepted,
   };
+}
+
+async function readAccepted<Body>(
+  request: Request,
+  rule: BodyRule<Body> | undefined,
+): Promise<{ readonly text: string; readonly body: Body }> {
+  const text = rule === undefined ? '' : await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES);
+  const isChecked = rule !== undefined && rule.reads !== 'text';
+  // `Body`: without a rule the type is `undefined`, as it is where the handler reads the text itself.
+  return { text, body: (isChecked ? accept(rule.schema, parseBody(text), 'body') : undefined) as Body };
 }
 
 function readQuery(request: Request): Record<string, string> {
@@ -175,18 +182,9 @@ export function mountPublic<Path extends string, Body = undefined>(
 ): void {
   app.openAPIRegistry.registerPath(describeOperation({ ...operation, role: 'anyone' }));
   app.on(operation.method, operation.path, async (context) => {
-    const { body: rule } = operation;
     const request = context.req.raw;
-    const body =
-      rule === undefined
-        ? undefined
-        : accept(
-            rule.schema,
-            parseBody(await readBody(request, rule.maxBytes ?? DEFAULT_BODY_BYTES)),
-            'body',
-          );
-    // `Body`: without a rule the type is `undefined`.
-    return handle({ body: body as Body, caller: context.get('caller'), request });
+    const { body } = await readAccepted(request, operation.body);
+    return handle({ body, caller: context.get('caller'), request });
   });
 }
 
@@ -236,19 +234,17 @@ export function describeOperation<Path extends string, Body, Query>(
     request: {
       ...(path.includes('{') ? { params: paramsOf(path) } : {}),
       // `ZodObject`: all our queries are; the type only describes their result.
-      ...(query === undefined ? {} : { query: query as unknown as z.ZodObject }),
+      ...(query && { query: query as unknown as z.ZodObject }),
       headers: headersOf(operation),
-      ...(body === undefined
-        ? {}
-        : { body: { required: true, content: contentOf(body.schema, body.mediaTypes) } }),
+      ...(body && { body: { required: true, content: contentOf(body.schema, body.mediaTypes) } }),
     },
     responses: {
       [answer.status]: {
         description: answer.description,
-        ...(answer.schema === undefined ? {} : { content: contentOf(answer.schema, answer.mediaTypes) }),
-        ...(answer.tagOf === undefined
-          ? {}
-          : { headers: z.object({ ETag: z.string().openapi({ description: answer.tagOf }) }) }),
+        ...(answer.schema && { content: contentOf(answer.schema, answer.mediaTypes) }),
+        ...(answer.tagOf && {
+          headers: z.object({ ETag: z.string().openapi({ description: answer.tagOf }) }),
+        }),
       },
       ...describeErrors(errorsOf(operation)),
     },
