@@ -58,7 +58,10 @@ async function attempt(name: string, work: () => Promise<Row>): Promise<void> {
 
 async function runLanguage(language: Language, at: World) {
   const prepared = await prepare(language);
-  if (typeof prepared === 'string') return { runtime: '', result: `skipped, ${prepared}` };
+  if (typeof prepared === 'string') {
+    say(`${language.folder}: ${prepared}`);
+    return { runtime: '', result: 'skipped' };
+  }
   const { program, facts } = await ProviderProgram.start(language.run, prepared);
   await using _ = program;
   const outcome = await tryProvider(program, at, language.differences);
