@@ -1,6 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { lastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
-import { LastKnownWriter } from '../evaluation/last-known/last-known-writer.ts';
 import { LogServer, type LogServerOptions } from '../evaluation/log/log-server.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
@@ -18,7 +16,7 @@ import { logSourceOf } from '../storage/log.ts';
 import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { VERSION } from '../version.ts';
 import { Preparation } from './first-start.ts';
-import { findLastKnown } from './last-known.ts';
+import { lastKnownOf, startFromLastKnown } from './last-known.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
 import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
@@ -36,14 +34,10 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const { url, managementUrl = url, port } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
-
   const onMigrated = (migrated: Migrated) => log.info(migrated, 'database schema migrated');
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
-  // On SQLite the database is a file beside this one (docs/decisions/0019-last-known-flags.md).
-  const { databaseUrl } = config;
-  const lastKnown =
-    databaseUrl === undefined ? undefined : lastKnownPlace(config.data, addressOf(databaseUrl));
+  const lastKnown = lastKnownOf(config);
   const workers = place && new Workers({ config, place, plane, docsUrl, lastKnown, log });
   const onReport: LogServerOptions['onReport'] = (report, dropped) => {
     metrics.receiptsDropped(dropped);
@@ -81,7 +75,6 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     log,
     ...(workers && { inner: workers.routes }),
   });
-
   const isReady = () => plane.follower.isLive;
   const preparation = new Preparation({ config, people: management.people, log, port, isReady });
   const node: RunningNode = {
@@ -92,10 +85,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     prepared: () => preparation.result,
     ...stoppable(stop),
   };
-  const writer = lastKnown && new LastKnownWriter({ place: lastKnown, plane, log });
-  if (writer) plane.observe(writer);
-  const found = lastKnown && (await findLastKnown(lastKnown, log));
-  plane.start(found && { ...found, continues: false });
+  const keepLastKnown = await startFromLastKnown(plane, lastKnown, log);
   management.start();
   try {
     const isLive = await plane.firstAttempt;
@@ -116,20 +106,14 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     await shutDown(log, [
       { name: 'drain', run: () => Promise.all(draining.map((part) => part?.drain(drainMs))) },
       management.closeActivity,
-      { name: 'stop the workers', run: () => workers?.close() },
-      { name: 'end the streams of followers', run: () => logServer.close() },
+      { name: 'end workers and followers', run: () => Promise.all([workers?.close(), logServer.close()]) },
       { name: 'close the listeners', run: () => listeners.close() },
       management.closeSchedules,
-      { name: 'keep the last known flags', kind: 'brief', run: () => writer?.close() },
+      keepLastKnown,
       { name: 'stop following the log', run: () => plane.close() },
       management.closeHousekeeping,
       { name: 'close the database', run: () => database.close() },
     ]);
     log.info('stopped');
   }
-}
-
-/** The address of a database without its credentials: a new password does not make it another database. */
-function addressOf(databaseUrl: string): string {
-  return databaseUrl.replace(/\/\/[^@/]*@/, '//');
 }

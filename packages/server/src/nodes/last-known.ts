@@ -1,10 +1,15 @@
 import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
 import {
   type LastKnown,
   LastKnownError,
   type LastKnownPlace,
+  lastKnownPlace,
   readLastKnown,
 } from '../evaluation/last-known/last-known-file.ts';
+import { LastKnownWriter } from '../evaluation/last-known/last-known-writer.ts';
+import type { ReadPlane } from '../evaluation/read-plane.ts';
+import type { ShutdownStep } from './shutdown.ts';
 
 /** Reads the last known flags, to start from them while the source is away. Says in one line why a file is ignored. */
 export async function findLastKnown(place: LastKnownPlace, log: Logger): Promise<LastKnown | undefined> {
@@ -21,4 +26,28 @@ export async function findLastKnown(place: LastKnownPlace, log: Logger): Promise
     log.warn({ path }, `the last known flags are ignored: the file ${error.message}`);
     return undefined;
   }
+}
+
+/** Where a node keeps its last known flags; on SQLite nowhere (docs/decisions/0019-last-known-flags.md). */
+export function lastKnownOf({
+  data,
+  databaseUrl,
+}: Pick<Config, 'data' | 'databaseUrl'>): LastKnownPlace | undefined {
+  // Without credentials: a new password does not make it another database.
+  return databaseUrl === undefined
+    ? undefined
+    : lastKnownPlace(data, databaseUrl.replace(/\/\/[^@/]*@/, '//'));
+}
+
+/** Starts to follow from the last known flags, where a node keeps them, and keeps them from then on. */
+export async function startFromLastKnown(
+  plane: ReadPlane,
+  place: LastKnownPlace | undefined,
+  log: Logger,
+): Promise<ShutdownStep> {
+  const writer = place && new LastKnownWriter({ place, plane, log });
+  if (writer) plane.observe(writer);
+  const found = place && (await findLastKnown(place, log));
+  plane.start(found && { ...found, continues: false });
+  return { name: 'keep the last known flags', kind: 'brief', run: () => writer?.close() };
 }
