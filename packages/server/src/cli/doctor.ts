@@ -135,7 +135,7 @@ function checkClock(response: Response, now: number): Finding[] {
 }
 
 /** Checks that the server is ready for traffic. */
-export async function checkReadiness(url: string): Promise<Finding> {
+async function checkReadiness(url: string): Promise<Finding> {
   const response = await get(url, '/readyz');
   if (typeof response !== 'string' && response.ok)
     return { check: 'readiness', outcome: 'ok', detail: 'ready for traffic' };
@@ -150,7 +150,7 @@ async function whyNotReady(response: Response): Promise<string> {
 }
 
 /** Checks that the access token works. */
-export async function checkToken(client: ApiClient): Promise<Finding> {
+async function checkToken(client: ApiClient): Promise<Finding> {
   try {
     const { fields } = await client.request({ path: apiPath`/whoami` });
     return {

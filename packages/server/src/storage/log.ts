@@ -15,7 +15,7 @@ interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
 }
 
 /** The limits of one read of the log. A single row may be larger than `bytes`; it is then read alone. */
-export const PAGE_LIMITS: PageLimits = { rows: 500, bytes: 4 * 1024 * 1024 };
+const PAGE_LIMITS: PageLimits = { rows: 500, bytes: 4 * 1024 * 1024 };
 
 /** Limits of one read, in rows and in bytes of their payloads. */
 export interface PageLimits {

@@ -49,7 +49,7 @@ const RECONNECT_MS = { first: 50, longest: 2000 } as const;
 const APPLY_WAIT_MS = 2000;
 
 /** The log does not continue from this node's cursor; the node must reload a snapshot. */
-export class HistoryBrokenError extends Error {
+class HistoryBrokenError extends Error {
   override readonly name = 'HistoryBrokenError';
 }
 

@@ -116,7 +116,7 @@ const frame: MiddlewareHandler<ManagementEnv> = async (c, next) => {
 };
 
 /** Returns the methods of a path; empty for an unknown path. Built once all routes are mounted. */
-export function allowedMethods(app: ManagementApp): (path: string) => readonly string[] {
+function allowedMethods(app: ManagementApp): (path: string) => readonly string[] {
   const routes = app.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => ({

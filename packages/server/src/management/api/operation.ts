@@ -35,7 +35,7 @@ export interface ManagementEnv {
 export type ManagementApp = OpenAPIHono<ManagementEnv>;
 
 /** Default limit of a body, in bytes. */
-export const DEFAULT_BODY_BYTES = 1024 * 1024;
+const DEFAULT_BODY_BYTES = 1024 * 1024;
 
 /** The body of an operation. */
 export interface BodyRule<Body> {

@@ -64,7 +64,7 @@ export const StatePatchSchema = z
   .openapi('StatePatch');
 
 /** A description and tags, as documents have them. */
-export const flagTextMembers = {
+const flagTextMembers = {
   description: z.string().openapi({ maxLength: MAX_TEXT.description }).optional(),
   tags: z
     .array(z.string().openapi({ minLength: 1, maxLength: MAX_TEXT.tag }))

@@ -135,7 +135,7 @@ export function compareEnvironments(context: ManagementContext, places: Compared
 }
 
 /** The two environments, which must differ. `invalid_argument`, `project_not_found`, `environment_not_found`. */
-export async function findBoth(
+async function findBoth(
   reader: StoreReader,
   { project, from, to }: ComparedPlaces,
 ): Promise<{ readonly from: Environment; readonly to: Environment }> {
@@ -151,7 +151,7 @@ export async function findBoth(
 }
 
 /** The states that differ between two environments, by key. */
-export async function differencesOf(
+async function differencesOf(
   reader: StoreReader,
   { from, to }: { readonly from: Environment; readonly to: Environment },
 ): Promise<readonly StateDifference[]> {

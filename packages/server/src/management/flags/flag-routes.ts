@@ -153,7 +153,7 @@ export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredSta
 }
 
 /** A flag as it is answered. */
-export function flagRecord(flag: Written<FlagWithStates>): Writable {
+function flagRecord(flag: Written<FlagWithStates>): Writable {
   const { key, description, tags, owner, createdAt, archivedAt, states, seq } = flag;
   const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state)]));
   const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };

@@ -5,7 +5,7 @@ import { StorageError } from '../../domain/errors.ts';
 import { retryWhileBusy } from './sqlite-connection.ts';
 
 /** Marks a database file as Halyard's: "HALY" in SQLite's `application_id`. */
-export const APPLICATION_ID = 0x48414c59;
+const APPLICATION_ID = 0x48414c59;
 
 /** The path of a database that lives in memory and ends with its connection; for tests. */
 export const IN_MEMORY = ':memory:';
