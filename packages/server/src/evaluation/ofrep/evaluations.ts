@@ -15,22 +15,33 @@ import { VARY } from './dialect.ts';
 import { manifestOf } from './manifest.ts';
 
 const encoder = new TextEncoder();
-const COMMA = encoder.encode(',');
 
-/** What one flag answers one target. */
-export interface EncodedAnswer {
+/** What one flag answers one target, as JSON. */
+export class EncodedAnswer {
+  readonly text: string;
   /** Absent where it says why there is no answer. */
-  readonly variant?: 'on' | 'off';
-  readonly bytes: Uint8Array;
+  readonly variant: 'on' | 'off' | undefined;
+  #bytes: Uint8Array | undefined;
+
+  constructor(text: string, variant?: 'on' | 'off') {
+    this.text = text;
+    this.variant = variant;
+  }
+
+  /** The text in UTF-8. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= encoder.encode(this.text);
+    return this.#bytes;
+  }
 }
 
 /** One flag of one environment, at one state. Each of its answers is encoded once, when it is first needed. */
 export class EvaluatedFlag {
+  readonly key: string;
   /** The state from which it was made. */
   readonly text: StateText;
   /** What it answers without a target, and where no target matters, everyone. */
   readonly untargeted: EncodedAnswer;
-  readonly #key: string;
   readonly #environment: string;
   readonly #state: FlagState;
   /** What it answers those inside and outside of its rollout. */
@@ -39,7 +50,7 @@ export class EvaluatedFlag {
 
   constructor(environment: string, key: string, text: StateText) {
     this.text = text;
-    this.#key = key;
+    this.key = key;
     this.#environment = environment;
     // `FlagState`: the catalog holds no state that cannot be read.
     this.#state = parseStored(text) as FlagState;
@@ -54,7 +65,7 @@ export class EvaluatedFlag {
   /** What it answers a target. */
   answer(targetingKey: string | undefined): EncodedAnswer {
     if (targetingKey === undefined || !this.isTargeted) return this.untargeted;
-    const { isOn } = evaluate(this.#key, this.#state, targetingKey);
+    const { isOn } = evaluate(this.key, this.#state, targetingKey);
     const known = isOn ? this.#inside : this.#outside;
     if (known !== undefined) return known;
     const made = this.#encode(this.#evaluate(targetingKey));
@@ -64,20 +75,17 @@ export class EvaluatedFlag {
   }
 
   #evaluate(targetingKey: string | undefined): OfrepSuccess | OfrepFailure {
-    return evaluateOfrep(this.#key, this.#state, { environment: this.#environment, targetingKey });
+    return evaluateOfrep(this.key, this.#state, { environment: this.#environment, targetingKey });
   }
 
   /** The answer as JSON; a value of the flag keeps the notation in which it was written. */
   #encode(answer: OfrepSuccess | OfrepFailure): EncodedAnswer {
-    if ('errorCode' in answer) return { bytes: encodeJson(answer) };
+    if ('errorCode' in answer) return new EncodedAnswer(JSON.stringify(answer));
     const { value, ...rest } = answer;
     const { variant } = answer;
     const written = variant === 'on' ? memberText(this.text, ['value']) : undefined;
-    if (written === undefined) return { variant, bytes: encodeJson(answer) };
-    return {
-      variant,
-      bytes: encoder.encode(`${JSON.stringify(rest).slice(0, -1)},"value":${written}}`),
-    };
+    if (written === undefined) return new EncodedAnswer(JSON.stringify(answer), variant);
+    return new EncodedAnswer(`${JSON.stringify(rest).slice(0, -1)},"value":${written}}`, variant);
   }
 }
 
@@ -186,31 +194,25 @@ export class EvaluatedEnvironment {
   }
 
   #makeSet(revision: number): FlagSet {
-    const hash = new Bun.SHA256();
-    const pieces: (Uint8Array | EvaluatedFlag)[] = [];
-    let run: Uint8Array[] = [encoder.encode('{"flags":[')];
-    const endRun = () => {
-      const bytes = join(run);
-      hash.update(bytes);
-      pieces.push(bytes);
-      run = [];
-    };
+    const pieces: (string | EvaluatedFlag)[] = [];
+    let run = '{"flags":[';
     for (const [index, [key, text]] of this.#sorted().entries()) {
-      if (index > 0) run.push(COMMA);
+      if (index > 0) run += ',';
       const flag = this.#evaluated(key, text);
-      if (!flag.isTargeted) {
-        run.push(flag.untargeted.bytes);
-        continue;
+      if (flag.isTargeted) {
+        pieces.push(run, flag);
+        run = '';
+      } else {
+        run += flag.untargeted.text;
       }
-      endRun();
-      hash.update(`${key} ${text}`);
-      pieces.push(flag);
     }
-    const metadata = JSON.stringify({ environment: this.#environment.name, revision });
-    run.push(encoder.encode(`],"metadata":${metadata}`));
-    endRun();
-    // 128 bits of SHA-256, as in the tags of `/v1`.
-    return { pieces, tag: hash.digest('hex').slice(0, 32) };
+    pieces.push(`${run}],"metadata":${JSON.stringify({ environment: this.#environment.name, revision })}`);
+    const content = pieces.map((piece) => (typeof piece === 'string' ? piece : `${piece.key} ${piece.text}`));
+    return {
+      pieces: pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece)),
+      // 128 bits of SHA-256, as in the tags of `/v1`.
+      tag: Bun.SHA256.hash(content.join('\n'), 'hex').slice(0, 32),
+    };
   }
 }
 
@@ -224,8 +226,4 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
 
 function shortHash(text: string): string {
   return Bun.hash(text).toString(36);
-}
-
-function encodeJson(data: object): Uint8Array {
-  return encoder.encode(JSON.stringify(data));
 }
