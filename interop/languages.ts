@@ -9,7 +9,7 @@ export interface Language {
   readonly provider: string;
   /** Commands that must be on the machine. */
   readonly needs: readonly string[];
-  /** Installs packages. A failure means that the registry or the package is not to be had, and skips the language. */
+  /** Installs packages. A failure means that the registry or the package is not available, and skips the language. */
   readonly install: readonly (readonly string[])[];
   /** Compiles. A failure is ours. */
   readonly build: readonly (readonly string[])[];
