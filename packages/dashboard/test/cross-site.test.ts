@@ -78,7 +78,7 @@ async function statusOf(page: Page, script: string): Promise<number | undefined>
 async function read(
   noun: 'projects' | 'operators' | 'invitations',
 ): Promise<{ id?: string; name?: string }[]> {
-  // As in the API's contract; another shape fails at once.
+  // As in the API's contract; any other shape fails immediately.
   const answer = (await world.management.request('GET', `/api/${noun}`)) as Record<
     string,
     { id?: string; name?: string }[]

@@ -10,7 +10,7 @@ const world = sharedWorld(async ({ management }) => {
 });
 
 test.each([1280, 390])(
-  'a dialog in which something was typed asks before Escape, × or a click beside it drops that, %d px wide',
+  'a dialog in which something was typed asks before Escape, × or a click outside discards it, %d px wide',
   async (width) => {
     const { page, check } = await world.open(FLAGS, { width });
     await page.getByRole('switch').first().waitFor();
@@ -45,7 +45,7 @@ test.each([1280, 390])(
 );
 
 test(
-  'an untouched dialog closes at once by Escape and by a click beside it, but not when text is selected out of it',
+  'an untouched dialog closes immediately on Escape and on a click outside, but not when text is selected out of it',
   async () => {
     const { page } = await world.open(FLAGS);
     await page.getByRole('switch').first().waitFor();

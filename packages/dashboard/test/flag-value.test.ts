@@ -141,7 +141,7 @@ describe('the value', () => {
   );
 
   test(
-    'is typed letter by letter: the keys of the page do not take any of them',
+    'is typed letter by letter without triggering single-key shortcuts',
     async () => {
       const { page } = await world.open(FLAG);
       await editor(page).press('Control+A');

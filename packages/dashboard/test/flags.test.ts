@@ -145,7 +145,7 @@ describe('a switch', () => {
   );
 
   test(
-    'moves in another browser at once, and is highlighted there',
+    'changes in another browser immediately, and is highlighted there',
     async () => {
       const [mine, theirs] = await Promise.all([world.open(FLAGS), world.open(FLAGS)]);
       const control = theirs.page.getByRole('switch', { name: 'new-checkout in development' });
@@ -338,7 +338,7 @@ test(
 );
 
 test.each(['light', 'dark'] as const)(
-  'the list is without barriers and fits a telephone: %s',
+  'the list has no accessibility problems and fits a phone: %s',
   async (theme) => {
     for (const width of [1280, 390]) {
       const { page, check } = await world.open(FLAGS, { theme, width });

@@ -20,7 +20,7 @@ test('a person who joins in a browser of another person is signed in as themselv
   const { page, check } = await world.open(`/invitation#${await invite('frank@example.com')}`);
   await page.getByText('This browser is signed in as ada@example.com').waitFor();
   await page.getByLabel('Your name').fill('Frank');
-  await page.getByLabel('Password').fill('a horse of another colour');
+  await page.getByLabel('Password').fill('a horse of another color');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.waitForURL('**/projects/shop/flags');
   await page.getByRole('button', { name: 'Frank' }).waitFor();

@@ -35,7 +35,7 @@ function scrolled(page: Page, selector: string): Promise<unknown> {
 
 describe('Back', () => {
   test.each([1280, 390])(
-    'shows the place in the list that one came from, with its focus, %d px wide',
+    'returns to the same place in the list, with its focus, %d px wide',
     async (width) => {
       const { page } = await world.open('/projects/shop/flags', { width });
       await page.locator('[data-row="0"]').waitFor();

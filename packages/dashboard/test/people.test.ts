@@ -30,7 +30,7 @@ test('an invitation is accepted in another browser, with its role', async () => 
   await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.getByText('add 3 more characters').waitFor();
   expect(await guest.page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
-  await guest.page.getByLabel('Password').fill('a horse of another colour');
+  await guest.page.getByLabel('Password').fill('a horse of another color');
   await guest.page.getByRole('button', { name: 'Create account' }).click();
   await guest.page.waitForURL('**/projects/shop/flags');
   await guest.page.goto('/projects/shop/environments');

@@ -13,7 +13,7 @@ const GONE = /404|ERR_|dynamically imported module/;
 /** Has no time to fetch screens ahead. */
 const NEVER_IDLE = 'window.requestIdleCallback = () => 0';
 
-test('a page from before an upgrade loads the new one where a screen has another name now', async () => {
+test('a page from before an upgrade reloads when the file of a screen has a new name', async () => {
   const { page, context, check } = await world.open('/docs', { expected: GONE });
   await context.addInitScript(NEVER_IDLE);
   await page.goto('/projects/shop/flags');

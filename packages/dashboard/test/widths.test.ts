@@ -20,7 +20,7 @@ test.each([
   60_000,
 );
 
-test('no width has the rules of the narrow and of the wide', async () => {
+test('rules for narrow and for wide windows never apply together', async () => {
   const { page } = await world.open('/operators');
   await page.locator('tbody tr').first().waitFor();
   const conditions = (await page.evaluate(`(() => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Menus float over the page, outside of its landmarks; screen readers are led into them. */
+/** Menus are outside the landmarks of the page; the focus moves into them. */
 const SET_ASIDE = { region: { enabled: false } };
 
 interface Finding {
@@ -14,7 +14,7 @@ interface Finding {
 
 /** The accessibility problems that axe finds, one per line. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  // The page's policy refuses scripts of others: axe comes in through the debugger, which is above it.
+  // The page's policy refuses scripts of others: the debugger, which is exempt from it, injects axe.
   await page.evaluate(axe.source);
   // Runs in the page: axe's own answer, of which these members are used.
   const findings = (await page.evaluate(

@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core';
 import type { World } from './world.ts';
 
-/** Where the screen of the flag is, in a project that the test has made. */
+/** The address of the flag’s page, in the project that the test creates. */
 export const FLAG = '/projects/shop/flags/new-checkout';
 
-/** Its state in development, at the API. */
+/** Its state in development, in the API. */
 export const STATE = '/api/projects/shop/environments/development/flags/new-checkout';
 
-/** Nothing that `JSON.parse` and `JSON.stringify` would give back as it came. */
+/** JSON that `JSON.parse` and `JSON.stringify` would change. */
 export const AWKWARD = '{"b":1e3,"10":1.0,"2":12345678901234567890}';
 
-/** Makes the flag what it is at the beginning of a test: on, with the value 7. */
+/** Sets the flag to its state at the beginning of a test: on, with the value 7. */
 export async function resetFlag({ management }: World): Promise<void> {
   for (const environment of ['development', 'production']) {
     await management.putState('shop', environment, 'new-checkout', { enabled: true, value: 7 });
@@ -35,7 +35,7 @@ export function card(page: Page, environment = 'development') {
   return page.getByRole('region', { name: environment, exact: true });
 }
 
-/** The editor with colours, once it has taken the plain field's place. */
+/** The code editor, which replaces the plain field. */
 export function editor(page: Page, environment = 'development') {
   return card(page, environment).locator('.cm-content');
 }

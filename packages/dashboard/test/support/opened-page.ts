@@ -3,28 +3,28 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findBarriers } from './axe.ts';
 import { ADMIN } from './world.ts';
 
-/** How a page is looked at. */
+/** The browser that opens a page. */
 export interface OpenOptions {
   readonly theme?: 'light' | 'dark';
-  /** Width of the window; 390 is a telephone. Default 1280. */
+  /** Width of the window; 390 is a phone. Default 1280. */
   readonly width?: number;
   readonly height?: number;
   /** The signed-in person. Default: the administrator. */
   readonly as?: { readonly email: string; readonly password: string } | 'nobody';
-  /** Complaints of the console that the test is about, as a refused request's 412. */
+  /** Console errors that the test expects, such as the 412 of a refused request. */
   readonly expected?: RegExp;
   readonly reducedMotion?: 'reduce' | 'no-preference';
   /** The browser's language. Default `en-US`. */
   readonly locale?: string;
 }
 
-/** A page in a window of its own, with cookies of its own. */
+/** A page with its own window and cookies. */
 export interface OpenedPage {
   readonly page: Page;
   readonly context: BrowserContext;
   /** Console errors, page errors and refusals of the policy so far. */
   readonly complaints: readonly string[];
-  /** Rejects when the page has complained, when axe finds a barrier, or when the page scrolls sideways. */
+  /** Rejects if the console has errors, axe finds an accessibility problem, or the page scrolls sideways. */
   check(): Promise<void>;
 }
 

@@ -6,14 +6,14 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Makes an operator, through an invitation that is accepted at once. */
+/** Creates a person, through an invitation that is accepted immediately. */
 export async function signUp(
   { management, node }: World,
   person: { readonly email: string; readonly name?: string; readonly role: 'viewer' | 'editor' | 'admin' },
 ): Promise<Credentials> {
   const { email, name, role } = person;
-  const password = 'a horse of another colour';
-  // As in the API's contract; another shape fails at once.
+  const password = 'a horse of another color';
+  // As in the API's contract; any other shape fails immediately.
   const { token } = (await management.request('POST', '/api/invitations', { body: { email, role } })) as {
     token: string;
   };

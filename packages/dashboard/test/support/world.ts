@@ -12,15 +12,15 @@ export const ADMIN = {
   password: 'correct horse battery',
 } as const;
 
-/** A real node with a real browser before it. */
+/** A real node and a real browser. */
 export interface World {
   readonly node: NodeProcess;
   readonly browser: Browser;
-  /** Prepares data, with all rights. */
+  /** Prepares data, with all permissions. */
   readonly management: Management;
   /** Opens an address in a window of its own, signed in as the administrator by default. */
   open(path: string, options?: OpenOptions): Promise<OpenedPage>;
-  /** Fails when a page had something to complain about; ends everything. */
+  /** Stops the node and the browser. Rejects if the console of a page had errors. */
   close(): Promise<void>;
 }
 
@@ -59,9 +59,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       return page;
     },
     close: async () => {
-      // In this order: a page that loses its server has something to complain about.
+      // In this order: a page that loses its server reports errors.
       await browser.close();
-      // An orderly end drains streams for a second, and is tried elsewhere.
+      // Stopping gracefully drains streams for a second, and has tests of its own.
       await node.kill();
       const complaints = opened.flatMap((page) => page.complaints);
       if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join('\n')}`);
@@ -99,7 +99,7 @@ export function sharedWorld(prepare?: (world: World) => unknown, options?: World
 /** Waits for the administrator of the settings: the node answers requests before creating that account. */
 async function adminReady({ url }: NodeProcess): Promise<void> {
   await until('the node creates the administrator of its settings', async () => {
-    // As in the API's contract; another shape fails at once.
+    // As in the API's contract; any other shape fails immediately.
     const session = (await (await fetch(`${url}/api/session`)).json()) as { setupNeeded: boolean };
     return !session.setupNeeded;
   });

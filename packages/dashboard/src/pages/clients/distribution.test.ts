@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { distributionOf, percentile } from './distribution.ts';
 
-test('times are counted by size, without the empty ends', () => {
+test('times are counted by size; empty ranges at both ends are left out', () => {
   expect(distributionOf([3, 4, 30, 30])).toEqual([
     { name: '2 to 5 ms', count: 2 },
     { name: '5 to 10 ms', count: 0 },

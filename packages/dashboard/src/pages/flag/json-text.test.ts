@@ -15,7 +15,7 @@ describe('findJsonProblem', () => {
     ['{"a":[1,{"b":null}],"":{}}'],
     ['[]'],
     ['12345678901234567890'],
-  ])('%j is a value, or none', (text) => {
+  ])('%j is valid JSON, or empty', (text) => {
     expect(findJsonProblem(text)).toBeUndefined();
   });
 
@@ -31,7 +31,7 @@ describe('findJsonProblem', () => {
     ['"abc', 1, 1, json.openString],
     ['"a\\x"', 1, 3, json.backslash],
     ['1 2', 1, 3, json.trailingText],
-  ])('%j is wrong in line %d, column %d: %s', (text, line, column, message) => {
+  ])('%j has a problem in line %d, column %d: %s', (text, line, column, message) => {
     expect(findJsonProblem(text)).toMatchObject({ line, column, message });
     expect(() => JSON.parse(text)).toThrow();
   });

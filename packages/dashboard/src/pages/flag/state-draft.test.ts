@@ -31,11 +31,11 @@ describe('a draft of a state', () => {
     });
   });
 
-  test.each(['', 'x', '-1', '100.001', '0.0001', '1e9'])('a share of %j is refused', (pct) => {
+  test.each(['', 'x', '-1', '100.001', '0.0001', '1e9'])('a rollout of %j is refused', (pct) => {
     expect(problemsOf({ text: '', isEveryone: false, pct }).rollout).toContain('0 to 100');
   });
 
-  test('what is scheduled is only what differs, the value in its own notation', () => {
+  test('a scheduled change holds only the differences, and the value in its own notation', () => {
     const served = version({ enabled: false, value: 1, rolloutPct: 5 });
     const draft = draftOf(served);
     expect(planOf(served, draft, 'keep')).toBeUndefined();

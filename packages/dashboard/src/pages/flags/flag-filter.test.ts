@@ -71,7 +71,7 @@ test('a flag without states last changed when it was created', () => {
   expect(lastChange(flag('a'))).toEqual({ at: '2025-12-01T00:00:00Z' });
 });
 
-test('the last change is that of the newest state, by who wrote it', () => {
+test('the last change is that of the newest state, with its author', () => {
   const state = (updatedAt: string, updatedBy?: string) => ({
     ...{ state: { enabled: true }, revision: 1, updatedAt },
     ...(updatedBy === undefined ? {} : { updatedBy }),
