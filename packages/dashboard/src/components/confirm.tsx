@@ -1,7 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
-import { Button } from './button.tsx';
-import { Dialog, DialogActions } from './dialog.tsx';
 import { TextField } from './field.tsx';
+import { FormDialog, useForm } from './form.tsx';
 import { createQuestionSlot } from './question-slot.ts';
 
 /** A question to confirm. */
@@ -49,39 +48,29 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
 function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (yes: boolean) => void }) {
   const [typed, setTyped] = useState('');
   const isReady = question.typed === undefined || typed === question.typed;
+  const form = useForm({ submit: () => onAnswer(true) });
   return (
-    <Dialog title={question.title} onClose={() => onAnswer(false)} isQuestion>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) onAnswer(true);
-        }}
-      >
-        <div className="text-ink-2">{question.body}</div>
-        {question.typed !== undefined && (
-          <div className="mt-4">
-            <TextField
-              label={`Type ${question.typed} to confirm`}
-              data-autofocus
-              autoComplete="off"
-              spellCheck={false}
-              value={typed}
-              onChange={setTyped}
-            />
-          </div>
-        )}
-        <DialogActions>
-          <Button onClick={() => onAnswer(false)}>Cancel</Button>
-          <Button
-            type="submit"
-            kind={question.isDangerous ? 'danger' : 'primary'}
-            disabled={!isReady}
-            {...(question.typed === undefined ? { 'data-autofocus': true } : {})}
-          >
-            {question.action}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={question.title}
+      form={form}
+      action={question.action}
+      kind={question.isDangerous ? 'danger' : 'primary'}
+      isDisabled={!isReady}
+      isActionFocused={question.typed === undefined}
+      isQuestion
+      onClose={() => onAnswer(false)}
+    >
+      <div className="text-ink-2">{question.body}</div>
+      {question.typed !== undefined && (
+        <TextField
+          label={`Type ${question.typed} to confirm`}
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={setTyped}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -97,6 +97,7 @@ export function FormDialog({
   kind = 'primary',
   isDisabled = false,
   isActionFocused = false,
+  isQuestion = false,
   className,
   onClose,
   children,
@@ -109,12 +110,19 @@ export function FormDialog({
   isDisabled?: boolean;
   /** The dialog opens with the focus on the submit button. */
   isActionFocused?: boolean;
+  /** It closes without asking, because nothing typed in it is worth keeping. */
+  isQuestion?: boolean;
   className?: string;
   onClose: () => void;
   children: ReactNode;
 }) {
   return (
-    <Dialog title={title} onClose={onClose} {...(className === undefined ? {} : { className })}>
+    <Dialog
+      title={title}
+      onClose={onClose}
+      isQuestion={isQuestion}
+      {...(className === undefined ? {} : { className })}
+    >
       <form className="flex flex-col gap-4" {...form.props}>
         {children}
         <RefusalNote error={form.error} />

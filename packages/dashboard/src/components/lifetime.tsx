@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Badge } from './badges.tsx';
 import { Field, INPUT } from './field.tsx';
 import { messages } from './messages.ts';
+import { NativeSelect } from './select.tsx';
 import { RecordCell } from './tables.tsx';
 import { fullTime, TimeAgo, timeAgo, useTimeRefresh } from './time-ago.tsx';
 
@@ -69,13 +70,13 @@ export function LifeCells({
 const DAY_MS = 86_400_000;
 
 /** The choices by value: days from now, `0` for never, `-1` for a date to pick. */
-const CHOICES: readonly (readonly [days: number, label: string])[] = [
-  [0, messages.expiry.never],
-  [7, messages.expiry.days(7)],
-  [30, messages.expiry.days(30)],
-  [90, messages.expiry.days(90)],
-  [365, messages.expiry.year],
-  [-1, messages.expiry.date],
+const CHOICES: readonly (readonly [days: string, label: string])[] = [
+  ['0', messages.expiry.never],
+  ['7', messages.expiry.days(7)],
+  ['30', messages.expiry.days(30)],
+  ['90', messages.expiry.days(90)],
+  ['365', messages.expiry.year],
+  ['-1', messages.expiry.date],
 ];
 
 /** When a key or token expires. */
@@ -115,18 +116,13 @@ export function ExpiryField({
     <Field label={messages.expiry.label} hint={note} error={isUnusable ? messages.expiry.past : undefined}>
       {(control) => (
         <div className="flex flex-wrap gap-2">
-          <select
+          <NativeSelect
             {...control}
             className={`${INPUT} w-auto flex-1`}
-            value={days}
-            onChange={(event) => choose(Number(event.target.value))}
-          >
-            {CHOICES.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+            value={String(days)}
+            onSelect={(value) => choose(Number(value))}
+            choices={CHOICES}
+          />
           {days === -1 && (
             <input
               type="date"

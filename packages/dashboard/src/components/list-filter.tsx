@@ -40,16 +40,10 @@ export function ListFilter({
         label="Status"
         className="max-w-40"
         value={status}
-        onChange={(event) => setSearch({ status: event.target.value })}
-      >
-        <option value="">{messages.anyStatus}</option>
-        {statuses.map((each) => (
-          <option key={each} value={each}>
-            {each[0]?.toUpperCase()}
-            {each.slice(1)}
-          </option>
-        ))}
-      </Select>
+        onSelect={(next) => setSearch({ status: next })}
+        none={messages.anyStatus}
+        choices={statuses.map((each) => [each, `${each[0]?.toUpperCase()}${each.slice(1)}`])}
+      />
       {isFiltered && (
         <>
           <span role="status" className="text-ink-2">

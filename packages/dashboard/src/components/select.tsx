@@ -1,7 +1,47 @@
-import type { ComponentProps } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { classNames } from './class-names.ts';
-import { CONTROL } from './field.tsx';
+import { CONTROL, Field } from './field.tsx';
+
+/** A value and its label, or one text for both. */
+type Choice = string | readonly [value: string, label: string];
+
+/** The options of a select; other attributes go to the element. */
+interface SelectProps
+  extends Omit<ComponentProps<'select'>, 'aria-label' | 'onSelect' | 'onChange' | 'children'> {
+  readonly value: string;
+  readonly onSelect: (value: string) => void;
+  readonly choices: readonly (Choice | { readonly group: string; readonly choices: readonly Choice[] })[];
+  /** The label of the empty value, such as "Any environment". */
+  readonly none?: string;
+}
+
+/** A native select without a label of its own. */
+export function NativeSelect({ choices, none, onSelect, ...rest }: SelectProps) {
+  return (
+    <select {...rest} onChange={(event) => onSelect(event.target.value)}>
+      {none !== undefined && <option value="">{none}</option>}
+      {choices.map((each) =>
+        typeof each === 'object' && 'group' in each ? (
+          <optgroup key={each.group} label={each.group}>
+            {each.choices.map(optionOf)}
+          </optgroup>
+        ) : (
+          optionOf(each)
+        ),
+      )}
+    </select>
+  );
+}
+
+function optionOf(choice: Choice) {
+  const [value, label] = typeof choice === 'string' ? [choice, choice] : choice;
+  return (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  );
+}
 
 /** A native select with a label for screen readers. One of kind `filter` shows whether anything is selected. */
 export function Select({
@@ -9,21 +49,35 @@ export function Select({
   kind = 'field',
   className,
   ...rest
-}: Omit<ComponentProps<'select'>, 'aria-label'> & { label: string; kind?: 'field' | 'filter' }) {
-  const isSet = rest.value !== undefined && rest.value !== '';
+}: SelectProps & { label: string; kind?: 'field' | 'filter' }) {
   const filter = classNames(
     'h-8 max-w-44 min-w-0 rounded-md border px-1.5 [field-sizing:content]',
-    isSet
+    rest.value !== ''
       ? 'border-accent bg-accent-soft text-ink'
       : 'border-transparent bg-bg text-ink-2 hover:bg-hover hover:text-ink',
   );
   return (
-    <select
+    <NativeSelect
       aria-label={label}
       title={kind === 'filter' ? label : undefined}
       className={classNames(kind === 'filter' ? filter : `${CONTROL} pr-1`, className)}
       {...rest}
     />
+  );
+}
+
+/** A select below its label. */
+export function SelectField({
+  label,
+  className,
+  ...rest
+}: SelectProps & { label: ReactNode; 'data-autofocus'?: boolean }) {
+  return (
+    <Field label={label}>
+      {(control) => (
+        <NativeSelect {...control} {...rest} className={classNames(control.className, className)} />
+      )}
+    </Field>
   );
 }
 
@@ -47,13 +101,10 @@ export function EnvironmentSelect({
       <Select
         label={label}
         value={chosen.name}
-        onChange={(event) => onChoose(event.target.value)}
+        onSelect={onChoose}
         className="max-w-44"
-      >
-        {environments.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </Select>
+        choices={environments.map(({ name }) => name)}
+      />
     </span>
   );
 }

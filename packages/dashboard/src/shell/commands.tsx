@@ -25,7 +25,7 @@ const ListContext = createContext<readonly Command[]>([]);
 const RegisterContext = createContext<Registry['register']>(() => () => {});
 
 /** Offers these commands while the component is on the screen. Memoize the list. */
-export function useCommands(commands: readonly Command[]): void {
+function useCommands(commands: readonly Command[]): void {
   const register = useContext(RegisterContext);
   useEffect(() => register(commands), [register, commands]);
 }

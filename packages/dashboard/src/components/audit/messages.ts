@@ -41,7 +41,6 @@ export const messages = {
   isProtected: 'is protected.',
   nothingToRevert: 'Nothing to revert: everything is as it was before.',
   revertAnyway: 'Revert anyway and overwrite the later changes',
-  reverting: 'Reverting…',
   whatIsRestored: 'What is restored',
   in: 'in',
   saved: (title: string) => `Saved: ${title}`,

@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { type ApiError, isRefusal } from '../../api/api-error.ts';
 import { revertChange } from '../../api/audit.ts';
 import { useCatchUp } from '../../api/live.tsx';
@@ -9,11 +9,9 @@ import type { EnvironmentRecord, RevertDifference, Reverted } from '../../api/ty
 import { NoteField } from '../../changes/note-field.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
 import { EnvironmentBadge } from '../badges.tsx';
-import { Button } from '../button.tsx';
 import { DeliveryProof } from '../delivery-proof.tsx';
-import { Dialog, DialogActions } from '../dialog.tsx';
 import { CheckField } from '../field.tsx';
-import { RefusalNote } from '../form.tsx';
+import { FormDialog, useForm } from '../form.tsx';
 import { announce } from '../live-region.tsx';
 import { SkeletonRows } from '../screen-states.tsx';
 import { ScrollRegion } from '../tables.tsx';
@@ -49,54 +47,54 @@ export function RevertDialog({
       environment.protected && differences?.some((each) => each.environment === environment.name),
   );
   const canApply = differences !== undefined && differences.length > 0 && (conflict === undefined || isSure);
-  const failure = apply.error ?? preview.error;
-
-  function submit(event: FormEvent): void {
-    event.preventDefault();
-    if (canApply) apply.mutate({ note: note.trim(), confirmed: guarded.map(({ name }) => name) });
-  }
+  const form = useForm({
+    submit: () =>
+      apply(
+        note.trim(),
+        guarded.map(({ name }) => name),
+      ),
+  });
 
   return (
-    <Dialog title={messages.revertTitle(seq)} onClose={onClose} className="w-[min(40rem,calc(100vw-2rem))]">
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <p className="text-ink-2">{messages.revertHint}</p>
-        {conflict !== undefined && (
-          <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
-            <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
-            <span className="min-w-0">{messages.changedAgain(seq)}</span>
-          </div>
-        )}
-        {guarded.map((environment) => (
-          <p
-            key={environment.name}
-            className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
-          >
-            <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
-            {project !== undefined && <ConnectedClients project={project} environment={environment.name} />}
-          </p>
-        ))}
-        {preview.isPending && <SkeletonRows rows={2} />}
-        {differences?.length === 0 && <p>{messages.nothingToRevert}</p>}
-        {differences !== undefined && differences.length > 0 && (
-          <Differences differences={differences} environments={environments} />
-        )}
-        <RefusalNote error={failure} />
-        {conflict !== undefined && differences !== undefined && (
-          <CheckField
-            label={messages.revertAnyway}
-            isChecked={isSure}
-            onChange={(isChecked) => setSureOf(isChecked ? overwritten : undefined)}
-          />
-        )}
-        <NoteField value={note} onChange={setNote} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" data-autofocus disabled={!canApply || apply.isPending}>
-            {apply.isPending ? messages.reverting : messages.revert}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={messages.revertTitle(seq)}
+      form={{ ...form, error: form.error ?? preview.error }}
+      action={messages.revert}
+      isDisabled={!canApply}
+      isActionFocused
+      className="w-[min(40rem,calc(100vw-2rem))]"
+      onClose={onClose}
+    >
+      <p className="text-ink-2">{messages.revertHint}</p>
+      {conflict !== undefined && (
+        <div role="alert" className="flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-warn">
+          <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+          <span className="min-w-0">{messages.changedAgain(seq)}</span>
+        </div>
+      )}
+      {guarded.map((environment) => (
+        <p
+          key={environment.name}
+          className="flex flex-wrap items-center gap-x-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn"
+        >
+          <EnvironmentBadge environment={environment} className="font-medium" /> {messages.isProtected}
+          {project !== undefined && <ConnectedClients project={project} environment={environment.name} />}
+        </p>
+      ))}
+      {preview.isPending && <SkeletonRows rows={2} />}
+      {differences?.length === 0 && <p>{messages.nothingToRevert}</p>}
+      {differences !== undefined && differences.length > 0 && (
+        <Differences differences={differences} environments={environments} />
+      )}
+      {conflict !== undefined && differences !== undefined && (
+        <CheckField
+          label={messages.revertAnyway}
+          isChecked={isSure}
+          onChange={(isChecked) => setSureOf(isChecked ? overwritten : undefined)}
+        />
+      )}
+      <NoteField value={note} onChange={setNote} />
+    </FormDialog>
   );
 }
 
@@ -150,23 +148,22 @@ function useRevert(seq: number, onDone: () => void) {
     gcTime: 0,
   });
   const conflict = preview.data?.conflict;
-  const apply = useMutation({
-    mutationFn: ({ note, confirmed }: { note: string; confirmed: readonly string[] }) =>
-      revertChange(seq, { force: conflict !== undefined, confirmed, note }),
-    onSuccess: async (reverted) => {
+  async function apply(note: string, confirmed: readonly string[]): Promise<void> {
+    try {
+      const reverted = await revertChange(seq, { force: conflict !== undefined, confirmed, note });
       const title = messages.reverted(seq);
       announce(messages.saved(title));
       toast({ kind: 'done', title, detail: <DeliveryProof seq={reverted.seq} /> });
       onDone();
       catchUp();
       await queries.invalidateQueries({ queryKey: queryKeys.audit });
-    },
-    onError: (error) => {
+    } catch (error) {
       announce(messages.revertFailed(seq));
       // It was changed while the preview was read: show the current state.
       if (isRefusal(error, 'revision_conflict')) void preview.refetch();
-    },
-  });
+      throw error;
+    }
+  }
   return { preview, conflict, apply };
 }
 

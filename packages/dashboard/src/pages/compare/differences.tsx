@@ -97,15 +97,10 @@ function ComparisonFilters({ shown, all }: { shown: number; all: number }) {
       <Select
         label={messages.differsIn}
         value={params.get('field') ?? ''}
-        onChange={(event) => setParams({ field: event.target.value })}
-      >
-        <option value="">{messages.anyDifference}</option>
-        {Object.entries(STATE_FIELD_NAMES).map(([field, name]) => (
-          <option key={field} value={field}>
-            {name}
-          </option>
-        ))}
-      </Select>
+        onSelect={(field) => setParams({ field })}
+        none={messages.anyDifference}
+        choices={Object.entries(STATE_FIELD_NAMES)}
+      />
       <span className="text-ink-2" role="status">
         {messages.count(shown, all)}
       </span>

@@ -6,7 +6,7 @@ import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { SelectField } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
 import { useStoredChoice } from '../../shell/preferences.ts';
 import { messages } from './messages.tsx';
@@ -16,6 +16,11 @@ const words = messages.snippets;
 
 /** The snippets that run in pages, which have no key. */
 const IN_PAGES: ReadonlySet<SnippetName> = new Set(['react', 'web']);
+
+const LANGUAGES = Object.entries(SNIPPET_GROUPS).map(([group, names]) => ({
+  group,
+  choices: names.map((name) => [name, SNIPPETS[name].name] as const),
+}));
 
 const NAMES = Object.values(SNIPPET_GROUPS).flat();
 
@@ -55,36 +60,20 @@ function CodeDialog({
       className="w-[min(48rem,calc(100vw-2rem))]"
     >
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label={words.language}>
-          {(control) => (
-            <select
-              {...control}
-              data-autofocus
-              value={language}
-              // The options below are the names.
-              onChange={(event) => setLanguage(event.target.value as SnippetName)}
-            >
-              {Object.entries(SNIPPET_GROUPS).map(([group, names]) => (
-                <optgroup key={group} label={group}>
-                  {names.map((each) => (
-                    <option key={each} value={each}>
-                      {SNIPPETS[each].name}
-                    </option>
-                  ))}
-                </optgroup>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={words.environment}>
-          {(control) => (
-            <select {...control} value={environment} onChange={(event) => setEnvironment(event.target.value)}>
-              {project.environments.map((each) => (
-                <option key={each.name}>{each.name}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={words.language}
+          data-autofocus
+          value={language}
+          // The choices are the names.
+          onSelect={(choice) => setLanguage(choice as SnippetName)}
+          choices={LANGUAGES}
+        />
+        <SelectField
+          label={words.environment}
+          value={environment}
+          onSelect={setEnvironment}
+          choices={project.environments.map((each) => each.name)}
+        />
       </div>
       {packages.length > 0 && (
         <p className="mt-3 text-xs text-ink-2">

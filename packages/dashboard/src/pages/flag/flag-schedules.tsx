@@ -5,10 +5,11 @@ import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord, StatePatc
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { Field, TextField } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
+import { SelectField } from '../../components/select.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { links } from '../../shell/links.ts';
 import { dueText, localZone } from '../schedules/due-text.ts';
@@ -132,20 +133,17 @@ export function ScheduleDialog({
         value={time}
         onChange={setTime}
       />
-      <Field label={words.switch}>
-        {(control) => (
-          <select
-            {...control}
-            value={plan}
-            // The options have these three values.
-            onChange={(event) => setPlan(event.target.value as SwitchPlan)}
-          >
-            <option value="on">{words.on(isOn)}</option>
-            <option value="off">{words.off(isOn)}</option>
-            <option value="keep">{words.keep}</option>
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label={words.switch}
+        value={plan}
+        // The choices have these three values.
+        onSelect={(choice) => setPlan(choice as SwitchPlan)}
+        choices={[
+          ['on', words.on(isOn)],
+          ['off', words.off(isOn)],
+          ['keep', words.keep],
+        ]}
+      />
       <RolloutField
         environment={words.rolloutIn(environment.name)}
         draft={draft}

@@ -88,91 +88,61 @@ function FilterSelects({
         kind="filter"
         label={words.state}
         value={filter.state === undefined ? '' : `${filter.state.environment}:${filter.state.is}`}
-        onChange={(event) => onChange({ state: event.target.value })}
-      >
-        <option value="">{words.anyState}</option>
-        {environments.map(({ name }) => (
-          <optgroup key={name} label={name}>
-            <option value={`${name}:on`}>{words.on(name)}</option>
-            <option value={`${name}:off`}>{words.off(name)}</option>
-            <option value={`${name}:rollout`}>{words.rollout(name)}</option>
-            <option value={`${name}:unset`}>{words.unset(name)}</option>
-          </optgroup>
-        ))}
-      </Select>
+        onSelect={(state) => onChange({ state })}
+        none={words.anyState}
+        choices={environments.map(({ name }) => ({
+          group: name,
+          choices: [
+            [`${name}:on`, words.on(name)],
+            [`${name}:off`, words.off(name)],
+            [`${name}:rollout`, words.rollout(name)],
+            [`${name}:unset`, words.unset(name)],
+          ],
+        }))}
+      />
       {choices.tags.length > 0 && (
-        <Choice
+        <Select
+          kind="filter"
           label={words.tag}
-          none={words.anyTag}
           value={filter.tag}
-          from={choices.tags}
           onSelect={(tag) => onChange({ tag })}
+          none={words.anyTag}
+          choices={choices.tags}
         />
       )}
       {choices.owners.length > 0 && (
-        <Choice
+        <Select
+          kind="filter"
           label={words.owner}
-          none={words.anyOwner}
           value={filter.owner}
-          from={choices.owners}
           onSelect={(owner) => onChange({ owner })}
+          none={words.anyOwner}
+          choices={choices.owners}
         />
       )}
       <Select
         kind="filter"
         label={words.changed}
         value={filter.changed ?? ''}
-        onChange={(event) => onChange({ changed: event.target.value })}
-      >
-        {options(words.changedSpans)}
-      </Select>
+        onSelect={(changed) => onChange({ changed })}
+        choices={words.changedSpans}
+      />
       <Select
         kind="filter"
         label={words.which}
         value={filter.isArchived ? 'archived' : ''}
-        onChange={(event) => onChange({ archived: event.target.value === '' ? '' : '1' })}
-      >
-        <option value="">{words.active}</option>
-        <option value="archived">{words.archived}</option>
-      </Select>
+        onSelect={(which) => onChange({ archived: which === '' ? '' : '1' })}
+        none={words.active}
+        choices={[['archived', words.archived]]}
+      />
       <Select
         kind="filter"
         label={words.order}
         value={filter.sort === 'key' ? '' : filter.sort}
-        onChange={(event) => onChange({ sort: event.target.value })}
-      >
-        {options(words.orders)}
-      </Select>
+        onSelect={(sort) => onChange({ sort })}
+        choices={words.orders}
+      />
     </>
-  );
-}
-
-function options(choices: readonly (readonly [value: string, text: string])[]) {
-  return choices.map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ));
-}
-
-function Choice({
-  label,
-  none,
-  value,
-  from,
-  onSelect,
-}: {
-  label: string;
-  none: string;
-  value: string;
-  from: readonly string[];
-  onSelect: (value: string) => void;
-}) {
-  return (
-    <Select kind="filter" label={label} value={value} onChange={(event) => onSelect(event.target.value)}>
-      <option value="">{none}</option>
-      {options(from.map((each) => [each, each]))}
-    </Select>
   );
 }
 

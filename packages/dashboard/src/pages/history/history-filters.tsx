@@ -62,41 +62,28 @@ export function HistoryFilters({
         label={messages.person}
         className="max-w-48"
         value={filter.actor ?? ''}
-        onChange={(event) => setParams({ actor: event.target.value })}
-      >
-        <option value="">{messages.anyone}</option>
-        {authors.map(({ actor, name }) => (
-          <option key={actor} value={actor}>
-            {name}
-          </option>
-        ))}
-      </Select>
+        onSelect={(actor) => setParams({ actor })}
+        none={messages.anyone}
+        choices={authors.map(({ actor, name }) => [actor, name])}
+      />
       {places.length > 0 && (
         <Select
           label={messages.environment}
           className="max-w-44"
           value={filter.environment ?? ''}
-          onChange={(event) => setParams({ environment: event.target.value })}
-        >
-          <option value="">{messages.anyEnvironment}</option>
-          {places.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
+          onSelect={(environment) => setParams({ environment })}
+          none={messages.anyEnvironment}
+          choices={places}
+        />
       )}
       <Select
         label={messages.action}
         className="max-w-44"
         value={filter.action ?? ''}
-        onChange={(event) => setParams({ action: event.target.value })}
-      >
-        <option value="">{messages.anyAction}</option>
-        {actions.map((action) => (
-          <option key={action} value={action}>
-            {ACTION_NAMES.get(action) ?? action}
-          </option>
-        ))}
-      </Select>
+        onSelect={(action) => setParams({ action })}
+        none={messages.anyAction}
+        choices={actions.map((action) => [action, ACTION_NAMES.get(action) ?? action])}
+      />
       <span className="flex flex-wrap items-center gap-2">
         {messages.days.map(({ name, label, text }) => (
           <label key={name} className="flex items-center gap-1.5 text-ink-2">

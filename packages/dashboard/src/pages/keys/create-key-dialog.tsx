@@ -5,11 +5,12 @@ import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { CodeBlock } from '../../components/copy.tsx';
-import { Field, NameField } from '../../components/field.tsx';
+import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
 
 /** Creates a key and shows it once. */
@@ -119,20 +120,13 @@ function NewKeyDialog({
     >
       <div className="mt-4 flex flex-col gap-3">
         {environments.length > 1 && (
-          <Field label={messages.examplesFor}>
-            {(control) => (
-              <select
-                {...control}
-                className={`${control.className} sm:max-w-56`}
-                value={environment}
-                onChange={(event) => setEnvironment(event.target.value)}
-              >
-                {environments.map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label={messages.examplesFor}
+            className="sm:max-w-56"
+            value={environment}
+            onSelect={setEnvironment}
+            choices={environments}
+          />
         )}
         <section>
           <h3 className="mb-1 font-medium">{messages.dotEnvTitle}</h3>

@@ -8,9 +8,10 @@ import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
-import { Field, INPUT, TextField } from '../../components/field.tsx';
+import { INPUT, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { Select, SelectField } from '../../components/select.tsx';
 import { dueText, localZone } from './due-text.ts';
 import { messages } from './messages.ts';
 import {
@@ -81,23 +82,16 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={messages.environment}>
-          {(control) => (
-            <select
-              {...control}
-              data-autofocus
-              value={environment?.name ?? ''}
-              onChange={(event) => setDraft({ ...draft, environment: event.target.value })}
-            >
-              {environments.map(({ name, protected: isProtected }) => (
-                <option key={name} value={name}>
-                  {name}
-                  {isProtected ? messages.protected : ''}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={messages.environment}
+          data-autofocus
+          value={environment?.name ?? ''}
+          onSelect={(name) => setDraft({ ...draft, environment: name })}
+          choices={environments.map(({ name, protected: isProtected }) => [
+            name,
+            isProtected ? name + messages.protected : name,
+          ])}
+        />
         <TextField
           label={messages.when(localZone())}
           hint={problems.time === undefined ? messages.inUtc(dueText(draft.time).utc) : undefined}
@@ -192,19 +186,14 @@ function StepRow({
             <option key={key} value={key} />
           ))}
         </datalist>
-        <select
-          aria-label={messages.stepOf(position)}
-          className={`${INPUT} w-auto flex-1 pr-1 sm:max-w-44`}
+        <Select
+          label={messages.stepOf(position)}
+          className="flex-1 sm:max-w-44"
           value={step.kind}
-          // The options below are the kinds.
-          onChange={(event) => onChange({ ...step, kind: event.target.value as StepKind, text: '' })}
-        >
-          {Object.entries(messages.stepKinds).map(([kind, name]) => (
-            <option key={kind} value={kind}>
-              {name}
-            </option>
-          ))}
-        </select>
+          // The choices are the kinds.
+          onSelect={(kind) => onChange({ ...step, kind: kind as StepKind, text: '' })}
+          choices={Object.entries(messages.stepKinds)}
+        />
         {needsText && (
           <span className="flex w-40 items-center gap-1.5">
             <input
