@@ -81,7 +81,7 @@ test('the page about languages shows the snippets', () => {
 });
 
 /** The languages that TypeScript can check. */
-const COMPILED = ['typescript', 'react', 'web'] as const;
+const COMPILED = ['typescript', 'react', 'javascript', 'web'] as const;
 
 test('the snippets in TypeScript compile against the published packages, whose types are checked too', async () => {
   const { application } = await builtPackage();
