@@ -109,7 +109,7 @@ async function readCost(
   return { total: byProcess.reduce((sum, each) => sum + each, 0), byProcess };
 }
 
-/** Changes without streams: what the log and the reports of workers cost beside the change itself. */
+/** Changes without streams: what the log and the reports of workers cost in addition to the change itself. */
 async function measureChanges(bench: Bench, one: Side, several: Side): Promise<Row[]> {
   const cost = { one: [] as number[], several: [] as number[], workers: [] as number[] };
   for (let round = 0; round <= ROUNDS; round++) {

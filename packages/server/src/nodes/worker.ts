@@ -33,7 +33,7 @@ const ORPHAN_MS = 500;
 
 /**
  * Runs a worker: the read plane over the supervisor's log, on the port that all workers share. Every request that is
- * not an evaluation goes to the supervisor. Resolves when it has been told to stop; ends the process when the
+ * not an evaluation goes to the supervisor. Resolves when it has stopped; ends the process when the
  * supervisor has died.
  */
 export async function runWorker(channel: Channel): Promise<void> {

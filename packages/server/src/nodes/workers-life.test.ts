@@ -80,7 +80,7 @@ test('a supervisor that is frozen loses no worker: their streams end, reads go o
   expect(machine.workers()).toEqual(workers);
 });
 
-test('a worker that keeps ending is held back, the log says so, and the node serves with the other one', async () => {
+test('a worker that keeps ending is held back, with a line in the log, and the node serves with the other one', async () => {
   await using machine = await startWorkers();
   const [healthy = 0] = machine.workers();
   const { node } = machine;

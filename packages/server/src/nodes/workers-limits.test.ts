@@ -28,7 +28,7 @@ test('a limit of streams holds for all workers together', async () => {
   for (let n = 0; n < 4; n++) open.push(await machine.openStream());
   expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   await until('all streams are counted', async () => (await streamsSeen(machine)) === 4);
-  // The workers have been told; this asks them on the same channel, so that they have heard it too.
+  // The workers were sent the counts; this question comes after them on the same channel.
   await fetch(`${machine.node.url}/metrics`);
   const refused = new Set<string>();
   for (let n = 0; n < 12; n++) {

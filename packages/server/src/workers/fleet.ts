@@ -197,7 +197,7 @@ export class Fleet {
         place.settled.resolve();
         return;
       case 'refused':
-        log.error({ worker: place.number, reason: message.message }, 'a worker cannot listen');
+        log.warn({ worker: place.number, reason: message.message }, 'a worker cannot listen');
         return;
       case 'alive':
         worker.isLive = message.isLive;
@@ -237,7 +237,7 @@ export class Fleet {
     place.failures = ranMs >= STEADY_MS ? 0 : place.failures + 1;
     const delayMs = restartDelayMs(place.failures);
     const facts = { worker: place.number, pid: worker.process.pid, how, failures: place.failures, delayMs };
-    if (delayMs === 0) log.error(facts, 'a worker ended and is replaced');
+    if (delayMs === 0) log.warn(facts, 'a worker ended and is replaced');
     else log.error(facts, 'a worker keeps ending and is held back for a while');
     if (delayMs === 0) this.#run(place);
     else place.restart = setTimeout(() => this.#run(place), delayMs);

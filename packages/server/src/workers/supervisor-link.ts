@@ -19,7 +19,7 @@ export interface WorkerFacts {
   usedKeys(): Promise<Answers['usedKeys']>;
 }
 
-/** What a worker does when the supervisor says so. */
+/** What a worker does on the supervisor's orders. */
 export interface WorkerOrders {
   /** Another worker let these requests pass. */
   pay(keyId: string, count: number): void;

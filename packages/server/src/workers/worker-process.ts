@@ -89,6 +89,6 @@ function environmentOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
   const kept = Object.entries(env).filter(([name]) => !name.startsWith('HALYARD_'));
-  // Every dashboard holds a request open, and Bun allows 256 unless told otherwise.
+  // Every dashboard holds a request open, and Bun allows 256 by default.
   return { ...Object.fromEntries(kept), BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
 }
