@@ -32,6 +32,20 @@ async function openFile() {
   return { folder, path, database, store, ...(await seed(store)), [Symbol.asyncDispose]: close };
 }
 
+test('the event loop turns between queued transactions, so that reads of flags are answered', async () => {
+  await using file = await openFile();
+  let turns = 0;
+  let tick = setImmediate(function count() {
+    turns++;
+    tick = setImmediate(count);
+  });
+  const seenAt = await Promise.all(
+    Array.from({ length: 20 }, () => file.database.transaction(async () => turns)),
+  );
+  clearImmediate(tick);
+  expect(new Set(seenAt).size).toBe(20);
+});
+
 describe('opening an SQLite database', () => {
   test('every connection flushes each commit and checks references', async () => {
     using folder = temporaryFolder();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StorageError } from '../../domain/errors.ts';
 import {
   checkTexts,
@@ -46,7 +47,7 @@ class SqliteDatabase implements OpenDatabase {
   readonly #path: string;
   readonly #connection: SqliteConnection;
   readonly #identities: FileIdentities;
-  readonly #turnstile = new Turnstile();
+  readonly #turnstile = new Turnstile(nextTurn);
   readonly #sessions = new Set<SqliteLogSession>();
   #isClosed = false;
 
@@ -111,6 +112,7 @@ class SqliteDatabase implements OpenDatabase {
     await this.#turnstile.pass(async () => this.#connection.close());
   }
 
+  /** All work is synchronous inside, so the event loop turns between one piece and the next, for the reads of flags. */
   #pass<T>(work: () => Promise<T>): Promise<T> {
     return this.#turnstile.pass(() => {
       if (this.#isClosed) throw new StorageError('The database is closed.');
