@@ -70,6 +70,7 @@ export async function measureRest(bench: Bench): Promise<readonly Row[]> {
       whole,
       bareWhole: bareTarget('/same'),
       ofrepSingle: { ...single, url: `${ofrep}/${flagKey(500)}`, body: CONTEXT },
+      bareRead: { ...bareTarget(`/read/${flagKey(500)}`), body: CONTEXT },
       ofrepBulk: { ...single, url: ofrep, body: CONTEXT },
       nginxConstant: nginx && { ...single, url: `${nginx.url}/constant`, pid: nginx.pid },
       nginxFile: nginx && { ...single, url: `${nginx.url}/file`, pid: nginx.pid },
@@ -175,6 +176,12 @@ function rowsOf(
     ...row(all, 'whole', 'nginxFile', 'nginx, the bytes as a file', 0.8),
     ...row(all, 'whole', 'bareWhole', 'bare Bun.serve, same headers'),
     ...row('POST /ofrep/v1/evaluate/flags/{key}', 'ofrepSingle', 'single', 'GET /v1/flags/{key}', 0.8),
+    ...row(
+      'POST /ofrep/v1/evaluate/flags/{key}',
+      'ofrepSingle',
+      'bareRead',
+      'bare Bun.serve that reads the body',
+    ),
     ...row(`POST /ofrep/v1/evaluate/flags, ${FLAGS} flags`, 'ofrepBulk', 'whole', 'GET /v1/flags'),
   ];
 }

@@ -15,7 +15,7 @@ serveCommands({ serve } satisfies BareRestCommands);
 
 /**
  * A server that does nothing but answer constant bytes: what the runtime itself costs. `/body/…` with a content type
- * only, `/same/…` with as many headers as the real answer.
+ * only, `/same/…` with as many headers as the real answer, `/read/…` as well after reading the request's body.
  */
 function serve({ single, whole, headers }: BareAnswers): { url: string } {
   const bytes = { single: new TextEncoder().encode(single), whole: new TextEncoder().encode(whole) };
@@ -26,6 +26,10 @@ function serve({ single, whole, headers }: BareAnswers): { url: string } {
     routes: {
       '/body/:key': () => new Response(bytes.single, { headers: plain }),
       '/same/:key': () => new Response(bytes.single, { headers }),
+      '/read/:key': async (request) => {
+        await request.bytes();
+        return new Response(bytes.single, { headers });
+      },
       '/body': () => new Response(bytes.whole, { headers: plain }),
       '/same': () => new Response(bytes.whole, { headers }),
     },
