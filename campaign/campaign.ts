@@ -4,7 +4,7 @@ import { now } from './clock.ts';
 import { EventReader } from './event-reader.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { recordAudit, recordFinals } from './final-state.ts';
-import { type Engine, type Fleet, startFleet } from './fleet.ts';
+import { type Engine, type Fleet, managersOf, startFleet } from './fleet.ts';
 import { Random } from './random.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
@@ -178,9 +178,11 @@ async function converge(world: World, readers: readonly Reader[], options: RunOp
 
 async function hasConverged(world: World, readers: readonly Reader[]): Promise<boolean> {
   for (const place of world.places) {
+    const [manager] = managersOf(world.fleet);
+    if (manager === undefined) throw new Error('a fleet has a node that takes changes');
+    const management = new Management({ url: manager.url, adminToken: world.fleet.adminToken });
+    const { revision } = await management.states(place.project, place.environment);
     for (const node of world.fleet.nodes) {
-      const management = new Management({ url: node.url, adminToken: world.fleet.adminToken });
-      const { revision } = await management.states(place.project, place.environment);
       const rest = await fetch(`${node.url}/v1/flags?env=${place.environment}`, {
         headers: { 'X-Service-Key': place.key },
       });

@@ -1,3 +1,4 @@
+import type { TcpProxy } from '@halyard/testing';
 import type { Fleet, FleetNode } from './fleet.ts';
 import { endKeyWithOpenStreams } from './key-faults.ts';
 import type { Random } from './random.ts';
@@ -152,6 +153,50 @@ const DATABASE_FAULTS: readonly Fault[] = [
   },
 ];
 
+/** Trouble with the links of nodes that can start without their source. */
+const LINK_FAULTS: readonly Fault[] = [
+  {
+    kind: 'started while its source is away',
+    run: async ({ fleet }, random) => {
+      const node = random.pick(fleet.nodes.filter(({ remembers }) => remembers));
+      const proxy = proxyOf(node);
+      await (random.between(0, 1) < 0.5 ? node.kill() : node.stop());
+      proxy.refuse();
+      await node.start('listening');
+      await Bun.sleep(random.between(500, 4_000));
+      proxy.restore();
+      await node.process.readiness(200, 60_000);
+    },
+  },
+  linkFault('link cut in the middle of a message', async (proxy, random) =>
+    proxy.dropAfter(Math.floor(random.between(1, 5_000))),
+  ),
+  linkFault('link reset', async (proxy) => proxy.reset()),
+  linkFault('link silent', async (proxy, random) => {
+    proxy.blackhole();
+    await Bun.sleep(random.between(100, 9_000));
+    proxy.restore();
+  }),
+  linkFault('link refused', async (proxy, random) => {
+    proxy.refuse();
+    await Bun.sleep(random.between(300, 4_000));
+    proxy.restore();
+  }),
+  linkFault('link slow', async (proxy, random) => {
+    proxy.delay(random.between(20, 300));
+    await Bun.sleep(random.between(1_000, 4_000));
+    proxy.restore();
+  }),
+];
+
+function linkFault(kind: string, harm: (proxy: TcpProxy, random: Random) => Promise<void>): Fault {
+  return {
+    kind,
+    run: async ({ fleet }, random) =>
+      harm(proxyOf(random.pick(fleet.nodes.filter(({ remembers }) => remembers))), random),
+  };
+}
+
 /** The writer's node cannot know what became of its transaction, and must find out before it answers. */
 function commitFault(when: 'before' | 'after', kind: string): Fault {
   return {
@@ -172,7 +217,8 @@ function commitFault(when: 'before' | 'after', kind: string): Fault {
 export function faultsOf(fleet: Fleet): readonly Fault[] {
   const ofDatabase = fleet.postgres === undefined ? [] : DATABASE_FAULTS;
   const ofWorkers = fleet.nodes.some(({ workers }) => workers > 1) ? WORKER_FAULTS : [];
-  return [...ofDatabase, ...NODE_FAULTS, ...ofWorkers];
+  const ofLinks = fleet.nodes.some(({ remembers }) => remembers) ? LINK_FAULTS : [];
+  return [...ofDatabase, ...NODE_FAULTS, ...ofWorkers, ...ofLinks];
 }
 
 async function terminate({ fleet, prepare }: World, where: string): Promise<void> {

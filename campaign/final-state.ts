@@ -1,6 +1,6 @@
 import { Management } from '@halyard/testing';
 import type { Final } from './checker/history.ts';
-import type { FleetNode } from './fleet.ts';
+import { type FleetNode, managersOf } from './fleet.ts';
 import { contentOf } from './rest-reader.ts';
 import type { Place, World } from './world.ts';
 import { NOTE_PREFIX } from './writer.ts';
@@ -10,7 +10,10 @@ export async function recordFinals(world: World): Promise<void> {
   for (const node of world.fleet.nodes) {
     for (const place of world.places) {
       await recordFinal(world, place, `${node.name} (REST)`, () => readOverRest(node, place));
-      await recordFinal(world, place, `${node.name} (database)`, () => readFromDatabase(world, node, place));
+      if (!node.remembers)
+        await recordFinal(world, place, `${node.name} (database)`, () =>
+          readFromDatabase(world, node, place),
+        );
     }
   }
 }
@@ -51,7 +54,7 @@ const PAGE = 500;
 
 /** The committed changes in the audit log. */
 export async function recordAudit({ fleet, recorder, prepare }: World): Promise<void> {
-  const node = fleet.nodes.find(({ crashes }) => crashes.length === 0);
+  const node = managersOf(fleet).find(({ crashes }) => crashes.length === 0);
   if (node === undefined) throw new Error('every node has crashed');
   const management = new Management({ url: node.url, adminToken: fleet.adminToken });
   let before: number | undefined;

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import {
+  lastingPort,
+  Management,
   type NodeProcess,
   type PostgresServer,
   randomAdminToken,
+  type StartNodeOptions,
   startNode,
   startPostgres,
   startTcpProxy,
@@ -13,10 +16,19 @@ import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
 
 /**
- * The databases of a fleet: PostgreSQL, SQLite with one node, SQLite with several nodes on one file, and one node of
- * three workers on PostgreSQL and on SQLite.
+ * The kinds of fleets: three nodes on PostgreSQL, one node on SQLite, three nodes on one SQLite file, one node of three
+ * workers on PostgreSQL and on SQLite, a node with two relays in a row, and nodes on PostgreSQL that keep their last
+ * known flags.
  */
-export const ENGINES = ['postgres', 'sqlite', 'sqlite-shared', 'workers', 'sqlite-workers'] as const;
+export const ENGINES = [
+  'postgres',
+  'sqlite',
+  'sqlite-shared',
+  'workers',
+  'sqlite-workers',
+  'relay',
+  'cold-start',
+] as const;
 
 /** One of {@link ENGINES}. */
 export type Engine = (typeof ENGINES)[number];
@@ -27,6 +39,13 @@ const LOSS_MESSAGE = 'the change log is unreachable';
 /** How long a node may take to be ready, on a machine that a campaign keeps busy. */
 const STARTS_WITHIN_MS = 60_000;
 
+/** What is special about a {@link FleetNode}. */
+export interface FleetNodeOptions {
+  readonly proxy?: TcpProxy;
+  readonly workers?: number;
+  readonly remembers?: boolean;
+}
+
 /** One place in the fleet: the process in it may be killed and replaced. */
 export class FleetNode {
   readonly name: string;
@@ -34,19 +53,22 @@ export class FleetNode {
   readonly proxy: TcpProxy | undefined;
   /** How many worker processes it has; 1 for a node in a single process. */
   readonly workers: number;
-  readonly #start: () => Promise<NodeProcess>;
+  /** Whether it starts from its last known flags; such a node gets no writes, because its past may be a moment shorter. */
+  readonly remembers: boolean;
+  readonly #start: (until: StartNodeOptions['until']) => Promise<NodeProcess>;
   readonly #processes: NodeProcess[] = [];
   readonly #crashes: Crash[] = [];
   #isEnding = false;
 
   constructor(
     name: string,
-    { proxy, workers = 1 }: { readonly proxy?: TcpProxy; readonly workers?: number },
-    start: () => Promise<NodeProcess>,
+    { proxy, workers = 1, remembers = false }: FleetNodeOptions,
+    start: (until: StartNodeOptions['until']) => Promise<NodeProcess>,
   ) {
     this.name = name;
     this.proxy = proxy;
     this.workers = workers;
+    this.remembers = remembers;
     this.#start = start;
   }
 
@@ -62,9 +84,9 @@ export class FleetNode {
     return current;
   }
 
-  /** Starts a process in this place and waits until it is ready. */
-  async start(): Promise<void> {
-    const process = await this.#start();
+  /** Starts a process in this place and waits until it is ready, or only until it listens. */
+  async start(until: StartNodeOptions['until'] = 'ready'): Promise<void> {
+    const process = await this.#start(until);
     this.#processes.push(process);
     this.#isEnding = false;
     void process.exited.then((code) => {
@@ -98,12 +120,13 @@ export class FleetNode {
   }
 
   /**
-   * Names the process that answered, where there are several: each makes request ids of its own. For the record of
-   * an answer.
+   * Names the process that answered, where there are several, now or over time: each makes request ids of its own. For
+   * the record of an answer.
    */
   processOf(headers: Headers): { readonly process?: string } {
     const id = headers.get('x-request-id')?.split('-')[0];
-    return this.workers === 1 || id === undefined ? {} : { process: id };
+    const isOneAndTheSame = this.workers === 1 && !this.remembers;
+    return isOneAndTheSame || id === undefined ? {} : { process: id };
   }
 
   /** Processes that ended unexpectedly. */
@@ -151,12 +174,19 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
+/** The nodes that take changes. */
+export function managersOf({ nodes }: Fleet): readonly FleetNode[] {
+  return nodes.filter(({ remembers }) => !remembers);
+}
+
 /** Nodes on one PostgreSQL, each behind a proxy of its own. */
 export async function startPostgresFleet(
   names: readonly string[] = ['node-1', 'node-2', 'node-3'],
   workers = 1,
+  remembering: readonly string[] = [],
 ): Promise<Fleet> {
   const postgres = await startPostgres();
+  const data = temporaryFolder();
   const adminToken = randomAdminToken();
   const databaseUrl = await postgres.createDatabase();
   const nodes = await Promise.all(
@@ -166,8 +196,13 @@ export async function startPostgresFleet(
       url.port = String(proxy.port);
       url.searchParams.set('application_name', name);
       const env = { HALYARD_WORKERS: String(workers) };
-      return new FleetNode(name, { proxy, workers }, () =>
-        startNode({ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS, env }),
+      const remembers = remembering.includes(name);
+      const folder = remembers ? { dataFolder: data.file(name) } : {};
+      return new FleetNode(name, { proxy, workers, remembers }, (until = 'ready') =>
+        startNode({
+          ...{ databaseUrl: url.href, adminToken, timeoutMs: STARTS_WITHIN_MS, env, until },
+          ...folder,
+        }),
       );
     }),
   );
@@ -178,6 +213,7 @@ export async function startPostgresFleet(
     close: async () => {
       await Promise.all(nodes.map((node) => node.close()));
       await postgres.close();
+      data.remove();
     },
   });
 }
@@ -185,6 +221,10 @@ export async function startPostgresFleet(
 /** Starts a fleet of the kind that belongs to the engine. */
 export async function startFleet(engine: Engine): Promise<Fleet> {
   if (engine === 'postgres') return await startPostgresFleet();
+  if (engine === 'relay') return await startRelayFleet();
+  if (engine === 'cold-start') {
+    return await startPostgresFleet(['node-1', 'node-2', 'node-3'], 1, ['node-2', 'node-3']);
+  }
   if (engine === 'workers') return await startPostgresFleet(['node-1'], 3);
   if (engine === 'sqlite-workers') return await startSqliteFleet(['node-1'], 3);
   return await startSqliteFleet(engine === 'sqlite' ? ['node-1'] : ['node-1', 'node-2', 'node-3']);
@@ -209,6 +249,50 @@ async function startSqliteFleet(names: readonly string[], workers = 1): Promise<
       folder.remove();
     },
   });
+}
+
+/** A node on SQLite, a relay that follows it, and a relay that follows that, with a link that can fail before each relay. */
+async function startRelayFleet(): Promise<Fleet> {
+  const data = temporaryFolder();
+  const adminToken = randomAdminToken();
+  const [originPort, relayPort] = [lastingPort(), lastingPort()];
+  const timeoutMs = STARTS_WITHIN_MS;
+  const origin = new FleetNode('node-1', {}, (until = 'ready') =>
+    startNode({
+      ...{ dataFolder: data.file('node-1'), adminToken, timeoutMs, until },
+      arguments: ['--port', String(originPort)],
+    }),
+  );
+  await origin.start();
+  const { token } = await new Management({ url: origin.url, adminToken }).createRelayToken('campaign');
+  const relayOf = async (name: string, upstreamPort: number, port: number) => {
+    const proxy = await startTcpProxy({ port: upstreamPort });
+    const relay = { upstream: `http://127.0.0.1:${proxy.port}`, token };
+    return new FleetNode(name, { proxy, remembers: true }, (until = 'ready') =>
+      startNode({
+        ...{ relay, dataFolder: data.file(name), timeoutMs, until },
+        arguments: ['--port', String(port)],
+      }),
+    );
+  };
+  const first = await relayOf('relay-1', originPort, relayPort);
+  const second = await relayOf('relay-2', relayPort, lastingPort());
+  const nodes = [origin, first, second];
+  try {
+    await first.start();
+    await second.start();
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.close()));
+    throw error;
+  }
+  return {
+    nodes,
+    adminToken,
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+      data.remove();
+    },
+  };
 }
 
 async function startAll(fleet: Fleet): Promise<Fleet> {

@@ -1,7 +1,7 @@
 import { Management } from '@halyard/testing';
 import { now } from './clock.ts';
 import { openRecordedEvents, readBulkRecorded } from './event-reader.ts';
-import type { FleetNode } from './fleet.ts';
+import { type FleetNode, managersOf } from './fleet.ts';
 import type { Random } from './random.ts';
 import { openRecorded } from './reader.ts';
 import { readRecorded } from './rest-reader.ts';
@@ -19,7 +19,7 @@ export async function endKeyWithOpenStreams(
   cause: 'revoked' | 'expired',
 ): Promise<void> {
   const place = random.pick(world.places);
-  const through = random.pick(world.fleet.nodes);
+  const through = random.pick(managersOf(world.fleet));
   const management = new Management({ url: through.url, adminToken: world.fleet.adminToken });
   const { id, text, expiresAt } = await world.prepare('the key', () =>
     cause === 'expired'

@@ -11,6 +11,7 @@ const HELP = `bun run campaign [options]
 
   --engine <name> postgres (three nodes), sqlite (one node), sqlite-shared (three nodes on one file),
                   workers (one node with three workers, on PostgreSQL), sqlite-workers (the same on SQLite);
+                  relay (a node and two relays in a row), cold-start (nodes that start without PostgreSQL);
                   default all of them, one after the other
   --seconds <n>   how long faults happen; default 600 for PostgreSQL, and a fifth of it for the others
   --rate <n>      writes per second; default 60

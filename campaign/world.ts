@@ -1,5 +1,5 @@
 import { Management, ManagementError, until } from '@halyard/testing';
-import type { Fleet, FleetNode } from './fleet.ts';
+import { type Fleet, type FleetNode, managersOf } from './fleet.ts';
 import { prepare } from './preparation.ts';
 import type { Random } from './random.ts';
 import type { Recorder } from './recorder.ts';
@@ -34,7 +34,7 @@ export async function createWorld(
   random: Random,
   preparationMs?: number,
 ): Promise<World> {
-  const [first] = fleet.nodes;
+  const [first] = managersOf(fleet);
   if (first === undefined) throw new Error('a fleet has a node');
   const management = new Management({ url: first.url, adminToken: fleet.adminToken });
   const places: Place[] = [];

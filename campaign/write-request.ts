@@ -1,5 +1,6 @@
 import { Management } from '@halyard/testing';
 import type { Operation } from './checker/history.ts';
+import { managersOf } from './fleet.ts';
 import type { Random } from './random.ts';
 import { COUNTER, type Place, type World } from './world.ts';
 
@@ -54,7 +55,7 @@ function pairOf(state: object): { key: string; state: object }[] {
 /** The counter's revision now, or, now and then, an old one that must be refused. */
 async function expectedRevision(world: World, place: Place, random: Random): Promise<number | undefined> {
   if (random.next() < 0.2) return 1;
-  const { url } = random.pick(world.fleet.nodes);
+  const { url } = random.pick(managersOf(world.fleet));
   try {
     const management = new Management({ url, adminToken: world.fleet.adminToken });
     return (await management.states(place.project, place.environment)).revision;

@@ -1,6 +1,6 @@
 import type { Write } from './checker/history.ts';
 import { now } from './clock.ts';
-import type { FleetNode } from './fleet.ts';
+import { type FleetNode, managersOf } from './fleet.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 import { composeWrite, type WriteRequest } from './write-request.ts';
@@ -40,7 +40,7 @@ export async function runWriter(
 }
 
 async function writeOnce(world: World, id: number, random: Random): Promise<void> {
-  const node = random.pick(world.fleet.nodes);
+  const node = random.pick(managersOf(world.fleet));
   const place = random.pick(world.places);
   const request = await composeWrite(world, place, id, random);
   const startedAt = now();

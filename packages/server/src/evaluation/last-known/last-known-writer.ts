@@ -125,7 +125,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
     // Taken in one turn, so that they belong together; encoded and written in many.
     const [contents, provenAt] = [plane.catalog.contents(), Date.now() - plane.follower.sinceProofMs()];
     const path = `${place.path}.${process.pid}.tmp`;
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(path, 'w', 0o600);
     try {
       const hash = createHash('sha256');
