@@ -92,6 +92,8 @@ export interface LogPage {
   readonly rows: readonly LogRow[];
   /** Whether the log ended with these rows when they were read. */
   readonly isLast: boolean;
+  /** When these rows were last known to be all, on the monotonic clock of this process; absent where only a heartbeat tells. */
+  readonly provenAt?: number;
 }
 
 /** The end of the log. */

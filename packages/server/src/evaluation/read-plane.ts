@@ -18,6 +18,8 @@ export interface ReadPlaneObserver {
   live?(seq: number): void;
   /** A snapshot has replaced everything in the catalog. No stream is open. */
   loaded?(cursor: Cursor): void;
+  /** The catalog was proven current: about once a second while the log is followed. */
+  proven?(): void;
   /** The log was lost, and every stream has been closed. */
   lost?(): void;
   /** A row was applied, and its frames are on their way. */
@@ -105,6 +107,7 @@ export class ReadPlane implements ReadSide {
         lost: (cause) => this.#onLost(cause),
         stillLost: (cause, attempts) => this.#onStillLost(cause, attempts),
         room: () => this.hub.room(),
+        proven: () => this.#notify((observer) => observer.proven?.()),
         loaded: (cursor) => this.#notify((observer) => observer.loaded?.(cursor)),
         applied: (row) => this.#notify((observer) => observer.applied?.(row)),
       },

@@ -61,7 +61,7 @@ export class LogServer implements ReadPlaneObserver {
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
   /** Names of environments by id, also of one whose deletion is being applied. */
   readonly #names = new Map<string, string>();
-  readonly #timer: Timer;
+  #heartbeatAt = Number.NEGATIVE_INFINITY;
   /** The message of the newest row by scope: at the end of the log all followers need it at once. */
   #newest: { readonly seq: number; readonly byScope: Map<string, Uint8Array> } | undefined;
   readonly #contacts = new Set<string>();
@@ -71,8 +71,6 @@ export class LogServer implements ReadPlaneObserver {
   constructor(options: LogServerOptions) {
     this.#options = options;
     this.#backlog = new LogBacklog(options.backlogBytes ?? BACKLOG_BYTES);
-    this.#timer = setInterval(() => this.#heartbeat(), HEARTBEAT_MS);
-    this.#timer.unref();
   }
 
   /** The routes to serve, by path. */
@@ -122,6 +120,17 @@ export class LogServer implements ReadPlaneObserver {
       this.#revoke((JSON.parse(row.payload) as ChangePayload['relay.revoked']).id);
   }
 
+  /** This node was proven current, and so are its followers: passed on at once, so that ages do not add up. */
+  proven(): void {
+    const now = performance.now();
+    // A node that polls its database proves it more often than anyone needs to know.
+    if (now - this.#heartbeatAt < HEARTBEAT_MS / 2) return;
+    this.#heartbeatAt = now;
+    for (const stream of this.#streams.keys()) stream.heartbeat();
+    // Nothing that readers no longer need is kept.
+    if (this.#streams.size === 0) this.#snapshots.clear();
+  }
+
   /** The log was lost: a follower must not take silence for peace. */
   lost(): void {
     this.#endAll('lost');
@@ -140,7 +149,6 @@ export class LogServer implements ReadPlaneObserver {
   /** Ends every stream. Safe to call twice. */
   close(): void {
     this.#isDraining = true;
-    clearInterval(this.#timer);
     this.#endAll('stopping');
   }
 
@@ -259,14 +267,6 @@ export class LogServer implements ReadPlaneObserver {
     const known = this.#newest.byScope.get(name) ?? encode();
     this.#newest.byScope.set(name, known);
     return known;
-  }
-
-  #heartbeat(): void {
-    // A follower must not take an old proof for a new one.
-    if (!this.#options.plane.follower.isLive) return;
-    for (const stream of this.#streams.keys()) stream.heartbeat();
-    // Nothing that readers no longer need is kept.
-    if (this.#streams.size === 0) this.#snapshots.clear();
   }
 
   /** A relay's followers get no more than the relay itself. */

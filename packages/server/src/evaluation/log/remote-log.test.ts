@@ -4,7 +4,7 @@ import type { LogRow } from '../../domain/change-log.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { createLogger } from '../../observability/log.ts';
 import { logSourceOf } from '../../storage/log.ts';
-import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { beginEpoch, ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
 import { ReadPlane, type ReadPlaneObserver } from '../read-plane.ts';
 import { encodeMessage } from './framing.ts';
@@ -283,3 +283,15 @@ async function recordStream(url: string): Promise<Uint8Array> {
   canceled.abort();
   return Buffer.concat(chunks);
 }
+
+test('a restored database begins another history, which a follower notices', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home);
+  const { plane, heard } = follow(upstream.remote());
+  await plane.firstLive;
+  await beginEpoch(home.database, 'restored');
+  await until('it has loaded the new history', () => plane.follower.cursor?.epoch === 'restored');
+  await until('it is live', () => plane.follower.isLive);
+  expect(heard.slice(0, 4)).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 2']);
+});

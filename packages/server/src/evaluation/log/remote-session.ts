@@ -103,7 +103,7 @@ export class RemoteSession implements LogSession {
     this.#rows = [];
     this.#waitingBytes = 0;
     this.#room?.resolve();
-    return { rows, isLast: true };
+    return this.#isCurrent ? { rows, isLast: true, provenAt: this.#provenAt } : { rows, isLast: true };
   }
 
   async changeIdAt(seq: number): Promise<string | undefined> {
@@ -143,12 +143,12 @@ export class RemoteSession implements LogSession {
         if (this.#isClosed) return;
         if (done) throw new StoreOutage('the upstream ended the connection');
         this.#heardAt = performance.now();
-        let hasRows = false;
+        let hasNews = false;
         for (const message of messages.read(value)) {
           this.#take(message);
-          hasRows ||= message.type === 'row';
+          hasNews ||= message.type === 'row' || message.type === 'heartbeat';
         }
-        if (hasRows) this.#wake();
+        if (hasNews) this.#wake();
         await this.#waitForRoom();
       }
     } catch (cause) {

@@ -17,6 +17,8 @@ export interface FollowerCallbacks {
   loaded?(cursor: Cursor): void;
   /** A row has been applied, and its frames are out. Must not throw. */
   applied?(row: LogRow): void;
+  /** The catalog was proven current a moment ago. Must not throw. */
+  proven?(): void;
   /** Another attempt to reach the log has failed, this many in a row. */
   stillLost(cause: Error, attempts: number): void;
 }
@@ -216,13 +218,19 @@ export class Follower {
     this.#alarm?.throwIfFailed();
     this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
+    this.#noteProof(this.#provenAt);
     return head.pushed;
+  }
+
+  #noteProof(provenAt: number): void {
+    this.#provenAt = provenAt;
+    if (this.#state === 'live') this.#options.callbacks.proven?.();
   }
 
   /** Applies every row after the cursor, in order, and lets the event loop turn where there are many. */
   async #drain(session: LogSession): Promise<void> {
     for (;;) {
-      const { rows, isLast } = await this.#read(session);
+      const { rows, isLast, provenAt } = await this.#read(session);
       for (const row of rows) {
         const room = this.#options.callbacks.room?.();
         if (room !== undefined) await room;
@@ -230,6 +238,7 @@ export class Follower {
         this.#alarm?.throwIfFailed();
         this.#apply(row);
       }
+      if (provenAt !== undefined && this.#state === 'live') this.#noteProof(provenAt);
       if (isLast) return;
       await setImmediate();
     }
