@@ -64,6 +64,8 @@ interface Place {
   /** Processes in a row that did not last. */
   failures: number;
   restart: Timer | undefined;
+  /** Whether its process has ended once. */
+  isReplaced: boolean;
 }
 
 /** The worker processes of a machine: starts them, replaces those that end or stop answering, and stops them together. */
@@ -82,6 +84,7 @@ export class Fleet {
       worker: undefined,
       failures: 0,
       restart: undefined,
+      isReplaced: false,
     }));
   }
 
@@ -192,7 +195,7 @@ export class Fleet {
         return;
       case 'listening':
         worker.listeningSince = performance.now();
-        if (place.failures > 0)
+        if (place.isReplaced)
           log.info({ worker: place.number, pid: worker.process.pid }, 'a worker serves again');
         place.settled.resolve();
         return;
@@ -227,6 +230,7 @@ export class Fleet {
   #onExit(place: Place, worker: Worker, how: string): void {
     const { readers, log } = this.#options;
     place.worker = undefined;
+    place.isReplaced = true;
     this.#options.onEnded(worker.lastMetrics);
     readers.leave(worker.id);
     this.#tellPeers({ from: worker.id, streams: [] });
