@@ -46,7 +46,7 @@ export async function changeThings({ grace, linus }: BelievableProject): Promise
   await linus.send('PATCH', `${states}/staging/flags/search-v2`, { body: { rolloutPct: 100 } });
   await grace.send('PATCH', `${states}/production/flags/new-checkout`, {
     body: { rolloutPct: 50 },
-    note: 'Conversion holds at 25 %, going on',
+    note: 'Conversion holds at 25 %',
   });
   await linus.send('POST', `${states}/production/copy`, {
     body: { from: 'staging', keys: ['recommendations', 'image-avif', 'review-pictures'] },

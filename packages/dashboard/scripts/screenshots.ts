@@ -33,10 +33,6 @@ async function takeAll({ node, open }: World): Promise<void> {
   const flags = await open(`${PROJECT}/flags`, SIZE);
   await flags.page.getByRole('switch').first().waitFor();
   await take(flags.page, 'flags');
-  const flag = await open(`${PROJECT}/flags/recommendations`, { ...SIZE, theme: 'dark' });
-  await flag.page.getByText('Who gets it?').waitFor();
-  await flag.page.getByText('Release 41').first().waitFor({ state: 'attached' });
-  await take(flag.page, 'flag');
   for (const stream of streams) stream.close();
 }
 

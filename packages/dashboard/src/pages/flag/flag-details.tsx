@@ -82,7 +82,7 @@ export function FlagDetails({
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex min-w-0 items-start gap-1.5 leading-6">
+    <div className="flex min-w-0 items-baseline gap-1.5">
       <dt className="text-ink-3">{name}</dt>
       <dd className="min-w-0">{children}</dd>
     </div>
