@@ -147,6 +147,34 @@ conformance('11. Decided: representations', (subject) => {
     expect((await read('deflate, gzip;q=0.5')).headers.get('Content-Encoding')).toBe('gzip');
   });
 
+  test('S11.5 a map of more than 64 KiB comes plain after a change, until it is compressed', async () => {
+    const world = await World.make(subject());
+    const changes = Array.from({ length: 1500 }, (_, i) => ({
+      key: `flag-${i}`,
+      state: { enabled: true, value: `value ${i} of a longer text` },
+    }));
+    await world.management.change(world.project, 'production', changes);
+    const read = async (encoding: string) => {
+      const answer = await world.fetch('/v1/flags?env=production', {
+        headers: { 'Accept-Encoding': encoding },
+        decompress: false,
+      });
+      const packed = answer.headers.get('Content-Encoding') === 'gzip';
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      return {
+        packed,
+        body: (packed ? gunzipSync(bytes) : bytes).toString(),
+        etag: answer.headers.get('ETag'),
+      };
+    };
+    const plain = await read('identity');
+    expect(plain.body.length).toBeGreaterThan(64 * 1024);
+    let last = await read('gzip');
+    for (; !last.packed; last = await read('gzip')) expect(last).toEqual(plain);
+    expect(last.body).toBe(plain.body);
+    expect(last.etag).not.toBe(plain.etag);
+  });
+
   test("S11.6 every answer has a request id: a new one, or the caller's", async () => {
     const world = await World.make(subject(), FLAGS);
     const ids = new Set<string | null>();

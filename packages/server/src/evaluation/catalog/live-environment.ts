@@ -3,7 +3,10 @@ import type { StateOperation, StateText } from '../../domain/project.ts';
 import { FlagTable } from './flag-table.ts';
 import {
   compress,
+  compressAside,
+  compressed,
   type Encoding,
+  MAX_INLINE_BYTES,
   type Representation,
   represent,
   representNegotiable,
@@ -27,6 +30,8 @@ export class LiveEnvironment {
   readonly #bodyStart: Uint8Array;
   readonly #single = new Map<string, Representation>();
   readonly #compressed = new Map<Encoding, Representation>();
+  /** The codings that a map is being compressed in on another thread. */
+  readonly #compressing = new Set<Encoding>();
   #revision: number;
   #whole: Representation | undefined;
   #frame: Uint8Array | undefined;
@@ -103,13 +108,31 @@ export class LiveEnvironment {
     return this.#whole;
   }
 
-  /** The body of `GET /v1/flags`, compressed. */
-  wholeCompressed(encoding: Encoding): Representation {
+  /** The body of `GET /v1/flags`, compressed; `undefined` while that is being made, for a large map. */
+  wholeCompressed(encoding: Encoding): Representation | undefined {
     const known = this.#compressed.get(encoding);
     if (known !== undefined) return known;
-    const made = compress(this.whole(), encoding);
+    const plain = this.whole();
+    if (plain.bytes.length > MAX_INLINE_BYTES) {
+      if (!this.#compressing.has(encoding)) void this.#compressAside(plain, encoding);
+      return undefined;
+    }
+    const made = compressed(plain, encoding, compress(plain, encoding));
     this.#compressed.set(encoding, made);
     return made;
+  }
+
+  /** One at a time for each coding, however often the map changes; what is late for its revision is dropped. */
+  async #compressAside(plain: Representation, encoding: Encoding): Promise<void> {
+    this.#compressing.add(encoding);
+    try {
+      const bytes = await compressAside(plain, encoding);
+      if (this.#whole === plain) this.#compressed.set(encoding, compressed(plain, encoding, bytes));
+    } catch {
+      // No memory for it: readers get the plain map, and the next one causes another attempt.
+    } finally {
+      this.#compressing.delete(encoding);
+    }
   }
 
   /** The body of a batch read: the asked flags that exist, each once. (Spec: batch rule 1) */

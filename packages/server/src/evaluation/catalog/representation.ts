@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import { REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
 
 /** A body with its header fields, shared by all answers. */
@@ -17,6 +18,9 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 /** Maps smaller than this are not worth compressing, in bytes. */
 export const MIN_COMPRESSED_BYTES = 1024;
+
+/** Larger maps are compressed on another thread: a megabyte takes ten milliseconds. */
+export const MAX_INLINE_BYTES = 64 * 1024;
 
 /** The fields every read of the evaluation interface carries. */
 export function readHeaders(revision: number, vary = SERVICE_KEY_HEADER): Headers {
@@ -42,14 +46,28 @@ export function representNegotiable(bytes: Uint8Array, revision: number): Repres
   return represent(bytes, revision, `${SERVICE_KEY_HEADER}, Accept-Encoding`);
 }
 
-/** Compresses a representation. The result has its own entity tag, because its bytes differ. */
-export function compress(plain: Representation, encoding: Encoding): Representation {
-  // `Uint8Array<ArrayBuffer>`: this process creates every body, never on shared memory.
-  const source = plain.bytes as Uint8Array<ArrayBuffer>;
-  const bytes = encoding === 'gzip' ? Bun.gzipSync(source) : Bun.zstdCompressSync(source);
+/** Compresses the body of a representation in this turn of the event loop. */
+export function compress({ bytes }: Representation, encoding: Encoding): Uint8Array {
+  return encoding === 'gzip' ? Bun.gzipSync(unshared(bytes)) : Bun.zstdCompressSync(unshared(bytes));
+}
+
+/** Compresses the body of a representation on another thread. */
+export async function compressAside({ bytes }: Representation, encoding: Encoding): Promise<Uint8Array> {
+  if (encoding === 'zstd') return Bun.zstdCompress(unshared(bytes));
+  const { gzip } = await import('node:zlib');
+  return promisify(gzip)(bytes);
+}
+
+/** The representation whose body is the compressed form of another. It has its own entity tag, because its bytes differ. */
+export function compressed(plain: Representation, encoding: Encoding, bytes: Uint8Array): Representation {
   const etag = `${plain.etag.slice(0, -1)}-${encoding}"`;
   const headers = new Headers(plain.headers);
   headers.set('ETag', etag);
   headers.set('Content-Encoding', encoding);
   return { bytes, etag, headers };
+}
+
+/** `Uint8Array<ArrayBuffer>`: this process creates every body, never on shared memory. */
+function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes as Uint8Array<ArrayBuffer>;
 }

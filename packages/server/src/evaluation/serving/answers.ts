@@ -27,15 +27,12 @@ export function representationAnswer(
   return new Response(bodyOf(representation.bytes), { headers });
 }
 
-/** Answers with the whole map of an environment, compressed where the caller takes it and it pays. */
+/** Answers with the whole map of an environment, compressed where the caller takes it, it pays, and it is made. */
 export function wholeMapAnswer(request: Request, environment: LiveEnvironment, facts: AnswerFacts): Response {
   const plain = environment.whole();
   const encoding = plain.bytes.length < MIN_COMPRESSED_BYTES ? undefined : chooseCoding(request, ENCODINGS);
-  return representationAnswer(
-    request,
-    encoding === undefined ? plain : environment.wholeCompressed(encoding),
-    facts,
-  );
+  const form = encoding && environment.wholeCompressed(encoding);
+  return representationAnswer(request, form ?? plain, facts);
 }
 
 /** Answers with a body that has no validator of its own. */
