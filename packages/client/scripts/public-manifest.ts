@@ -7,6 +7,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   './testing': 'testing',
   './rollout': 'rollout',
   './handler': 'handler',
+  './store': 'store',
 };
 
 /** Members of the workspace's manifest that are published as they stand. */

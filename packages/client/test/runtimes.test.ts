@@ -55,7 +55,7 @@ const RUNTIMES: readonly Runtime[] = [
   {
     name: 'Deno from npm',
     command: join(MODULES, DENO, 'deno'),
-    flags: ['run', '--quiet', '--allow-net'],
+    flags: ['run', '--quiet', '--allow-net', '--allow-read=.', '--allow-write=.'],
     isExpected: IS_COMPLETE,
   },
 ];
@@ -121,6 +121,7 @@ test.each(PRESENT.map(({ name, ...runtime }) => [name, runtime] as const))(
       refused: 'invalid_options',
       rollout: true,
       double: true,
+      stored: { x: { enabled: true } },
       errors: ['network_error'],
       disposable: true,
     });
