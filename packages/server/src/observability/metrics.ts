@@ -6,7 +6,7 @@ import type { Catalog } from '../evaluation/catalog/catalog.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { EvaluationCounters } from '../evaluation/serving/counters.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
-import { countOpenFiles, openFilesLimit } from '../http/open-files.ts';
+import { countOpenFiles, openFilesLimit } from './open-files.ts';
 
 /** Sources that are read on a scrape, so that they cost the read path nothing. */
 export interface MetricsSources {
