@@ -19,6 +19,7 @@ test('a node without a snapshot does not answer that the project does not exist'
     canRead: () => false,
     canStream: () => false,
     staleSeconds: () => undefined,
+    mayLackRecords: () => false,
     trouble: () => undefined,
   };
   const open = environmentStreams({ catalog, hub, freshness });
@@ -45,6 +46,7 @@ test('a stream ends with the session or token that opened it', async () => {
     canRead: () => true,
     canStream: () => true,
     staleSeconds: () => undefined,
+    mayLackRecords: () => false,
     trouble: () => undefined,
   };
   const open = environmentStreams({ catalog, hub, freshness });

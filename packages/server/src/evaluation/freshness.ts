@@ -32,6 +32,10 @@ export class NodeFreshness implements Freshness {
     return this.#follower.isLive && !this.#isDraining;
   }
 
+  mayLackRecords(): boolean {
+    return !this.#follower.hasBeenLive;
+  }
+
   trouble(): string | undefined {
     const { lostCause } = this.#follower;
     return lostCause instanceof StorageError ? lostCause.message : undefined;

@@ -111,6 +111,7 @@ export class Fleet {
     return {
       canRead: () => own.canRead(),
       canStream: () => own.canStream() && this.isServing,
+      mayLackRecords: () => own.mayLackRecords(),
       trouble: () => own.trouble() ?? (this.isServing ? undefined : 'Worker processes are not serving yet.'),
       staleSeconds: () => own.staleSeconds(),
     };

@@ -83,6 +83,11 @@ export class KeyIndex {
     return true;
   }
 
+  /** Whether a header is a key that this index holds, expired or not. */
+  knows(header: string): boolean {
+    return header.length <= MAX_KEY_LENGTH && this.#byDigest.has(digestOf(header));
+  }
+
   /** The records of all keys that have not been revoked, as {@link add} takes them. */
   records(): ServedKey[] {
     return [...this.#byDigest].map(([digest, { id, projectId, environments, expiresAt }]) => ({

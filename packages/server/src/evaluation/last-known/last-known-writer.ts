@@ -13,22 +13,14 @@ import {
   PROOF_DIGITS,
 } from './last-known-file.ts';
 
-/** Least time between two writes, in milliseconds: of changes, and of a revocation, which must not be forgotten. */
-const EVERY_MS = { change: 10_000, revocation: 1000 } as const;
+/** Least time between two writes, in milliseconds: of changes of flags, and of everything else, such as a revoked key. */
+const EVERY_MS = { flags: 10_000, records: 1000 } as const;
 
 /** A write is followed by a pause of this many times its duration, so that it takes at most 5 % of the time. */
 const PAUSE_FACTOR = 20;
 
 /** How often it is noted that nothing has changed, in milliseconds. */
 const PROOF_MS = 5000;
-
-/** Changes that take something away from readers. */
-const REVOCATIONS: ReadonlySet<LogRow['kind']> = new Set([
-  'key.revoked',
-  'relay.revoked',
-  'environment.deleted',
-  'project.deleted',
-]);
 
 /** Parts of a {@link LastKnownWriter}. */
 export interface LastKnownWriterOptions {
@@ -64,13 +56,13 @@ export class LastKnownWriter implements ReadPlaneObserver {
 
   /** A snapshot replaced the catalog. */
   loaded(): void {
-    this.#schedule(EVERY_MS.revocation);
+    this.#schedule(EVERY_MS.records);
   }
 
   /** A row was applied. */
   applied({ kind }: LogRow): void {
     if (kind === 'records.changed') return;
-    this.#schedule(REVOCATIONS.has(kind) ? EVERY_MS.revocation : EVERY_MS.change);
+    this.#schedule(kind === 'flags.changed' ? EVERY_MS.flags : EVERY_MS.records);
   }
 
   /** Writes the newest state, and stops. Never rejects. Safe to call twice. */

@@ -38,6 +38,7 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     canRead: () => state.canRead,
     canStream: () => state.canStream,
     staleSeconds: () => state.staleSeconds,
+    mayLackRecords: () => false,
     trouble: () => undefined,
   };
   const counters = new EvaluationCounters();

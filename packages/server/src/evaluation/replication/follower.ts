@@ -66,6 +66,7 @@ export class Follower {
   readonly #closed = Promise.withResolvers<void>();
   #retry = Promise.withResolvers<void>();
   #state: 'starting' | 'live' | 'lost' | 'closed' = 'starting';
+  #hasBeenLive = false;
   #cursor: Cursor | undefined;
   #mustReload = false;
   /** How often the log could not be read after this row. */
@@ -83,6 +84,11 @@ export class Follower {
   /** Whether the catalog is current and every change will be seen. */
   get isLive(): boolean {
     return this.#state === 'live';
+  }
+
+  /** Whether the catalog has been current since the start. */
+  get hasBeenLive(): boolean {
+    return this.#hasBeenLive;
   }
 
   /** Why the log is lost; `undefined` while it is followed. */
@@ -283,6 +289,7 @@ export class Follower {
     this.#attempt = 0;
     if (this.#state === 'live' || this.#state === 'closed') return;
     this.#state = 'live';
+    this.#hasBeenLive = true;
     this.#lostCause = undefined;
     this.#options.callbacks.live();
   }

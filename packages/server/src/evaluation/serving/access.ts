@@ -27,13 +27,25 @@ export function countRequest(context: EvaluationContext, key: KeyEntry): void {
  */
 function findKey(context: InterfaceContext, request: Request): KeyEntry {
   requireCatalog(context);
-  return context.catalog.keys.authenticate(context.dialect.keyOf(request)) ?? refuseKey(context);
+  const { keys } = context.catalog;
+  const sent = context.dialect.keyOf(request);
+  const key = keys.authenticate(sent);
+  if (key !== undefined) return key;
+  if (sent !== null && context.freshness.mayLackRecords() && !keys.knows(sent)) throw notKnownYet();
+  return refuseKey(context);
 }
 
 /** The key of a request as it is now that the body has been read, which may take long. Refuses as {@link findKey}. */
 export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
   requireCatalog(context);
   return context.catalog.keys.withId(key.id) ?? refuseKey(context);
+}
+
+/** [spec S14.3] A key or environment that was created just before this node stopped is no wrong one. */
+function notKnownYet(): ServiceError {
+  return temporaryError(
+    'This node started from its last known flags and may lack the newest: try again shortly.',
+  );
 }
 
 function refuseKey({ dialect }: InterfaceContext): never {
@@ -65,6 +77,7 @@ export function openEnvironment(context: InterfaceContext, key: KeyEntry, name: 
     ? context.catalog.environment(key.projectId, name)
     : undefined;
   if (environment === undefined) {
+    if (context.freshness.mayLackRecords() && key.environments.has(name)) throw notKnownYet();
     throw new ServiceError(
       'environment_not_found',
       'This environment does not exist, or this key cannot read it: check the name, or the environments the key was issued for.',
