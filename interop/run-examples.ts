@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Management, until, within } from '@halyard/testing';
+import { guardProcess, type Management, until, within } from '@halyard/testing';
 import { launchBrowser } from '@halyard/testing/browser';
 import { CACHE, toolEnvironment } from './languages.ts';
 
@@ -102,19 +102,35 @@ function readmeOf(folder: string, key: string): { readonly script: string; reado
   return { script: script.replaceAll('proj_live_…', key), prints };
 }
 
+/** Starts commands in a process group of their own. `end` ends all of it: a server started by `npx` does not end with that. */
 function start(script: string, folder: string) {
   const node = join(ROOT, `node_modules/node-${process.platform}-${process.arch}/bin`);
   const env = toolEnvironment();
   // The client needs a newer Node than some machines have.
   const isOld = Number(/^v(\d+)/.exec(Bun.spawnSync(['node', '--version']).stdout.toString())?.[1]) < 22;
   const path = isOld ? `${node}:${env.PATH}` : env.PATH;
-  return Bun.spawn(['sh', '-ec', script], {
+  const child = Bun.spawn(['sh', '-ec', script], {
     cwd: folder,
     env: { ...env, PATH: path ?? '', PORT: '0', NO_COLOR: '1' },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
+    detached: true,
   });
+  const guard = guardProcess(-child.pid);
+  const ended = child.exited.then((code) => {
+    guard.release();
+    return code;
+  });
+  const end = async () => {
+    try {
+      process.kill(-child.pid, 'SIGTERM');
+    } catch {
+      // The group has ended by itself.
+    }
+    await ended;
+  };
+  return { stdout: child.stdout, stderr: child.stderr, ended, end };
 }
 
 async function runProgram(folder: string, key: string): Promise<void> {
@@ -124,16 +140,14 @@ async function runProgram(folder: string, key: string): Promise<void> {
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) !== 0) throw new Error(`it failed:\n${errors}${out}`);
+  if ((await child.ended) !== 0) throw new Error(`it failed:\n${errors}${out}`);
   // Maven writes codes for colors into a pipe, too.
   if (!Bun.stripANSI(out).split('\n').includes(prints))
     throw new Error(`it should print ${prints}, and printed:\n${out}`);
 }
 
 async function followStream(folder: string, key: string, management: Management): Promise<void> {
-  // `exec`, so that curl ends with the shell.
-  const script = readFileSync(join(folder, 'follow.sh'), 'utf8').replace(/^curl/m, 'exec curl');
-  const child = start(`export HALYARD_KEY=${key}\n${script}`, folder);
+  const child = start(`HALYARD_KEY=${key} sh follow.sh`, folder);
   let text = '';
   const reading = (async () => {
     for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) text += piece;
@@ -143,16 +157,14 @@ async function followStream(folder: string, key: string, management: Management)
     await management.putState('demo', 'development', 'dark-mode', { enabled: false });
     await until('the stream sends the change', () => text.includes('data: {"dark-mode":{"enabled":false}}'));
   } finally {
-    child.kill();
-    await child.exited;
+    await child.end();
     await reading;
   }
 }
 
 async function runPage(folder: string, key: string, management: Management): Promise<void> {
   const { script } = readmeOf(folder, key);
-  // `exec`, so that the server ends with the shell.
-  const child = start(script.replace(/^HALYARD_KEY=(\S+) /m, 'export HALYARD_KEY=$1; exec '), folder);
+  const child = start(script, folder);
   const errors = new Response(child.stderr).text();
   const browser = await launchBrowser();
   try {
@@ -163,12 +175,12 @@ async function runPage(folder: string, key: string, management: Management): Pro
     await management.putState('demo', 'development', 'dark-mode', { enabled: false });
     await page.waitForSelector('text=dark-mode is off');
   } catch (error) {
-    child.kill();
+    await child.end();
     throw new Error(`${error}\n${await errors}`);
   } finally {
     await browser.close();
-    child.kill();
-    await child.exited;
+    await child.end();
+    await errors;
   }
 }
 
