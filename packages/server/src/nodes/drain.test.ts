@@ -34,25 +34,29 @@ function askOn(url: string, key: string, onAnswer: () => void): Promise<Outcome>
   return promise;
 }
 
-test('a stopping node answers the requests on open connections, then closes them', async () => {
-  const node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '10' } });
-  try {
-    const management = new Management(node);
-    await management.createProject('demo');
-    const { key } = await management.createKey('demo', ['production']);
-    await management.putState('demo', 'production', 'a', { enabled: true });
-    const busy = Promise.withResolvers<void>();
-    let answers = 0;
-    const onAnswer = () => {
-      if (++answers === 10 * CLIENTS) busy.resolve();
-    };
-    const clients = Array.from({ length: CLIENTS }, () => askOn(node.url, key, onAnswer));
-    await within('every client has had ten answers', busy.promise, 30_000);
-    const exitCode = node.stop();
-    const outcomes = await Promise.all(clients);
-    expect(outcomes.map(({ end }) => end)).toEqual(clients.map(() => 'announced'));
-    expect(await exitCode).toBe(0);
-  } finally {
-    await node.stop();
-  }
-}, 60_000);
+test.each(['1', '2'])(
+  'a stopping node with %s workers answers the requests on open connections, then closes them',
+  async (workers) => {
+    const node = await startNode({ env: { HALYARD_DRAIN_SECONDS: '10', HALYARD_WORKERS: workers } });
+    try {
+      const management = new Management(node);
+      await management.createProject('demo');
+      const { key } = await management.createKey('demo', ['production']);
+      await management.putState('demo', 'production', 'a', { enabled: true });
+      const busy = Promise.withResolvers<void>();
+      let answers = 0;
+      const onAnswer = () => {
+        if (++answers === 10 * CLIENTS) busy.resolve();
+      };
+      const clients = Array.from({ length: CLIENTS }, () => askOn(node.url, key, onAnswer));
+      await within('every client has had ten answers', busy.promise, 30_000);
+      const exitCode = node.stop();
+      const outcomes = await Promise.all(clients);
+      expect(outcomes.map(({ end }) => end)).toEqual(clients.map(() => 'announced'));
+      expect(await exitCode).toBe(0);
+    } finally {
+      await node.stop();
+    }
+  },
+  60_000,
+);
