@@ -314,6 +314,27 @@ describe('who may read', () => {
   );
 });
 
+test('a check that hangs for a minute is not begun again, and ends the stream', async () => {
+  jest.useFakeTimers();
+  let asked = 0;
+  const { handler } = make({
+    authorize: () => (asked++ === 0 ? true : Promise.withResolvers<boolean>().promise),
+  });
+  const stream = await read(handler, get(EVENTS));
+  await stream.next();
+  jest.advanceTimersByTime(105_000);
+  for (let i = 0; i < 7; i++) expect(await stream.next()).toBe(':\n\n');
+  jest.advanceTimersByTime(15_000);
+  expect([await stream.next(), await stream.next()]).toEqual([':\n\n', undefined]);
+  expect(asked).toBe(2);
+});
+
+test('may be mounted below a path that looks like OFREP', async () => {
+  const { handler } = make();
+  const mounted = new Request('https://app.example/ofrep/flags/v1/flags?env=production');
+  expect((await handler(mounted)).status).toBe(200);
+});
+
 describe('refusals, by the table of the service', () => {
   // The handler serves one environment, so its callers need to name none.
   const table = refusals.cases.filter(({ name }) => !name.startsWith('no environment'));

@@ -30,6 +30,8 @@ interface Stream {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   /** Whether its reader may still read. Never rejects. */
   readonly isAuthorized: () => Promise<boolean>;
+  /** Keep-alives sent since the last check, which may still be under way. */
+  keepAlives: number;
 }
 
 /**
@@ -42,7 +44,6 @@ export class Broadcast {
   readonly #serialise: (flags: FlagMap) => string;
   readonly #streams = new Set<Stream>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  #keepAlives = 0;
   #revision: number | undefined;
   #listening = new AbortController();
 
@@ -72,7 +73,7 @@ export class Broadcast {
           const first =
             channel === 'map' ? this.#map(this.#client.all()) : this.#opening(lastEventId ?? null);
           controller.enqueue(new TextEncoder().encode(first));
-          own = { channel, controller, isAuthorized };
+          own = { channel, controller, isAuthorized, keepAlives: 0 };
           this.#add(own);
         },
         cancel: () => {
@@ -106,10 +107,18 @@ export class Broadcast {
 
   #keepAlive(): void {
     const bytes = new TextEncoder().encode(KEEP_ALIVE);
-    for (const stream of [...this.#streams]) this.#send(stream, bytes);
-    if (++this.#keepAlives % KEEP_ALIVES_PER_CHECK > 0) return;
-    for (const stream of [...this.#streams])
-      void stream.isAuthorized().then((isAuthorized) => isAuthorized || this.#end(stream));
+    for (const stream of [...this.#streams]) {
+      this.#send(stream, bytes);
+      if (++stream.keepAlives === KEEP_ALIVES_PER_CHECK) void this.#check(stream);
+      // The check has taken as long as the time between two.
+      else if (stream.keepAlives === 2 * KEEP_ALIVES_PER_CHECK) this.#end(stream);
+    }
+  }
+
+  /** Ends a stream whose reader may no longer read. */
+  async #check(stream: Stream): Promise<void> {
+    if (await stream.isAuthorized()) stream.keepAlives = 0;
+    else this.#end(stream);
   }
 
   #pass({ flags, revision }: FlagsChange): void {

@@ -2,7 +2,10 @@ import { defined } from '@halyard/protocol';
 
 /** What a request asks for. */
 export interface Route {
-  /** `flags` and `stream` as on the service; `evaluate` and `events` are OFREP's; `manifest` is OpenFeature's CLI's. `unknown`: none of OFREP's. */
+  /**
+   * `flags` and `stream` as on the service; `evaluate` and `events` are OFREP's; `manifest` is for OpenFeature's CLI;
+   * `unknown` looks like OFREP, and is none of its routes.
+   */
   readonly name: 'flags' | 'stream' | 'evaluate' | 'events' | 'manifest' | 'unknown';
   readonly methods: readonly string[];
   readonly isOfrep: boolean;
@@ -22,10 +25,10 @@ const READ = ['GET', 'HEAD'] as const;
 const ROUTES = [
   { name: 'evaluate', methods: ['POST'], end: /\/ofrep\/v1\/evaluate\/flags(?:\/(?<key>[^/]+))?$/ },
   { name: 'events', methods: READ, end: /\/ofrep\/v1\/stream$/ },
-  { name: 'unknown', methods: [], end: /\/ofrep\// },
   { name: 'manifest', methods: READ, end: /\/openfeature\/v0\/manifest$/ },
   { name: 'flags', methods: READ, end: /\/v1\/flags$/ },
   { name: 'stream', methods: READ, end: /\/v1\/stream$/ },
+  { name: 'unknown', methods: [], end: /\/ofrep\// },
 ] as const;
 
 /** The route of a path; `undefined` when it has none. */
