@@ -8,6 +8,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   rest: async () => (await import('./rest.ts')).measureRest,
   streams: async () => (await import('./streams.ts')).measureStreams,
   propagation: async () => (await import('./propagation.ts')).measurePropagation,
+  relay: async () => (await import('./relay.ts')).measureRelay,
   start: async () => (await import('./start.ts')).measureStart,
   'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
