@@ -13,8 +13,11 @@ const TICK_MS = 500;
  */
 const UNANSWERED = { serving: 8, starting: 60 } as const;
 
-/** Pings in a row at which a worker may say that it does not follow the log while the supervisor does. */
-const BEHIND = 40;
+/**
+ * Pings in a row at which a worker may say that it does not follow the log while the supervisor does. One that starts
+ * loads everything first.
+ */
+const BEHIND = { serving: 40, starting: 240 } as const;
 
 /** A worker that served for this long was healthy: when it ends, it is replaced at once. In milliseconds. */
 const STEADY_MS = 10_000;
@@ -259,10 +262,10 @@ export class Fleet {
   /** Ends a worker that does not answer or cannot follow: its streams would stay open and silent. */
   #check(place: Place, worker: Worker): void {
     const { log, own } = this.#options;
-    const limit = worker.listeningSince === undefined ? UNANSWERED.starting : UNANSWERED.serving;
+    const phase = worker.listeningSince === undefined ? 'starting' : 'serving';
     worker.behind = own.isLive && !worker.isLive ? worker.behind + 1 : 0;
-    const isSilent = worker.unanswered >= limit;
-    if (!this.#isStopping && (isSilent || worker.behind >= BEHIND)) {
+    const isSilent = worker.unanswered >= UNANSWERED[phase];
+    if (!this.#isStopping && (isSilent || worker.behind >= BEHIND[phase])) {
       const facts = { worker: place.number, pid: worker.process.pid };
       log.error(
         facts,
