@@ -28,7 +28,7 @@ export async function findLastKnown(place: LastKnownPlace, log: Logger): Promise
   }
 }
 
-/** Where a node keeps its last known flags; on SQLite nowhere (docs/decisions/0019-last-known-flags.md). */
+/** Where a node keeps its last known flags; on SQLite nowhere (docs/decisions/0022-last-known-flags.md). */
 export function lastKnownOf({
   data,
   databaseUrl,
