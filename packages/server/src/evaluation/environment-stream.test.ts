@@ -22,7 +22,7 @@ test('a node without a snapshot does not answer that the project does not exist'
     mayLackRecords: () => false,
     trouble: () => undefined,
   };
-  const open = environmentStreams({ catalog, hub, freshness });
+  const open = environmentStreams({ catalog, hub, freshness, files: { admitStream: () => {} } });
   const request = new Request('http://here/api/projects/shop/environments/production/stream');
   const refused = () => open('shop', 'production', { request, stillValid: async () => true });
   expect(refused).toThrow(expect.objectContaining({ code: 'internal_error', retryAfterSeconds: 1 }));
@@ -49,7 +49,7 @@ test('a stream ends with the session or token that opened it', async () => {
     mayLackRecords: () => false,
     trouble: () => undefined,
   };
-  const open = environmentStreams({ catalog, hub, freshness });
+  const open = environmentStreams({ catalog, hub, freshness, files: { admitStream: () => {} } });
   let isSignedIn = true;
   const request = new Request('http://here/api/projects/shop/environments/production/stream');
   const answer = open('shop', 'production', { request, stillValid: async () => isSignedIn });

@@ -1,5 +1,6 @@
 import { environmentNotFound, logIsLost, projectNotFound } from '../domain/errors.ts';
 import type { Freshness, OpenStream } from '../domain/read-side.ts';
+import type { OpenFiles } from '../http/open-files.ts';
 import { requestIdOf } from '../http/request.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { streamAnswer } from './serving/answers.ts';
@@ -10,10 +11,11 @@ export interface StreamParts {
   readonly catalog: Catalog;
   readonly hub: Hub;
   readonly freshness: Freshness;
+  readonly files: Pick<OpenFiles, 'admitStream'>;
 }
 
 /** Streams of environments for people and tokens: the same frames as on `/v1/stream`. */
-export function environmentStreams({ catalog, hub, freshness }: StreamParts): OpenStream {
+export function environmentStreams({ catalog, hub, freshness, files }: StreamParts): OpenStream {
   return (projectName, environmentName, { request, stillValid }) => {
     // First, because a node that is behind may not know the project yet.
     if (!freshness.canStream()) throw logIsLost();
@@ -21,6 +23,7 @@ export function environmentStreams({ catalog, hub, freshness }: StreamParts): Op
     if (projectId === undefined) throw projectNotFound(projectName);
     const environment = catalog.environment(projectId, environmentName);
     if (environment === undefined) throw environmentNotFound(environmentName);
+    files.admitStream();
     const { revision } = environment;
     const facts = { requestId: requestIdOf(request), staleSeconds: undefined };
     return streamAnswer(hub.open(environment, undefined, stillValid), revision, facts);

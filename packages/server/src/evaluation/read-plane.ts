@@ -3,6 +3,7 @@ import type { Cursor, LogRow, LogSource, Snapshot } from '../domain/change-log.t
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import { StorageError, StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
+import { OpenFiles } from '../http/open-files.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { NodeFreshness } from './freshness.ts';
 import { Follower } from './replication/follower.ts';
@@ -69,6 +70,8 @@ export class ReadPlane implements ReadSide {
   readonly freshness: NodeFreshness;
   /** The answers of the evaluation interface, counted. */
   readonly counters = new EvaluationCounters();
+  /** What is left of the process's limit of open files. */
+  readonly files: OpenFiles;
   /** Whether the first attempt to follow the log succeeded. Rejects with a {@link StorageError}, which retrying cannot fix. */
   readonly firstAttempt: Promise<boolean>;
   /** Resolves when the log is followed for the first time. */
@@ -80,6 +83,7 @@ export class ReadPlane implements ReadSide {
 
   constructor(options: ReadPlaneOptions) {
     this.#log = options.log;
+    this.files = new OpenFiles(options.log);
     this.firstAttempt = this.#firstAttempt.promise;
     this.firstAttempt.catch(() => {
       // Callers of `firstAttempt` get the error; here it must not count as unhandled.
@@ -156,6 +160,7 @@ export class ReadPlane implements ReadSide {
     this.follower.close();
     this.catalog.close();
     this.hub.close();
+    this.files.close();
   }
 
   #onLive(): void {

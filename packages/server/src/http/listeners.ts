@@ -3,6 +3,7 @@ import type { BunRequest, Server } from 'bun';
 import type { Logger } from 'pino';
 import { errorResponse, hostInvalid, notFound, refuseMethod } from './errors.ts';
 import { acceptForwarded, type InnerAddress } from './forwarding.ts';
+import type { OpenFiles } from './open-files.ts';
 import { requestIdOf } from './request.ts';
 
 /** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
@@ -37,6 +38,8 @@ export interface ListenerParts {
   readonly evaluation: Routes;
   /** `/healthz` and `/readyz`. */
   readonly health: Routes;
+  /** Says when connections should end with their answers. Default: never. */
+  readonly files?: Pick<OpenFiles, 'isShort'>;
   /** The metrics. */
   readonly scrape: RouteAnswer;
   readonly docs: Fallback;
@@ -114,7 +117,7 @@ export class Listeners {
     for (const [server, { routes, health, fetch }] of this.#served) {
       server.reload({
         // A load balancer that checks the node's health does not keep it from stopping.
-        routes: { ...mapAnswers(routes, draining.ending), ...mapAnswers(health, answeredOnce) },
+        routes: { ...mapAnswers(routes, draining.ending), ...health },
         fetch: draining.ending(fetch),
       });
     }
@@ -134,7 +137,8 @@ export class Listeners {
     fallbacks: readonly Fallback[],
   ): void {
     const accept = this.#acceptOn(server);
-    const health = mapAnswers(parts.health, (answer) => accept(readOnly(parts, answer)));
+    const once = <R extends Request>(answer: Answer<R>) => answeredOnce(answer, parts.files);
+    const health = mapAnswers(parts.health, (answer) => once(accept(readOnly(parts, answer))));
     const own = server === this.#main ? parts.inner : undefined;
     const served = {
       routes: { ...mapAnswers(routes, accept), ...own },
@@ -142,8 +146,8 @@ export class Listeners {
       fetch: accept(answerFallbacks(parts, fallbacks)),
     };
     server.reload({
-      routes: mapAnswers({ ...served.routes, ...health }, answeredOnce),
-      fetch: answeredOnce(served.fetch),
+      routes: { ...mapAnswers(served.routes, once), ...health },
+      fetch: once(served.fetch),
     });
     this.#served.set(server, served);
   }
@@ -200,13 +204,13 @@ function mapAnswers(routes: Routes, wrap: (answer: RouteAnswer) => RouteAnswer):
 }
 
 /**
- * Ends the connection after the answer to a chunked body. Bun answers trailer fields with a second answer, a 400, which
+ * Ends the connection after the answer while files are short, and to a chunked body. Bun answers trailer fields with a second answer, a 400, which
  * a proxy would give to its next caller (docs/decisions/0014-http-parser.md).
  */
-function answeredOnce<R extends Request>(answer: Answer<R>): Answer<R> {
+function answeredOnce<R extends Request>(answer: Answer<R>, files: ListenerParts['files']): Answer<R> {
   return (request, server) => {
     const response = answer(request, server);
-    if (!request.headers.has('Transfer-Encoding')) return response;
+    if (files?.isShort !== true && !request.headers.has('Transfer-Encoding')) return response;
     return response instanceof Promise ? response.then(withClose) : withClose(response);
   };
 }

@@ -65,6 +65,7 @@ export async function startEvaluationNode(
   plane.observe(metrics);
   if (reports) plane.observe(reports);
   listeners.serve({
+    files: plane.files,
     evaluation: {
       ...evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log })),
       ...logServer.routes,

@@ -66,6 +66,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   // Workers serve these routes themselves.
   const reads = workers ? {} : evaluationRoutes(evaluationContext(plane, { ...config, docsUrl, log }));
   listeners.serve({
+    files: plane.files,
     evaluation: { ...reads, ...logServer.routes },
     health: healthRoutes(freshness),
     scrape: guardMetrics(config.metricsToken, async () => metrics.scrape(await workers?.metrics())),

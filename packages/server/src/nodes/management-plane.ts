@@ -80,6 +80,7 @@ export class ManagementPlane {
       hub: readers.streams,
       store: deliveries,
       onDropped: parts.onReceiptsDropped,
+      admitStream: () => plane.files.admitStream(),
     });
     this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
     const { logServer } = parts;

@@ -101,6 +101,7 @@ export async function runWorker(channel: Channel): Promise<void> {
   }
   const forward = forwardTo(inner, { docsUrl, log });
   listeners.serve({
+    files: plane.files,
     evaluation: evaluationRoutes(context),
     health: { '/healthz': forward, '/readyz': forward },
     scrape: forward,

@@ -6,7 +6,6 @@ import type { Catalog } from '../evaluation/catalog/catalog.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { EvaluationCounters } from '../evaluation/serving/counters.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
-import { countOpenFiles, openFilesLimit } from './open-files.ts';
 
 /** Sources that are read on a scrape, so that they cost the read path nothing. */
 export interface MetricsSources {
@@ -83,7 +82,7 @@ export class Metrics implements ReadPlaneObserver {
 
   constructor({ plane, screens, logServer }: MetricsSources) {
     const { hub, follower, catalog, counters } = plane;
-    this.#process();
+    this.#process(plane.files);
     this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
     if (screens !== undefined) {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
@@ -183,9 +182,9 @@ export class Metrics implements ReadPlaneObserver {
    * The figures of the process, by the names they usually have. Not those of the library: its monitor of the event loop
    * wakes an idle node a hundred times a second, and its figures of the heap walk all of it.
    */
-  #process(): void {
+  #process(files: ReadPlane['files']): void {
     const cpu = (name: string, help: string, read: (usage: NodeJS.CpuUsage) => number) =>
-      this.#seconds(name, help, () => read(process.cpuUsage()) / 1e6);
+      this.#counter(name, help, () => read(process.cpuUsage()) / 1e6);
     cpu('halyard_process_cpu_user_seconds_total', 'Processor time in user mode.', ({ user }) => user);
     cpu('halyard_process_cpu_system_seconds_total', 'Processor time in the kernel.', ({ system }) => system);
     cpu('halyard_process_cpu_seconds_total', 'Processor time.', ({ user, system }) => user + system);
@@ -197,8 +196,10 @@ export class Metrics implements ReadPlaneObserver {
     memory('halyard_nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', 'heapTotal');
     memory('halyard_nodejs_heap_size_used_bytes', 'JavaScript heap that is in use.', 'heapUsed');
     memory('halyard_nodejs_external_memory_bytes', 'Memory of objects outside the heap.', 'external');
-    this.#gauge('halyard_process_open_fds', 'Open files and sockets.', countOpenFiles);
-    this.#gauge('halyard_process_max_fds', 'Files and sockets that may be open.', openFilesLimit);
+    this.#gauge('halyard_process_open_fds', 'Open files and sockets.', () => files.count());
+    this.#gauge('halyard_process_max_fds', 'Files and sockets that may be open.', () => files.limit);
+    const refused = 'Streams refused because only the reserve of open files was left.';
+    this.#counter('halyard_streams_refused_total', refused, () => files.refused);
     const lag: Gauge = new Gauge({
       name: 'halyard_nodejs_eventloop_lag_seconds',
       help: 'Time that the event loop took for its next turn when asked.',
@@ -212,8 +213,8 @@ export class Metrics implements ReadPlaneObserver {
     });
   }
 
-  /** A counter of seconds that something else counts. */
-  #seconds(name: string, help: string, read: () => number): void {
+  /** A counter of what something else counts. */
+  #counter(name: string, help: string, read: () => number): void {
     const counter: Counter = new Counter({
       name,
       help,

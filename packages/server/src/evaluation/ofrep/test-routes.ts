@@ -1,6 +1,7 @@
 import { afterAll } from 'bun:test';
 import pino from 'pino';
 import { digestOf } from '../../domain/secret.ts';
+import { OpenFiles } from '../../http/open-files.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { evaluationRoutes } from '../routes.ts';
 import { type EvaluationSettings, evaluationContext } from '../serving/context.ts';
@@ -42,8 +43,11 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     trouble: () => undefined,
   };
   const counters = new EvaluationCounters();
-  const plane = { catalog, hub, freshness, counters } as unknown as Parameters<typeof evaluationContext>[0];
   const log = pino({ level: 'silent' });
+  const files = new OpenFiles(log);
+  const plane = { catalog, hub, freshness, counters, files } as unknown as Parameters<
+    typeof evaluationContext
+  >[0];
   const context = evaluationContext(plane, { docsUrl: 'https://docs.example', log, ...settings });
   const key = catalog.keys.authenticate('key');
   const environment = catalog.environment('p', 'production');
@@ -52,6 +56,7 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
   closers.push(() => {
     hub.close();
     catalog.close();
+    files.close();
     void server.stop(true);
   });
   return { url: server.url.origin, context, catalog, hub, counters, state, key, environment };

@@ -58,14 +58,15 @@ export function requireCatalog({ freshness }: EvaluationContext): void {
   if (!freshness.canRead()) throw temporaryError('This node has no current flags yet: try again shortly.');
 }
 
-/** Refuses a stream where its key holds too many, and while this node could not keep what a stream promises. */
+/** Refuses a stream where its key holds too many, and while this node could not keep what a stream promises or carry it. */
 export function admitStream(context: EvaluationContext, key: KeyEntry): void {
-  const { hub, freshness, maxStreamsPerKey, streamsElsewhere } = context;
+  const { hub, freshness, files, maxStreamsPerKey, streamsElsewhere } = context;
   if (hub.streamsOfKey(key.id) + streamsElsewhere(key.id) >= maxStreamsPerKey) {
     const message = `This key already holds ${maxStreamsPerKey} streams open: share one per process.`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 5 });
   }
   if (!freshness.canStream()) throw logIsLost();
+  files.admitStream();
 }
 
 /**

@@ -16,7 +16,8 @@ export interface EvaluationSettings {
 }
 
 /** The parts of a node that the evaluation API uses. */
-export interface EvaluationContext extends Pick<ReadPlane, 'catalog' | 'hub' | 'freshness' | 'counters'> {
+export interface EvaluationContext
+  extends Pick<ReadPlane, 'catalog' | 'hub' | 'freshness' | 'counters' | 'files'> {
   readonly docsUrl: string;
   readonly log: Logger;
   readonly rateLimiter: RateLimiter | undefined;
@@ -46,7 +47,7 @@ export interface InterfaceContext extends EvaluationContext {
 
 /** The context of the evaluation interface over a read plane. */
 export function evaluationContext(
-  { catalog, hub, freshness, counters }: ReadPlane,
+  { catalog, hub, freshness, counters, files }: ReadPlane,
   settings: EvaluationSettings &
     Pick<EvaluationContext, 'docsUrl' | 'log'> &
     Partial<Pick<EvaluationContext, 'streamsElsewhere'>>,
@@ -58,6 +59,7 @@ export function evaluationContext(
     hub,
     freshness,
     counters,
+    files,
     docsUrl,
     log,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit),

@@ -26,6 +26,8 @@ export interface ActivityParts {
   readonly store: DeliveryStore;
   /** Called with the number of receipts that could not be written. */
   readonly onDropped: (count: number, cause?: unknown) => void;
+  /** Throws where the node can carry no more streams. */
+  readonly admitStream?: () => void;
 }
 
 /** The reader of an event stream. */
@@ -125,6 +127,7 @@ export class Activity implements DeliveryReader {
    */
   open({ project, stillValid }: EventsRequest): ReadableStream<Uint8Array> {
     if (!this.#isLive) throw logIsLost();
+    this.#parts.admitStream?.();
     if (project !== undefined && this.#parts.catalog.projectId(project) === undefined) {
       throw projectNotFound(project);
     }
