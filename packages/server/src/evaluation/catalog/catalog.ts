@@ -19,7 +19,8 @@ export interface ServedContents {
     /** Flag keys with their state texts. */
     readonly states: readonly (readonly [flagKey: string, state: string])[];
   }[];
-  readonly keys: readonly ServedKey[];
+  /** To be read once. */
+  readonly keys: Iterable<ServedKey>;
   readonly relays: readonly StoredRelay[];
 }
 

@@ -88,16 +88,12 @@ export class KeyIndex {
     return header.length <= MAX_KEY_LENGTH && this.#byDigest.has(digestOf(header));
   }
 
-  /** The records of all keys that have not been revoked, as {@link add} takes them. */
-  records(): ServedKey[] {
-    return [...this.#byDigest].map(([digest, { id, projectId, environments, expiresAt }]) => ({
-      id,
-      projectId,
-      digest,
-      // A key whose environments were all deleted is still valid: its readers get 404.
-      environments: environments.size === 0 ? [NO_ENVIRONMENT] : [...environments],
-      expiresAt: expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt,
-    }));
+  /**
+   * The records of all keys that have not been revoked until now, as {@link add} takes them; to be read once. Each record is
+   * made when it is read: a hundred thousand at once would delay a read.
+   */
+  records(): Iterable<ServedKey> {
+    return recordsOf([...this.#byDigest.values()]);
   }
 
   /** Forgets a key, for good. */
@@ -165,6 +161,19 @@ export class KeyIndex {
   clear(): void {
     this.#byDigest.clear();
     this.#byId.clear();
+  }
+}
+
+function* recordsOf(entries: readonly KeyEntry[]): Generator<ServedKey> {
+  for (const { id, projectId, digest, environments, expiresAt } of entries) {
+    yield {
+      id,
+      projectId,
+      digest,
+      // A key whose environments were all deleted is still valid: its readers get 404.
+      environments: environments.size === 0 ? [NO_ENVIRONMENT] : [...environments],
+      expiresAt: expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt,
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
 import type { StoredRelay } from '../../domain/relay.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
+import type { ServedKey } from '../catalog/key-index.ts';
 import type { BacklogRow } from './backlog.ts';
 
 /** The part of the log that a follower gets. */
@@ -47,12 +48,17 @@ export function contentsIn(scope: LogScope, contents: ServedContents): ServedCon
   return {
     projects: contents.projects.filter(({ id }) => hasProject(id)),
     environments: contents.environments.filter((environment) => hasEnvironment(scope, environment)),
-    keys: contents.keys
-      .filter(({ projectId }) => hasProject(projectId))
-      .map((key) => ({ ...key, environments: namesIn(scope, key.environments) }))
-      .filter(({ environments }) => environments.length > 0),
+    keys: keysIn(scope, contents.keys),
     relays: contents.relays.filter((relay) => overlaps(scope, scopeOf(relay))),
   };
+}
+
+function* keysIn(scope: LogScope, keys: Iterable<ServedKey>): Generator<ServedKey> {
+  for (const key of keys) {
+    if (scope.projects?.has(key.projectId) === false) continue;
+    const environments = namesIn(scope, key.environments);
+    if (environments.length > 0) yield { ...key, environments };
+  }
 }
 
 /** Whether a scope contains an environment. */

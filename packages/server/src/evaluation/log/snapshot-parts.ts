@@ -102,15 +102,16 @@ function* split(contents: ServedContents): Generator<SnapshotMessage, number> {
   return records;
 }
 
-function* chunks<T>(items: readonly T[], sizeOf: (item: T) => number): Generator<readonly T[]> {
-  let start = 0;
+function* chunks<T>(items: Iterable<T>, sizeOf: (item: T) => number): Generator<readonly T[]> {
+  let part: T[] = [];
   let size = 0;
-  for (const [index, item] of items.entries()) {
+  for (const item of items) {
+    part.push(item);
     size += RECORD_BYTES + sizeOf(item);
     if (size < PART_BYTES) continue;
-    yield items.slice(start, index + 1);
-    start = index + 1;
+    yield part;
+    part = [];
     size = 0;
   }
-  if (start < items.length) yield items.slice(start);
+  if (part.length > 0) yield part;
 }
