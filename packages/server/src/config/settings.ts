@@ -48,7 +48,7 @@ const TABLE = {
     reader: folderPath,
     default: './halyard-data',
     sentence:
-      'Data folder for the SQLite database and the file admin-token; with a database URL, for admin-token only.',
+      'Data folder for the SQLite database and the file admin-token; with a database URL, for admin-token and last-known-flags.',
   },
   databaseUrl: {
     reader: postgresUrl,
