@@ -40,7 +40,7 @@ interface SideFigures {
 /** Ten thousand open streams: what they cost idle, how fast they open, and a change that goes to all of them. */
 export async function measureStreams(bench: Bench): Promise<readonly Row[]> {
   const { machine } = bench;
-  const count = Math.min(STREAMS, machine.fileLimit - 500);
+  const count = Math.min(STREAMS, machine.fileLimit - 700);
   if (count < STREAMS)
     bench.leaveOut(`${STREAMS} streams: a process may open ${machine.fileLimit} files, so it were ${count}`);
   const node = await startNode();
