@@ -56,9 +56,10 @@ export class FollowerStream {
     );
   }
 
-  /** The log has grown. */
+  /** The log has grown. Ends a follower that is so slow that the backlog has moved past it. */
   wake(): void {
-    this.#waiting?.resolve();
+    if (this.#waiting !== undefined) this.#waiting.resolve();
+    else if (this.#options.hasLost(this.#seq)) this.end('slow');
   }
 
   /** Sends a heartbeat once every row has been sent; ends a follower that takes nothing. */
@@ -85,7 +86,7 @@ export class FollowerStream {
   #gone(): void {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
-    this.wake();
+    this.#waiting?.resolve();
     this.#options.onGone(this);
   }
 

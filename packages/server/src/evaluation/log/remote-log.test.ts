@@ -296,3 +296,24 @@ test('a restored database begins another history, which a follower notices', asy
   await until('it is live', () => plane.follower.isLive);
   expect(heard.slice(0, 4)).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 2']);
 });
+
+test('a follower that reads nothing is cut once the backlog has moved past it, and no other', async () => {
+  const home = await openStore();
+  const { environment } = await seed(home.store);
+  const upstream = await openUpstream(home, { backlogBytes: 8 * 1024 * 1024 });
+  const { plane, heard } = follow(upstream.remote());
+  await plane.firstLive;
+  const canceled = new AbortController();
+  const stuck = await fetch(`${upstream.url}/log/v1`, { signal: canceled.signal });
+  await until('both follow', () => upstream.logServer.followers === 2);
+  for (let n = 0; upstream.logServer.followers === 2 && n < 1000; n++) {
+    // Random, so that compression does not help.
+    const value = crypto.getRandomValues(new Uint8Array(30_000)).toHex();
+    await home.store.commit(ADA, changing(environment, ['checkout', `{"enabled":true,"value":"${value}"}`]));
+  }
+  expect(upstream.logServer.followers).toBe(1);
+  expect(heard).toEqual(['loaded 2', 'live 2']);
+  expect(upstream.logServer.backlogBytes).toBeLessThanOrEqual(8 * 1024 * 1024);
+  canceled.abort();
+  await stuck.body?.cancel().catch(() => {});
+});
