@@ -54,7 +54,7 @@ export function mountDeliveries(
       errors: ['invalid_argument', 'not_found'],
     },
     async ({ params }) => {
-      const delivery = await getDelivery(deliveries, readSeq(params.seq));
+      const delivery = await getDelivery(context, deliveries, readSeq(params.seq));
       const nodes = delivery.receipts.map(({ node, streams, seen, slowestMs, at }) => ({
         node,
         streams,

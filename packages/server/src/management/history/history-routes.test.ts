@@ -64,6 +64,11 @@ describe.each(ENGINES)('history on $name', (engine: TestEngine) => {
       expect([read.status, read.json.error]).toEqual(expected);
       const undone = await app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
       expect([undone.status, undone.json.error]).toEqual(expected);
+      const delivery = await app.call('GET', `/api/changes/${seq}/delivery`);
+      expect([delivery.status, delivery.json.error]).toEqual(expected);
+      if (expected[0] !== 404) return;
+      const message = `Change ${seq} does not exist. "halyard audit" lists all changes, as does GET /api/audit.`;
+      for (const { json } of [read, undone, delivery]) expect(json.message).toBe(message);
     });
   });
 

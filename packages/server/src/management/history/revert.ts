@@ -59,7 +59,10 @@ export async function findOperation(reader: StoreReader, seq: number): Promise<A
 
 /** The error for a number that no change has. */
 export function noChange(seq: number): ServiceError {
-  return new ServiceError('not_found', `Change ${seq} does not exist: the audit log lists all changes.`);
+  return new ServiceError(
+    'not_found',
+    `Change ${seq} does not exist. "halyard audit" lists all changes, as does GET /api/audit.`,
+  );
 }
 
 async function findRevertible(reader: StoreReader, seq: number): Promise<AuditedOperation> {
