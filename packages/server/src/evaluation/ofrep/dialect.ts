@@ -31,7 +31,7 @@ export class OfrepRefusal extends ServiceError {
 /** How OFREP's routes take keys, and how they refuse. */
 export const OFREP_DIALECT: Dialect = {
   keyOf,
-  keyPlaces: `${SERVICE_KEY_HEADER}, ${API_KEY_HEADER} or Authorization: Bearer, and the same one if in several`,
+  keyPlaces: `${SERVICE_KEY_HEADER}, ${API_KEY_HEADER} or Authorization: Bearer. Headers that carry a key must all carry the same one`,
   requestHeaders: [
     SERVICE_KEY_HEADER,
     API_KEY_HEADER,
