@@ -69,9 +69,11 @@ test('logs the commands that print the secrets, but no secret', () => {
   const { firstStart: _, ...bare } = facts({ data: '/data' }, 'http://127.0.0.1:7070');
   const firstStart = { project: 'demo', environment: 'development' };
   const steps = firstSteps({ ...bare, firstStart, needsOperator: true });
-  expect(steps.map(({ run }) => run)).toEqual([
-    "halyard operator invite <email> --role admin --data '/data'",
-    "halyard key create --project demo --env development --name first --data '/data'",
+  expect(steps).toEqual([
+    'no operator exists yet (operators sign in to the dashboard): to print a link for the first administrator, ' +
+      "run: halyard operator invite <email> --role admin --data '/data'",
+    'created a demo project: to print a key that reads its flags, ' +
+      "run: halyard key create --project demo --env development --name first --data '/data'",
   ]);
 });
 

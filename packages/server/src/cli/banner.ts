@@ -72,28 +72,19 @@ export function firstStartLines(facts: BannerFacts): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** A log entry. */
-export interface LogEntry {
-  readonly msg: string;
-  /** The command to run next, ready to copy. */
-  readonly run: string;
-}
-
 /**
- * Log entries of a first start. A log must not contain secrets, so they name the commands that create the first
- * administrator's link and a key.
+ * Log messages of a first start. A log must not contain secrets, so each ends with the command that creates the first
+ * administrator's link or a key, ready to copy.
  */
-export function firstSteps(facts: BannerFacts): readonly LogEntry[] {
+export function firstSteps(facts: BannerFacts): readonly string[] {
   const { invocation, needsOperator, firstStart } = facts;
-  const operator = {
-    msg: 'no operator exists yet; run this command to print a link for the first administrator',
-    run: `${invocation} operator invite <email> --role admin${reach(facts)}`,
-  };
+  const operator =
+    'no operator exists yet (operators sign in to the dashboard): to print a link for the first administrator, ' +
+    `run: ${invocation} operator invite <email> --role admin${reach(facts)}`;
   const place = `--project ${firstStart?.project} --env ${firstStart?.environment}`;
-  const demo = {
-    msg: 'created a demo project; run this command to print a key that reads its flags',
-    run: `${invocation} key create ${place} --name first${reach(facts)}`,
-  };
+  const demo =
+    'created a demo project: to print a key that reads its flags, ' +
+    `run: ${invocation} key create ${place} --name first${reach(facts)}`;
   return [...(needsOperator ? [operator] : []), ...(firstStart ? [demo] : [])];
 }
 

@@ -98,7 +98,10 @@ test('writes log entries without secrets for programs, with the commands that pr
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  const runs: string[] = entries.flatMap(({ run }) => run ?? []);
+  const messages: string[] = entries.map(({ msg }) => msg);
+  expect(messages).toContain('database created');
+  expect(messages).not.toContain('database schema migrated');
+  const runs = messages.flatMap((message) => / run: (.*)$/.exec(message)?.[1] ?? []);
   expect(runs).toHaveLength(2);
   for (const run of runs) {
     const words = run

@@ -87,7 +87,7 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
 async function logStart({ logLevel: level, logFormat: format }: Config, facts: BannerFacts): Promise<void> {
   const { createLogger } = await import('../observability/log.ts');
   const log = createLogger({ level, format });
-  for (const { msg, run } of firstSteps(facts)) log.info({ run }, msg);
+  for (const step of firstSteps(facts)) log.info(step);
   log.info(
     { version: VERSION, commit: COMMIT, url: facts.url, dashboard: facts.dashboardUrl, ready: facts.isReady },
     'Halyard is running',
