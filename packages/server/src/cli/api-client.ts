@@ -213,7 +213,7 @@ const MAYBE_CHANGED =
 function describeHarmlessFailure(code: string, url: string): string | undefined {
   const { hostname } = new URL(url);
   if (code === 'ECONNREFUSED')
-    return `No server is running at ${url}. Start one with "halyard serve", or set --url or HALYARD_URL.`;
+    return `No server is running at ${url}. Start one with "halyard serve", or set --url, HALYARD_URL or, without them, HALYARD_PORT.`;
   if (code === 'UnexpectedRedirect')
     return `${url} redirects to another address. Set --url or HALYARD_URL to that one.`;
   if (code === 'ENOTFOUND' || code.startsWith('EAI_'))

@@ -39,9 +39,12 @@ export function defineDoctor(doctor: Command, shell: Shell): void {
       .addHelpText('after', EXAMPLES),
   ).action(async (options: DoctorOptions) => {
     const findings = await runChecks(shell, options);
-    const failed = findings.filter(({ outcome }) => outcome === 'failed').length;
+    const failed = findings.filter(({ outcome }) => outcome === 'failed');
     shell.write(wantsJson(shell, options) ? asJson(findings) : asTable(findings));
-    if (failed > 0) throw new CliError(`${failed} of ${findings.length} checks failed.`);
+    const [first, ...others] = failed;
+    if (first === undefined) return;
+    if (others.length === 0) throw new CliError(`The ${first.check} check failed.`);
+    throw new CliError(`${failed.length} of ${findings.length} checks failed.`);
   });
 }
 

@@ -395,7 +395,10 @@ describe('doctor', () => {
     } finally {
       await unready.stop(true);
     }
-    expect(await halyard('doctor --liveness --url http://127.0.0.1:1')).toMatchObject({ exitCode: 1 });
+    expect(await halyard('doctor --liveness --url http://127.0.0.1:1')).toMatchObject({
+      exitCode: 1,
+      err: 'error: The server check failed.\n',
+    });
   });
 
   test('reports that no server is running', async () => {

@@ -154,7 +154,7 @@ test('without a server, explains how to start one', async () => {
   expect(await runCaptured(['project', 'list'], { env: NOWHERE })).toEqual({
     exitCode: 1,
     out: '',
-    err: 'error: No server is running at http://127.0.0.1:1. Start one with "halyard serve", or set --url or HALYARD_URL.\n',
+    err: 'error: No server is running at http://127.0.0.1:1. Start one with "halyard serve", or set --url, HALYARD_URL or, without them, HALYARD_PORT.\n',
   });
 });
 
