@@ -76,11 +76,11 @@ export interface FlagsClient extends AsyncDisposable {
   readonly revision: number | undefined;
   /** Waits for the first load, at most `timeoutMs` or until `signal` is aborted. Always resolves. */
   ready(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ReadyResult>;
-  /** Whether a flag is on; `false`, or the `fallback`, when it cannot be resolved. (Spec: boolean read) */
+  /** Whether a flag is on; `false`, or the `fallback`, when it cannot be resolved. (Spec: S1.6) */
   isEnabled(key: FlagKey, options?: BooleanReadOptions): boolean;
   /**
    * A flag's value when it is on, has one, and it is the same kind of JSON as the default; otherwise the default. What
-   * comes from the server is frozen. (Spec: value read)
+   * comes from the server is frozen. (Spec: S1.6)
    */
   getValue<K extends FlagKey, D extends DefaultOf<K>>(
     key: K,

@@ -1,4 +1,4 @@
-/** Codes the server answers with. (Spec: Errors) */
+/** Codes the server answers with. (Spec: S7.2) */
 export type ServerErrorCode =
   | 'invalid_api_key'
   | 'invalid_argument'
@@ -46,7 +46,7 @@ export interface FlagsErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A failure as `onError` gets it. It never contains the project key. (Spec: client behaviour, `onError`) */
+/** A failure as `onError` gets it. It never contains the project key. (Spec: S1.7) */
 export class FlagsError extends Error {
   declare readonly code: FlagErrorCode;
   /** HTTP status, when the server answered. */

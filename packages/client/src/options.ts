@@ -25,7 +25,7 @@ export interface ClientOptions {
    * none: a handler of your own application that adds it (see `@halyard/client/handler`).
    */
   readonly apiKey: string | false;
-  /** One client reads one environment. (Spec: one client, one environment) */
+  /** One client reads one environment. (Spec: S1.8) */
   readonly environment: 'development' | 'staging' | 'production' | (string & {});
   /** Address of the service. Default `http://localhost:7070`; in a browser the page's own origin. */
   readonly baseUrl?: string | URL;
@@ -52,7 +52,7 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   /** More headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Gets every failure. Without it, each kind is logged at most once a minute. (Spec: client behaviour) */
+  /** Gets every failure. Without it, each kind is logged at most once a minute. (Spec: S1.7) */
   readonly onError?: (error: FlagsError) => void;
   /** The first listener of `onChange`. */
   readonly onChange?: (change: FlagsChange) => void;

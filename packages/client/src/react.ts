@@ -57,7 +57,7 @@ function useProvided(): Provided {
   return provided;
 }
 
-/** Whether a flag is on, now and whenever that changes. (Spec: boolean read) */
+/** Whether a flag is on, now and whenever that changes. (Spec: S1.6) */
 export function useFlag(
   key: FlagKey,
   options?: TargetOptions & Pick<BooleanReadOptions, 'fallback'>,
@@ -66,7 +66,7 @@ export function useFlag(
   return useRead((client, from) => client.isEnabled(key, { ...options, targetingKey, from }));
 }
 
-/** A flag's value, now and whenever it changes. (Spec: value read) */
+/** A flag's value, now and whenever it changes. (Spec: S1.6) */
 export function useFlagValue<K extends FlagKey, D extends DefaultOf<K>>(
   key: K,
   defaultValue: D,

@@ -22,7 +22,7 @@ export interface ReadSource {
 
 type Reads = Pick<FlagsClient, 'isEnabled' | 'getValue' | 'evaluate' | 'getState' | 'all'>;
 
-/** The reading half of a client. Not one of these throws. (Spec: client behaviour) */
+/** The reading half of a client. Not one of these throws. (Spec: S1.6) */
 export function createReads(source: ReadSource): Reads {
   const { reporter, bootstrap, touch } = source;
   const reported = new Set<string>();

@@ -14,7 +14,7 @@ export interface Loaded {
   readonly isStale: boolean;
 }
 
-/** Reads all flags of the environment. Throws a `FlagsError`. (Spec: GET /v1/flags) */
+/** Reads all flags of the environment. Throws a `FlagsError`. (Spec: S4.1) */
 export async function loadFlags(
   target: Target,
   controller: AbortController,

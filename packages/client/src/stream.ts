@@ -15,7 +15,7 @@ export interface StreamEvents {
 
 /**
  * Opens the stream and follows it to its end: resolves when the server closes it, throws when it breaks or falls
- * silent. A frame that was cut by the end is dropped. (Spec: Events)
+ * silent. A frame that was cut by the end is dropped. (Spec: S6)
  */
 export async function followStream(
   target: Target,

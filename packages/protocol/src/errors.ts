@@ -1,4 +1,4 @@
-/** The error codes of the evaluation interface with their HTTP statuses. (Spec: Errors) */
+/** The error codes of the evaluation interface with their HTTP statuses. (Spec: S7.2) */
 export const EVALUATION_ERRORS = {
   invalid_api_key: 401,
   invalid_argument: 400,
@@ -33,7 +33,7 @@ export const ERROR_STATUS = { ...EVALUATION_ERRORS, ...MANAGEMENT_ERRORS } as co
 /** Any code the server answers with. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** The JSON body of every error answer. (Spec: Errors) */
+/** The JSON body of every error answer. (Spec: S7.1) */
 export interface ErrorBody {
   readonly error: ErrorCode;
   /** The problem and the remedy. */
@@ -50,7 +50,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_STATUS, text);
 }
 
-/** The address of a code's documentation page: `{docsUrl}/errors/{code}`. (Spec: Errors) */
+/** The address of a code's documentation page: `{docsUrl}/errors/{code}`. (Spec: S7.3) */
 export function docsPage(docsUrl: string, code: ErrorCode): string {
   return `${docsUrl}/errors/${code}`;
 }

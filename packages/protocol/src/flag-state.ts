@@ -1,6 +1,6 @@
 import type { Json } from './json.ts';
 
-/** The state of one flag in one environment. Absent members are omitted, never `null`. (Spec: Flag) */
+/** The state of one flag in one environment. Absent members are omitted, never `null`. (Spec: S2.3, S2.4, S2.5, S2.6) */
 export interface FlagState {
   /** Whether the flag is on. */
   readonly enabled: boolean;
@@ -10,7 +10,7 @@ export interface FlagState {
   readonly rolloutPct?: number;
 }
 
-/** Every flag of an environment by key. Made without a prototype, so `__proto__` is only a key. (Spec: Flag) */
+/** Every flag of an environment by key. Made without a prototype, so `__proto__` is only a key. (Spec: S2.7) */
 export type FlagMap = Readonly<Record<string, FlagState>>;
 
 /** Greatest size of a flag's `value` as JSON text, in UTF-8 bytes. */
@@ -31,7 +31,7 @@ export function isRolloutPct(value: unknown): value is number {
 
 /**
  * Every member of a flag state with the values that it may have, in the order in which members are written. A new
- * member is added here; a stored state keeps members that are not here, and no reader gets them. (Spec: Flag)
+ * member is added here; a stored state keeps members that are not here, and no reader gets them. (Spec: S2.6)
  */
 const MEMBERS: Readonly<Record<keyof FlagState, (data: unknown) => boolean>> = {
   enabled: (data) => typeof data === 'boolean',

@@ -1,4 +1,4 @@
-/** Carries the project key on every request. (Spec: Authentication 1) */
+/** Carries the project key on every request. (Spec: S5.1) */
 export const SERVICE_KEY_HEADER = 'X-Service-Key';
 
 /** Names the environment of an OFREP request whose address does not. */

@@ -1,4 +1,4 @@
-/** The prefix of every project key. (Spec: Project key) */
+/** The prefix of every project key. (Spec: S3.1) */
 export const PROJECT_KEY_PREFIX = 'proj_live_';
 
 /** The form of a whole project key; for secret scanners and command lines, never to answer differently. */

@@ -4,7 +4,7 @@ export const MAX_BATCH_KEYS = 1000;
 /** Greatest size of a batch read's body, in bytes. */
 export const MAX_BATCH_BYTES = 256 * 1024;
 
-/** The body of `POST /v1/flags/batch`. (Spec: Endpoints) */
+/** The body of `POST /v1/flags/batch`. (Spec: S4.4) */
 export interface BatchRequest {
   readonly env: string;
   readonly keys: readonly string[];

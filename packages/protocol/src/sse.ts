@@ -31,7 +31,7 @@ export function createSseParser(events: SseEvents): (text: string) => void {
     else if (!field) events.onComment?.();
   };
   const dispatch = () => {
-    // Frames have no event name; an event with a name is for another reader. [spec Events 4]
+    // Frames have no event name; an event with a name is for another reader. (Spec: S6.4)
     if (data && (name || 'message') === 'message') events.onData(data.slice(0, -1));
     data = name = '';
   };
@@ -51,11 +51,11 @@ export function createSseParser(events: SseEvents): (text: string) => void {
 
 /**
  * A comment line, which keeps proxies from closing the connection. The blank line after it ends the block: readers that
- * split the stream at blank lines would otherwise find the comment in front of the next frame's `data:`. (Spec: Events)
+ * split the stream at blank lines would otherwise find the comment in front of the next frame's `data:`. (Spec: S12.6)
  */
 export const KEEP_ALIVE = ':\n\n';
 
-/** The event without a name that carries `data`: one `data:` line for each line of it. (Spec: Events 2) */
+/** The event without a name that carries `data`: one `data:` line for each line of it. (Spec: S6.2) */
 export function frame(data: string): string {
   return `data: ${data.replace(/\r\n|[\r\n]/g, '\ndata: ')}\n\n`;
 }

@@ -76,7 +76,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
   let caughtUpAt = Number.NEGATIVE_INFINITY;
   const broadcast = new Broadcast(client, (flags) => JSON.stringify(select(flags)));
 
-  /** An error in the specified shape (Spec: Errors), with OFREP's own members on OFREP's routes. */
+  /** An error in the specified shape (Spec: S7.1), with OFREP's own members on OFREP's routes. */
   const refuse = (
     code: ErrorCode,
     message: string,

@@ -16,7 +16,7 @@ type Received<Type> = Json extends Type
       ? { readonly [Name in keyof Type]: Received<Exclude<Type[Name], undefined>> }
       : Type;
 
-/** A flag's state. (Spec: Flag) */
+/** A flag's state. (Spec: S2.3, S2.4, S2.5, S2.6) */
 export type FlagState = Received<server.FlagState>;
 /** Changes to a state; absent members are kept. */
 export type StatePatch = Received<server.StatePatch>;

@@ -80,7 +80,7 @@ export interface StoredState {
 /** One step of a change: the new state of a flag, or `null` to remove it from the environment. */
 export type StateOperation = readonly [flagKey: string, state: StateText | null];
 
-/** A project key after its creation, without the key itself. (Spec: Project key) */
+/** A project key after its creation, without the key itself. (Spec: S3.4) */
 export interface ProjectKey {
   /** Public id; safe in logs and URLs. */
   readonly id: string;

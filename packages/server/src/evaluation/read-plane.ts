@@ -171,7 +171,7 @@ export class ReadPlane implements ReadSide {
     this.#firstLive.resolve();
   }
 
-  /** [spec Events 5] In the turn in which the failure is known, every stream ends and nothing more is sent. */
+  /** (Spec: S6.5) In the turn in which the failure is known, every stream ends and nothing more is sent. */
   #onLost(cause: Error): void {
     this.hub.closeAll('listener');
     this.#notify((observer) => observer.lost?.());

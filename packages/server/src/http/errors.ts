@@ -23,7 +23,7 @@ export interface FailureContext {
 /**
  * The one place where an error becomes an answer. A {@link ServiceError} has its own code and message; anything else
  * is `internal_error` with a fixed sentence, and its cause is logged under the request's id. `bodyOf` writes the body
- * where it is not the usual one. (Spec: Errors)
+ * where it is not the usual one. (Spec: S7.1)
  */
 export function errorResponse(
   error: unknown,

@@ -11,7 +11,7 @@ export interface EventStreamOptions {
 
 /**
  * One open stream of server-sent events, with a bounded queue. Frames are kept by reference: a thousand streams queue
- * the same bytes once. A reader gets every frame in order, or it is cut. (Spec: Events 2)
+ * the same bytes once. A reader gets every frame in order, or it is cut. (Spec: S6.2)
  */
 export class EventStream {
   readonly #stillValid: (() => Promise<boolean>) | undefined;
@@ -98,7 +98,7 @@ export class EventStream {
 
   /**
    * Ends the stream; nothing more is sent. With an empty queue it is closed in order; with bytes still queued the
-   * connection is reset, because closing would flush them after the fact. (Spec: Events 5) Safe to call twice.
+   * connection is reset, because closing would flush them after the fact. (Spec: S6.5) Safe to call twice.
    */
   end(): void {
     const controller = this.#controller;

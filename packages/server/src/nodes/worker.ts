@@ -84,7 +84,7 @@ export async function runWorker(channel: Channel): Promise<void> {
   plane.observe({ streamClosed: (cause) => metrics.streamClosed(cause) });
   plane.observe(link);
   channel.onLost(async () => {
-    // [spec Events 5] The log is lost.
+    // (Spec: S6.5) The log is lost.
     plane.close();
     await Promise.race([listeners?.close(), Bun.sleep(ORPHAN_MS)]);
   });

@@ -238,7 +238,7 @@ export class Catalog {
   }
 
   #addKey(raw: StoredKey): void {
-    // A key of a project that does not exist is as malformed as one without a project. [spec Authentication 4]
+    // A key of a project that does not exist is as malformed as one without a project. (Spec: S5.4)
     const isKnown = typeof raw.projectId === 'string' && this.#byProject.has(raw.projectId);
     if (!isKnown || !this.keys.add(raw)) this.#callbacks.malformed({ kind: 'key', id: String(raw.id) });
   }

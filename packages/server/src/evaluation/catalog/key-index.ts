@@ -53,7 +53,7 @@ export class KeyIndex {
 
   /**
    * Finds the live key behind a header. Missing, oversized, unknown and expired ones all return `undefined`: the caller
-   * must not be able to tell them apart. (Spec: Authentication 4)
+   * must not be able to tell them apart. (Spec: S5.4, S10.3)
    */
   authenticate(header: string | null): KeyEntry | undefined {
     if (header === null || header.length > MAX_KEY_LENGTH) return undefined;
@@ -73,7 +73,7 @@ export class KeyIndex {
 
   /**
    * Adds a key's record. Returns `false` when the record is malformed: such a key opens nothing, and above all a
-   * damaged expiry is never read as "does not expire". (Spec: Authentication 4)
+   * damaged expiry is never read as "does not expire". (Spec: S5.4)
    */
   add(raw: StoredKey): boolean {
     const entry = parseEntry(raw);

@@ -97,12 +97,12 @@ export class LiveEnvironment {
     return this.#table.get(key);
   }
 
-  /** The body of `GET /v1/flags/{key}`, or `undefined` where the flag does not exist. (Spec: Endpoints) */
+  /** The body of `GET /v1/flags/{key}`, or `undefined` where the flag does not exist. (Spec: S4.2) */
   flag(key: string): Representation | undefined {
     return this.#single.get(key) ?? this.#makeSingle(key);
   }
 
-  /** The body of `GET /v1/flags`. (Spec: Endpoints) */
+  /** The body of `GET /v1/flags`. (Spec: S4.1) */
   whole(): Representation {
     this.#whole ??= representNegotiable(this.#table.encode(this.#bodyStart, BODY_END), this.#revision);
     return this.#whole;
@@ -135,7 +135,7 @@ export class LiveEnvironment {
     }
   }
 
-  /** The body of a batch read: the asked flags that exist, each once. (Spec: batch rule 1) */
+  /** The body of a batch read: the asked flags that exist, each once. (Spec: S4.4, S4.5, S10.10) */
   select(keys: readonly string[]): string {
     const members: string[] = [];
     for (const key of new Set(keys)) {
@@ -145,7 +145,7 @@ export class LiveEnvironment {
     return `{"environment":${JSON.stringify(this.name)},"flags":{${members.join(',')}}}`;
   }
 
-  /** The whole map as one frame of the event stream: `data: <json>` and a blank line. (Spec: Events 2, 3) */
+  /** The whole map as one frame of the event stream: `data: <json>` and a blank line. (Spec: S6.2, S6.3) */
   frame(): Uint8Array {
     this.#frame ??= this.#table.encode(FRAME_START, FRAME_END);
     return this.#frame;

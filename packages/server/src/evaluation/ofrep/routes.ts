@@ -32,7 +32,7 @@ interface Question extends Place {
   readonly targetingKey: string | undefined;
 }
 
-/** The routes of OFREP, the OpenFeature Remote Evaluation Protocol. (Spec: OFREP) */
+/** The routes of OFREP, the OpenFeature Remote Evaluation Protocol. (Spec: S15) */
 export function ofrepRoutes(evaluation: EvaluationContext): Routes {
   const context = { ...evaluation, dialect: OFREP_DIALECT };
   const manifestContext = { ...evaluation, dialect: MANIFEST_DIALECT };

@@ -240,7 +240,7 @@ export class Follower {
       for (const row of rows) {
         const room = this.#options.callbacks.room?.();
         if (room !== undefined) await room;
-        // Once it is closed or its session is lost, it must not send another byte. [spec Events 5]
+        // Once it is closed or its session is lost, it must not send another byte. (Spec: S6.5)
         this.#alarm?.throwIfFailed();
         this.#apply(row);
       }

@@ -23,7 +23,7 @@ export function countRequest(context: EvaluationContext, key: KeyEntry): void {
 
 /**
  * Finds the key of a request as it is now. Every cause of refusal has the same error: missing,
- * unknown, expired, revoked, doubled, oversized, damaged. (Spec: Authentication 1, 4)
+ * unknown, expired, revoked, doubled, oversized, damaged. (Spec: S5.1, S5.4, S10.3)
  */
 function findKey(context: InterfaceContext, request: Request): KeyEntry {
   requireCatalog(context);
@@ -41,7 +41,7 @@ export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
   return context.catalog.keys.withId(key.id) ?? refuseKey(context);
 }
 
-/** [spec S14.3] A key or environment that was created just before this node stopped is no wrong one. */
+/** (Spec: S14.3) A key or environment that was created just before this node stopped is no wrong one. */
 function notKnownYet(): ServiceError {
   return temporaryError(
     'This node started from its last known flags and may lack the newest: try again shortly.',
@@ -71,7 +71,7 @@ export function admitStream(context: EvaluationContext, key: KeyEntry): void {
 
 /**
  * Opens an environment with a key. A missing environment and one outside the key's scope look the same to
- * the caller. (Spec: Authentication 5)
+ * the caller. (Spec: S5.5, S10.4)
  */
 export function openEnvironment(context: InterfaceContext, key: KeyEntry, name: string): LiveEnvironment {
   const environment = key.environments.has(name)

@@ -40,7 +40,7 @@ export function jsonAnswer(body: string, environment: LiveEnvironment, facts: An
   return new Response(body, { headers: withFacts(readHeaders(environment.revision), facts) });
 }
 
-/** Answers with an event stream. (Spec: Events 1; the headers keep proxies from buffering it) */
+/** Answers with an event stream. (Spec: S6.1; the headers keep proxies from buffering it) */
 export function streamAnswer(
   stream: ReadableStream<Uint8Array>,
   revision: number,

@@ -5,7 +5,7 @@ import { RateLimiter } from './rate-limiter.ts';
 
 /** Settings of the evaluation interface. */
 export interface EvaluationSettings {
-  /** Requests per second and project key; absent for no limit. (Spec: Limits 1) */
+  /** Requests per second and project key; absent for no limit. (Spec: S8.1) */
   readonly rateLimit?: number;
   /** Streams one key may hold open; absent for no limit. */
   readonly maxStreamsPerKey?: number;

@@ -7,7 +7,7 @@ interface Bucket {
 const FIRST_SWEEP = 1000;
 
 /**
- * A token bucket per project key: `perSecond` requests a second, bursts of the same size. (Spec: Limits 1) Where several
+ * A token bucket per project key: `perSecond` requests a second, bursts of the same size. (Spec: S8.1) Where several
  * processes share the limit, each tells the others what it let pass ({@link takePassed}), and they pay for it
  * ({@link pay}): in the long run the keys of a machine get `perSecond` together.
  */

@@ -31,7 +31,7 @@ export interface HubOptions {
 
 /**
  * Every open stream of the node. Hands the same bytes to every subscriber of an environment, ends streams when their
- * key, their environment or the change log is lost, and keeps idle ones alive. (Spec: Events)
+ * key, their environment or the change log is lost, and keeps idle ones alive. (Spec: S6)
  */
 export class Hub {
   readonly #options: HubOptions;
@@ -129,7 +129,7 @@ export class Hub {
 
   /**
    * Sends the environment's current map, or the event that it has changed, to each of its streams, as one frame.
-   * (Spec: Events 2) Given the change that made it, its delivery is watched.
+   * (Spec: S6.2) Given the change that made it, its delivery is watched.
    */
   broadcast(environment: LiveEnvironment, change?: SentChange): void {
     const channel = this.#channels.get(environment.id);
@@ -196,7 +196,7 @@ export class Hub {
     }
   }
 
-  /** The node can no longer promise every change: ends every stream at once, nothing more is sent. (Spec: Events 5) */
+  /** The node can no longer promise every change: ends every stream at once, nothing more is sent. (Spec: S6.5) */
   closeAll(cause: CloseCause): void {
     for (const channel of [...this.#channels.values()]) this.#closeAll(channel, cause);
   }

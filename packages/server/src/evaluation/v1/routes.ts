@@ -30,7 +30,7 @@ const DIALECT: Dialect = {
   refuse: (error, context) => errorResponse(error, context),
 };
 
-/** The four endpoints of `/v1`, as routes of `Bun.serve`. (Spec: Endpoints) */
+/** The four endpoints of `/v1`, as routes of `Bun.serve`. (Spec: S4) */
 export function v1Routes(evaluation: EvaluationContext): Routes {
   const context = { ...evaluation, dialect: DIALECT };
   const routes = {
@@ -90,7 +90,7 @@ function flagNotFound(): ServiceError {
   );
 }
 
-/** Reads the environment's name from the query of a request. (Spec: Endpoints) */
+/** Reads the environment's name from the query of a request. (Spec: S10.1) */
 function environmentName(request: Request): string {
   const start = request.url.indexOf('?');
   return accept(parseEnvQuery(start < 0 ? '' : request.url.slice(start + 1)));

@@ -38,7 +38,7 @@ const HEADERS = {
 /**
  * Creates the handler of everything under `/docs`: pages as HTML, or as JSON where the request accepts that and not
  * HTML. Needs no credentials. Answers `not_found` for a page that does not exist and `method_not_allowed` for
- * anything but GET and HEAD. (Spec: Errors, S7.3)
+ * anything but GET and HEAD. (Spec: S7.3)
  */
 export function createDocs(options: DocsOptions): DocsHandler {
   const rendered = new Map<string, string>();

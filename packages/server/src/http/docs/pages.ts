@@ -31,7 +31,7 @@ import clientApi from '../../../../../packages/client/API.md' with { type: 'text
 import clientGuide from '../../../../../packages/client/GUIDE.md' with { type: 'text' };
 import clientReadme from '../../../../../packages/client/README.md' with { type: 'text' };
 
-/** The page of every error code, as Markdown. A code without a page does not compile. (Spec: Errors) */
+/** The page of every error code, as Markdown. A code without a page does not compile. (Spec: S7.3) */
 export const ERROR_PAGES: Readonly<Record<ErrorCode, string>> = {
   invalid_api_key: invalidApiKey,
   invalid_argument: invalidArgument,

@@ -121,7 +121,7 @@ const common = {
   security: [SECURITY.serviceKey, SECURITY.apiKey, SECURITY.bearerKey].map((scheme) => ({ [scheme]: [] })),
 };
 
-/** OpenFeature's operations, which are served elsewhere: each with the environment in a header, and in the address. (Spec: OFREP) */
+/** OpenFeature's operations, which are served elsewhere: each with the environment in a header, and in the address. (Spec: S15) */
 export const OFREP_OPERATIONS: readonly RouteConfig[] = [
   ...bothWays({
     ...common,

@@ -26,7 +26,7 @@ export const FlagKeySchema = z
   .string()
   .openapi({ pattern: FLAG_KEY_PATTERN.source, example: 'new-checkout' });
 
-/** The body of every error answer. (Spec: Errors) */
+/** The body of every error answer. (Spec: S7.1) */
 export const ErrorBodySchema = z
   .object({
     error: z.string().openapi({ enum: [...ERROR_CODES] }),
@@ -48,7 +48,7 @@ const RolloutSchema = z.number().openapi({
   description: 'Share of targeting keys, at most three decimals; absent means everyone.',
 });
 
-/** A flag's state. (Spec: Flag) */
+/** A flag's state. (Spec: S2.3, S2.4, S2.5, S2.6) */
 export const FlagStateSchema = z
   .strictObject({ enabled: z.boolean(), value: ValueSchema, rolloutPct: RolloutSchema.optional() })
   .openapi('FlagState');

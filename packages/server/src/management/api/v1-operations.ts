@@ -49,7 +49,7 @@ const headers = z.object({
 });
 const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
 
-/** The four operations of `/v1`, which are served elsewhere. (Spec: Endpoints) */
+/** The four operations of `/v1`, which are served elsewhere. (Spec: S4) */
 export const V1_OPERATIONS: readonly RouteConfig[] = [
   {
     ...common,

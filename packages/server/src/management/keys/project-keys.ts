@@ -36,7 +36,7 @@ export async function getProjectKey(context: ManagementContext, id: string): Pro
 
 /**
  * Creates a key. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`.
- * (Spec: Project key)
+ * (Spec: S3.2, S3.4)
  */
 export async function createProjectKey(
   context: ManagementContext,

@@ -25,7 +25,7 @@ export function getProject(context: ManagementContext, name: string): Promise<Pr
   });
 }
 
-/** Creates a project with the default environments. `invalid_argument`, `already_exists`. (Spec: Environment) */
+/** Creates a project with the default environments. `invalid_argument`, `already_exists`. (Spec: S2.1) */
 export function createProject(
   context: ManagementContext,
   actor: Actor,
