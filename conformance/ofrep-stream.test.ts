@@ -258,12 +258,11 @@ conformance('16. OFREP: event stream', (subject) => {
     for (let value = 1; value <= 5; value++) {
       const [{ data }] = await Promise.all([stream.nextFrame(), world.put('flag', { enabled: true, value })]);
       const { etag } = JSON.parse(data);
-      const { body, answer } = await readBulk(world, {
+      const { body } = await readBulk(world, {
         query: `?flagConfigEtag=${encodeURIComponent(etag)}`,
       });
       expect(body.metadata.revision).toBe(value + 1);
       expect(body.flags).toContainEqual(expect.objectContaining({ key: 'flag', value }));
-      expect(answer.headers.get('X-Flags-Stale')).toBeNull();
     }
     stream.close();
   });

@@ -1,4 +1,4 @@
-import { temporaryFolder } from '@halyard/testing';
+import { openSse, temporaryFolder } from '@halyard/testing';
 import { type ServingExecutable, serveExecutable } from './executable.ts';
 
 /** Pages that must be inside the executable. */
@@ -42,13 +42,11 @@ async function checkFlags(server: ServingExecutable): Promise<void> {
   const headers = { 'X-Service-Key': key };
   const read = await fetch(`${server.url}/v1/flags/new-checkout?env=production`, { headers });
   expect('the flag', await read.text(), '{"environment":"production","key":"new-checkout","enabled":true}');
-  const stream = await fetch(`${server.url}/v1/stream?env=production`, { headers });
-  if (stream.body === null) throw new Error('the stream has no body');
-  const frames = stream.body.pipeThrough(new TextDecoderStream()).values();
-  expect('the first frame', (await frames.next()).value, 'data: {"new-checkout":{"enabled":true}}\n\n');
+  const stream = await openSse(`${server.url}/v1/stream?env=production`, { headers });
+  expect('the first frame', (await stream.nextFrame()).data, '{"new-checkout":{"enabled":true}}');
   await server.run('flag', 'set', 'new-checkout', ...place, '--off');
-  expect('the second frame', (await frames.next()).value, 'data: {"new-checkout":{"enabled":false}}\n\n');
-  await frames.return?.();
+  expect('the second frame', (await stream.nextFrame()).data, '{"new-checkout":{"enabled":false}}');
+  stream.close();
   await server.run('doctor', '--key', key);
 }
 
