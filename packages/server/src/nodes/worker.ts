@@ -17,7 +17,10 @@ export { processChannel };
 /** The settings of a node without secrets. */
 export type PublicConfig = Omit<Config, 'databaseUrl' | 'adminToken' | 'adminPassword' | 'metricsToken'>;
 
-/** What the supervisor sends a worker. It holds no secret of the node but the proof that a request comes from a worker. */
+/**
+ * The settings that the supervisor sends a worker. The only secret in them is the token in `inner`, which proves that a request
+ * comes from a process of the node.
+ */
 export interface WorkerSettings {
   readonly number: number;
   readonly inner: InnerAddress;

@@ -3,10 +3,10 @@ import type { ServedContents } from '../catalog/catalog.ts';
 import { encodeMessage } from './framing.ts';
 import { LogProtocolError, type SnapshotEndMessage, type SnapshotMessage } from './messages.ts';
 
-/** About how much one part holds before compression, in bytes. Compressing one must not delay a read. */
+/** Approximate size of a part before compression, in bytes: small enough that compressing one does not delay a read. */
 const PART_BYTES = 256 * 1024;
 
-/** What a record takes besides its texts, in bytes: about. */
+/** Approximate size of a record without its texts, in bytes. */
 const RECORD_BYTES = 100;
 
 /**

@@ -94,17 +94,17 @@ interface AtRevision {
   readonly revision: number;
   /** The header fields of answers without a tag. */
   readonly headers: Headers;
-  /** Those of bulk answers, which write their tag into them. */
+  /** The header fields of bulk answers; each answer writes its tag into them. */
   readonly bulkHeaders: Headers;
   set?: FlagSet;
   manifest?: Representation;
-  /** The last bulk answer, for the many who get the same. */
+  /** The last bulk answer: many requests in a row get the same one. */
   last?: { readonly etag: string; readonly bytes: Uint8Array };
 }
 
 /** All flags in the order of their keys, ready to answer any target. */
 interface FlagSet {
-  /** What is the same for everyone, encoded, and between it the flags for which the targeting key decides. */
+  /** The bulk answer in order: encoded bytes that are the same for everyone, and flags for which the targeting key decides. */
   readonly pieces: readonly (Uint8Array | EvaluatedFlag)[];
   /** Tells this set from every other, also of another revision. */
   readonly tag: string;
@@ -112,7 +112,7 @@ interface FlagSet {
 
 /**
  * The flags of one environment as OFREP answers them. An answer is encoded once and kept for as long as its flag keeps
- * its state. The answer to a bulk read is put together once per revision, but for partial rollouts.
+ * its state. The answer to a bulk read is built once per revision, except for partial rollouts, which each request evaluates.
  */
 export class EvaluatedEnvironment {
   readonly #environment: LiveEnvironment;

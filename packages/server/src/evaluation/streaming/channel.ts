@@ -3,7 +3,7 @@ import { EventStream, type EventStreamOptions } from '../../http/event-stream.ts
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { DeliveryWatch, Frames, SentChange, StreamForm } from './delivery-watch.ts';
 
-/** What handing a frame to a subscriber costs besides its bytes: as much as this many of them. */
+/** The fixed cost of handing a frame to one subscriber, expressed in bytes. The frame's own bytes are added to it. */
 const SEND_BYTES = 2048;
 
 const encoder = new TextEncoder();

@@ -128,8 +128,8 @@ export class Hub {
   }
 
   /**
-   * Sends the environment's current map, or the event that it has changed, to each of its streams, as one frame.
-   * (Spec: S6.2) Given the change that made it, its delivery is watched.
+   * Sends one frame to each stream of the environment: its current map, or the event that it has changed. (Spec: S6.2)
+   * If `change` is given, the hub watches how many streams take the frame, and reports it as the delivery of that change.
    */
   broadcast(environment: LiveEnvironment, change?: SentChange): void {
     const channel = this.#channels.get(environment.id);

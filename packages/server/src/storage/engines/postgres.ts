@@ -33,7 +33,7 @@ export interface PostgresOptions {
 /** Attempts at one transaction that conflicts with others. */
 const ATTEMPTS = 5;
 
-/** How long a statement outside a transaction may take: less than a listener waits for an answer. */
+/** How long a statement outside a transaction may take: less than the HTTP listener waits for an answer. */
 const QUERY_TIMEOUT_MS = 8_000;
 
 /** How long {@link OpenDatabase.close} waits for the server's confirmation. */
@@ -42,7 +42,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** How long connecting and the heartbeat may take: a silent session is found dead within this time. */
 const SESSION_TIMEOUT_MS = 2_000;
 
-/** How long a read of the log may take, of which one row can have 32 MB, as long as its bytes keep coming. */
+/** Limits of a read of the log. One row can have 32 MB, so a read may take long while its bytes keep arriving. */
 const READ_LIMITS: TimeLimits = { timeoutMs: 60_000, silenceMs: SESSION_TIMEOUT_MS };
 
 const HEARTBEAT_LIMITS: TimeLimits = { timeoutMs: SESSION_TIMEOUT_MS };
