@@ -120,6 +120,16 @@ describe('the body of a request', () => {
 });
 
 describe('the routes of OFREP', () => {
+  test('a refused key is answered with the headers that may carry one', async () => {
+    const { url } = openTestRoutes({});
+    const refused = await ask(url, FLAGS, { headers: { 'X-API-Key': 'wrong' } });
+    expect((await refused.json()) as object).toMatchObject({
+      message:
+        'The project key is missing or not valid: send a live one in X-Service-Key, X-API-Key or Authorization: Bearer. ' +
+        'Headers that carry a key must all carry the same one.',
+    });
+  });
+
   test('share the rate limit of a key with /v1', async () => {
     const { url } = openTestRoutes({ rateLimit: 3 });
     const v1 = () => fetch(`${url}/v1/flags?env=production`, { headers: { 'X-Service-Key': 'key' } });
