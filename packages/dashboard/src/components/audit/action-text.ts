@@ -61,7 +61,7 @@ export function hasVersions(action: string, versions: { before?: unknown; after?
 export function targetText({ action, target, before, after }: Subject): string {
   if (action.startsWith('session.')) return '';
   const known = { ...membersOf(before), ...membersOf(after) };
-  if (/^(key|token)\./.test(action) && typeof known.name === 'string') return known.name;
+  if (/^(key|token|relay)\./.test(action) && typeof known.name === 'string') return known.name;
   if (action.startsWith('schedule.') && Array.isArray(known.changes))
     return keysOf(known.changes).join(', ') || target;
   return target;
