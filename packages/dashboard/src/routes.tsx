@@ -47,6 +47,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project/clients', screen(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage')],
   ['/operators', screen(() => import('./pages/operators/operators-page.tsx'), 'OperatorsPage')],
   ['/tokens', screen(() => import('./pages/tokens/tokens-page.tsx'), 'TokensPage')],
+  ['/relay-tokens', screen(() => import('./pages/relay-tokens/relay-tokens-page.tsx'), 'RelayTokensPage')],
   ['/audit', screen(() => import('./pages/audit/audit-page.tsx'), 'AuditPage')],
   ['/account', screen(() => import('./pages/account/account-page.tsx'), 'AccountPage')],
 ];

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld();
@@ -39,4 +40,66 @@ async function whoAmI(token: string): Promise<unknown> {
     headers: { Authorization: `Bearer ${token}` },
   });
   return answer.json();
+}
+
+test('a relay token is shown once, opens the log, and closes it when it is revoked', async () => {
+  const { page, check } = await world.open('/relay-tokens');
+  await page.getByRole('heading', { name: 'No relay tokens yet' }).waitFor();
+  await check();
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('Name').fill('frankfurt');
+  await page.getByLabel('Projects').fill(',');
+  await page.getByRole('button', { name: 'Create token' }).click();
+  await page.getByText('Enter a name, or leave it empty for all.').waitFor();
+  await page.getByLabel('Projects').fill('');
+  await check();
+  await page.getByRole('button', { name: 'Create token' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Token frankfurt' });
+  const token = (await dialog.locator('[data-secret]').textContent()) ?? '';
+  expect(await dialog.getByRole('region', { name: 'Settings for the relay' }).textContent()).toContain(
+    `export HALYARD_RELAY_TOKEN=${token}`,
+  );
+  await check();
+  await dialog.getByRole('button', { name: "Done, I've saved it" }).click();
+  expect(await page.content()).not.toContain(token);
+
+  const log = await followLog(token);
+  expect(log.status).toBe(200);
+  const first = await log.body?.getReader().read();
+  expect(first?.value?.length).toBeGreaterThan(0);
+  const row = page.getByRole('row', { name: /^frankfurt/ });
+  await row.getByRole('cell', { name: 'all projects' }).waitFor();
+  await row.getByRole('cell', { name: 'all environments' }).waitFor();
+  await check();
+  await row.getByRole('button', { name: 'Revoke frankfurt' }).click();
+  await page.getByRole('dialog', { name: 'Revoke frankfurt?' }).getByRole('textbox').fill('frankfurt');
+  await page.getByRole('button', { name: 'Revoke token' }).click();
+  await row.getByText('revoked', { exact: true }).waitFor();
+  await until('the node refuses the token', async () => (await followLog(token)).status === 401);
+
+  // Created and revoked by the command line: the list and the log follow without being reloaded.
+  const name = `singapore-${'long-'.repeat(17)}name`;
+  await world.management.createProject('shop');
+  const { id } = await world.management.createRelayToken(name, {
+    projects: ['shop'],
+    environments: ['production'],
+  });
+  const other = page.getByRole('row', { name: new RegExp(`^${name}`) });
+  await other.getByRole('cell', { name: 'shop' }).waitFor();
+  await other.getByRole('cell', { name: 'production' }).waitFor();
+  await other.getByRole('cell', { name: 'never' }).waitFor();
+  const audit = await world.open('/audit', { width: 390, theme: 'dark' });
+  await audit.page.getByText('revoked the relay token').first().waitFor();
+  await audit.page.getByText('frankfurt').first().waitFor();
+  await world.management.request('DELETE', `/api/relay-tokens/${id}`);
+  await other.getByText('revoked', { exact: true }).waitFor();
+  await check();
+  const narrow = await world.open('/relay-tokens', { width: 390, theme: 'dark' });
+  await narrow.page.getByText(name).waitFor();
+  await narrow.check();
+}, 60_000);
+
+/** Follows the change log as a relay does, up to the headers of the answer. */
+function followLog(token: string): Promise<Response> {
+  return fetch(`${world.node.url}/log/v1`, { headers: { Authorization: `Bearer ${token}` } });
 }

@@ -204,6 +204,7 @@ async function refreshFlag(
 function touchedBy({ kind, project, actions = [] }: LiveChange): QueryKey[] {
   const keys: QueryKey[] = [queryKeys.audit];
   if (kind.startsWith('project.')) keys.push(queryKeys.projects);
+  if (kind.startsWith('relay.')) keys.push(queryKeys.relayTokens);
   for (const action of actions) keys.push(...listsOf(action.replace(/\..*/, ''), project));
   if (project === undefined) return keys;
   keys.push(queryKeys.history(project));

@@ -25,6 +25,7 @@ export const queryKeys = {
   operators: ['operators'],
   invitations: ['invitations'],
   tokens: ['tokens'],
+  relayTokens: ['relay-tokens'],
   audit: ['audit'],
 } as const;
 

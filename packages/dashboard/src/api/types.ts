@@ -87,3 +87,5 @@ export type CreatedLink = Received<server.OfferedLink> & { readonly email: strin
 export type InvitationFacts = Received<server.InvitationFacts>;
 /** An access token without the token itself. */
 export type TokenRecord = Received<server.TokenRecord>;
+/** A relay token without the token itself. */
+export type RelayTokenRecord = Received<server.RelayTokenRecord>;

@@ -41,6 +41,15 @@ function LifeEnd({
   return expiresAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={expiresAt} />;
 }
 
+/** When something happened to a record, or that it never did: a cell of its row. */
+export function TimeCell({ label, at }: { label: string; at: string | undefined }) {
+  return (
+    <RecordCell label={label} className="lg:whitespace-nowrap">
+      {at === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={at} />}
+    </RecordCell>
+  );
+}
+
 /** When a key or token was last used, was created, and expires: three cells of its row. */
 export function LifeCells({
   record: { lastUsedAt, createdAt, expiresAt, revokedAt },
@@ -54,12 +63,8 @@ export function LifeCells({
 }) {
   return (
     <>
-      <RecordCell label="Last used" className="lg:whitespace-nowrap">
-        {lastUsedAt === undefined ? <span className="text-ink-3">never</span> : <TimeAgo at={lastUsedAt} />}
-      </RecordCell>
-      <RecordCell label="Created" className="lg:whitespace-nowrap">
-        <TimeAgo at={createdAt} />
-      </RecordCell>
+      <TimeCell label="Last used" at={lastUsedAt} />
+      <TimeCell label="Created" at={createdAt} />
       <RecordCell label="Expires" className="lg:whitespace-nowrap">
         <LifeEnd expiresAt={expiresAt} revokedAt={revokedAt} />
       </RecordCell>

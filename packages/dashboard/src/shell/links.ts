@@ -13,6 +13,7 @@ export const links = {
   clients: (project: string) => `/projects/${encodeURIComponent(project)}/clients`,
   operators: '/operators',
   tokens: '/tokens',
+  relayTokens: '/relay-tokens',
   audit: '/audit',
   account: '/account',
   // Pages of the server, beside the dashboard: how applications read flags.

@@ -21,6 +21,7 @@ export const messages = {
     account: 'Account',
     people: 'People',
     tokens: 'Access tokens',
+    relayTokens: 'Relay tokens',
     audit: 'Audit log',
     documentation: 'Documentation',
     theme: 'Theme',

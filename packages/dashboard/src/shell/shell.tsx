@@ -181,6 +181,7 @@ function UserMenu() {
       <MenuItem onSelect={() => navigate(links.account)}>{messages.user.account}</MenuItem>
       <MenuItem onSelect={() => navigate(links.operators)}>{messages.user.people}</MenuItem>
       <MenuItem onSelect={() => navigate(links.tokens)}>{messages.user.tokens}</MenuItem>
+      <MenuItem onSelect={() => navigate(links.relayTokens)}>{messages.user.relayTokens}</MenuItem>
       <MenuItem onSelect={() => navigate(links.audit)}>{messages.user.audit}</MenuItem>
       <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>
       <MenuSeparator />

@@ -138,6 +138,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
       go('audit', messages.user.audit, links.audit),
       go('operators', messages.user.people, links.operators),
       go('tokens', messages.user.tokens, links.tokens),
+      go('relay-tokens', messages.user.relayTokens, links.relayTokens),
       {
         id: 'docs',
         title: messages.user.documentation,

@@ -42,7 +42,17 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 test('serves the page for every screen, and for nothing else', async () => {
   const screens = [
     ...['/projects', '/projects/shop'],
-    ...['/', '/sign-in', '/setup', '/invitation', '/operators', '/tokens', '/audit', '/account'],
+    ...[
+      '/',
+      '/sign-in',
+      '/setup',
+      '/invitation',
+      '/operators',
+      '/tokens',
+      '/relay-tokens',
+      '/audit',
+      '/account',
+    ],
     ...['flags', 'flags/new-checkout', 'flags/a%2Fb', 'compare', 'keys', 'environments'].map(below),
     ...['schedules', 'history', 'clients'].map(below),
   ];

@@ -15,7 +15,7 @@ export interface DashboardOptions {
 /** The addresses of the dashboard's screens. Each answers the same page, which reads its own address. */
 const SCREENS: readonly RegExp[] = [
   /^\/$/,
-  /^\/(sign-in|setup|invitation|operators|tokens|audit|account)$/,
+  /^\/(sign-in|setup|invitation|operators|tokens|relay-tokens|audit|account)$/,
   /^\/projects(\/[^/]+)?$/,
   /^\/projects\/[^/]+\/(flags|compare|keys|environments|schedules|history|clients)$/,
   /^\/projects\/[^/]+\/flags\/[^/]+$/,

@@ -18,6 +18,7 @@ import type {
   SessionSchema,
   TokenRecordSchema,
 } from '../people/people-schemas.ts';
+import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
 import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
 import type {
   DoneSchema,
@@ -97,3 +98,5 @@ export type OfferedLink = z.infer<typeof OfferedLinkSchema>;
 export type InvitationFacts = z.infer<typeof LinkSchema>;
 /** An access token without the token itself. */
 export type TokenRecord = z.infer<typeof TokenRecordSchema>;
+/** A relay token without the token itself. */
+export type RelayTokenRecord = z.infer<typeof RelayTokenSchema>;

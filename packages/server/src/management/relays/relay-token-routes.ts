@@ -15,7 +15,7 @@ const scopeMembers = {
 } as const;
 
 /** A relay token without the token itself. */
-const RelayTokenSchema = z
+export const RelayTokenSchema = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -1,0 +1,119 @@
+import Plus from 'lucide-react/icons/plus';
+import RadioTower from 'lucide-react/icons/radio-tower';
+import { useCallback, useState } from 'react';
+import { queryKeys } from '../../api/query-cache.ts';
+import { revokeRelayToken, useRelayTokens } from '../../api/relay-tokens.ts';
+import { useCan } from '../../api/session.ts';
+import type { RelayTokenRecord } from '../../api/types.ts';
+import { useConfirmedAction } from '../../changes/actions.tsx';
+import { Button } from '../../components/button.tsx';
+import { LifeList } from '../../components/life-list.tsx';
+import { LifeBadge, TimeCell } from '../../components/lifetime.tsx';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { useCreateCommand } from '../../shell/commands.tsx';
+import { CreateRelayTokenDialog } from './create-relay-token-dialog.tsx';
+import { messages } from './messages.tsx';
+
+/** The screen "Relay tokens": what relays follow this server with. */
+export function RelayTokensPage() {
+  const { data: tokens, error, refetch } = useRelayTokens();
+  const canChange = useCan('admin');
+  const [isCreating, setCreating] = useState(false);
+  const start = useCallback(() => setCreating(true), []);
+  useCreateCommand({
+    id: 'relay-token.new',
+    title: messages.createCommand,
+    isAllowed: canChange,
+    run: start,
+  });
+  if (error !== null && tokens === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
+  const create = canChange && (
+    <Button kind="primary" onClick={start}>
+      <Plus size={15} aria-hidden /> {messages.create}
+    </Button>
+  );
+  return (
+    <Page title={messages.title} actions={tokens?.length !== 0 && create} intro={messages.intro}>
+      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
+      {tokens === undefined ? (
+        <SkeletonRows />
+      ) : tokens.length === 0 ? (
+        <EmptyState icon={<RadioTower size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
+          {messages.empty}
+        </EmptyState>
+      ) : (
+        <LifeList
+          label={messages.list}
+          filterLabel={messages.find}
+          columns={messages.columns}
+          items={tokens}
+          statusOf={statusOf}
+          textsOf={({ name, projects = [], environments = [] }) => [name, ...projects, ...environments]}
+        >
+          {(token) => <RelayTokenRow key={token.id} token={token} canChange={canChange} />}
+        </LifeList>
+      )}
+      {isCreating && <CreateRelayTokenDialog onClose={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+function statusOf({ revokedAt }: RelayTokenRecord): 'active' | 'revoked' {
+  return revokedAt === undefined ? 'active' : 'revoked';
+}
+
+function RelayTokenRow({ token, canChange }: { token: RelayTokenRecord; canChange: boolean }) {
+  const revoke = useRevokeRelayToken();
+  const { name, projects, environments, lastUsedAt, createdAt } = token;
+  const status = statusOf(token);
+  const [, statusColumn, projectsColumn, environmentsColumn, contactColumn, createdColumn] = messages.columns;
+  return (
+    <RecordRow isOver={status !== 'active'}>
+      <RecordHead>
+        <span className="font-medium">{name}</span>
+      </RecordHead>
+      <RecordCell label={statusColumn.label}>
+        <LifeBadge status={status} expiresAt={undefined} />
+      </RecordCell>
+      <RecordCell label={projectsColumn.label}>
+        {projects === undefined ? messages.allProjects : projects.join(', ') || messages.noProject}
+      </RecordCell>
+      <RecordCell label={environmentsColumn.label}>
+        {environments?.join(', ') ?? messages.allEnvironments}
+      </RecordCell>
+      <TimeCell label={contactColumn.label} at={lastUsedAt} />
+      <TimeCell label={createdColumn.label} at={createdAt} />
+      <RecordActions>
+        {canChange && status !== 'revoked' && (
+          <Button aria-label={messages.revokeToken(name)} onClick={() => void revoke(token)}>
+            {messages.revoke}
+          </Button>
+        )}
+      </RecordActions>
+    </RecordRow>
+  );
+}
+
+/** Asks for the token's name, then revokes it. */
+function useRevokeRelayToken(): (token: RelayTokenRecord) => Promise<unknown> {
+  const perform = useConfirmedAction();
+  return ({ id, name, lastUsedAt }) =>
+    perform(
+      {
+        title: messages.revokeTitle(name),
+        body: messages.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />),
+        action: messages.revokeAction,
+        isDangerous: true,
+        typed: name,
+      },
+      {
+        run: () => revokeRelayToken(id),
+        done: messages.revoked(name),
+        failed: messages.revokeFailed(name),
+        stale: [queryKeys.relayTokens],
+      },
+    );
+}
