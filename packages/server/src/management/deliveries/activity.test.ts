@@ -158,6 +158,19 @@ describe('the events for screens', () => {
     expect(await screen.nextOf('change')).not.toHaveProperty('actor');
   });
 
+  test('who created or revoked a token of a person, a program or a relay is in no event', async () => {
+    const screen = node.watch();
+    await screen.next();
+    node.apply('records.changed', { actions: ['token.created'] }, { projectId: '' });
+    node.apply('relay.created', { id: 'r', digest: 'd'.repeat(64) }, { projectId: '' });
+    node.apply('relay.revoked', { id: 'r', digest: 'd'.repeat(64) }, { projectId: '' });
+    for (const kind of ['records.changed', 'relay.created', 'relay.revoked']) {
+      const event = await screen.nextOf('change');
+      expect(event).toMatchObject({ kind });
+      expect(event).not.toHaveProperty('actor');
+    }
+  });
+
   test('a dashboard of one project gets its own events and those of no project', async () => {
     const shop = node.addProject('shop');
     const other = node.addProject('other');

@@ -144,9 +144,9 @@ export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTo
   };
 }
 
-/** Whether a row is only about people: all dashboards get the event, but only administrators may read the actor. */
+/** Whether a row is only about people and credentials: all dashboards get the event, but only administrators may read the actor. */
 function isPrivate(row: LogRow): boolean {
-  if (row.kind !== 'records.changed') return false;
+  if (row.kind !== 'records.changed') return isAboutPeople(row.kind);
   const { actions }: ChangePayload['records.changed'] = JSON.parse(row.payload);
   return actions.every(isAboutPeople);
 }
