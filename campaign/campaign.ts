@@ -76,7 +76,7 @@ async function act(world: World, options: RunOptions): Promise<CampaignResult> {
   const readers = hireReaders(world, options.streams);
   const reading = new AbortController();
   const writing = new AbortController();
-  const readersDone = readers.map((reader) => reader.run(reading.signal));
+  const readersDone = readers.map((reader) => reader.run(reading.signal, writing.signal));
   const ids = new WriteIds();
   const writersDone = Array.from({ length: WRITERS }, () =>
     runWriter(world, ids, (1_000 * WRITERS) / options.rate, writing.signal),

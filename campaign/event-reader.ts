@@ -45,8 +45,11 @@ export class EventReader {
     return session && session.revision + session.frames.length - 1;
   }
 
-  /** Follows until `signal` aborts, and then leaves the open stream as it is: {@link close} ends it. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Follows until `signal` aborts, and then leaves the open stream as it is: {@link close} ends it. Now and then it leaves by
+   * itself, but not once `settling` has aborted.
+   */
+  async run(signal: AbortSignal, settling: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (this.#address === undefined) this.#address = await this.#read();
       const opened = this.#address === undefined ? undefined : await this.#openStream(this.#address);
@@ -54,7 +57,7 @@ export class EventReader {
         this.#failures = 0;
         this.#open = opened;
         if (signal.aborted) return;
-        await this.#untilEnded(opened.reader, signal);
+        await this.#untilEnded(opened.reader, signal, settling);
         if (signal.aborted) return;
         this.#open = undefined;
       } else {
@@ -71,10 +74,13 @@ export class EventReader {
     this.#open?.reader.close();
   }
 
-  async #untilEnded(reader: SseReader, signal: AbortSignal): Promise<void> {
+  async #untilEnded(reader: SseReader, signal: AbortSignal, settling: AbortSignal): Promise<void> {
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
-    const timer = setTimeout(() => reader.close(), this.#random.between(5_000, 30_000));
+    const leave = () => {
+      if (!settling.aborted) reader.close();
+    };
+    const timer = setTimeout(leave, this.#random.between(5_000, 30_000));
     await Promise.race([reader.ended, stopped]);
     clearTimeout(timer);
   }

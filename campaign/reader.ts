@@ -33,7 +33,7 @@ export class StreamReader {
   }
 
   /** Reads until `signal` aborts, and then leaves the open stream as it is: {@link close} ends it. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, settling: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const session = await openRecorded(this.#world, this.name, this.place, this.#node);
       if (session !== undefined) {
@@ -41,7 +41,7 @@ export class StreamReader {
         this.#open = session;
         // It may have been aborted while the stream was being opened.
         if (signal.aborted) return;
-        await this.#untilEnded(session.reader, signal);
+        await this.#untilEnded(session.reader, signal, settling);
         if (signal.aborted) return;
         this.#open = undefined;
       }
@@ -56,11 +56,14 @@ export class StreamReader {
     this.#open?.reader.close();
   }
 
-  /** Streams do not last for ever: now and then a reader leaves by itself. */
-  async #untilEnded(reader: SseReader, signal: AbortSignal): Promise<void> {
+  /** Streams do not last for ever: now and then a reader leaves by itself, but not while everyone settles. */
+  async #untilEnded(reader: SseReader, signal: AbortSignal, settling: AbortSignal): Promise<void> {
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
-    const timer = setTimeout(() => reader.close(), this.#random.between(5_000, 60_000));
+    const leave = () => {
+      if (!settling.aborted) reader.close();
+    };
+    const timer = setTimeout(leave, this.#random.between(5_000, 60_000));
     await Promise.race([reader.ended, stopped]);
     clearTimeout(timer);
   }

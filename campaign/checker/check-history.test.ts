@@ -52,6 +52,27 @@ test('processes of one node may differ by a moment, but each knows the acknowled
   expect(kindsOf(history.writes)).toContain('went-back');
 });
 
+test('a process that starts from the last known flags may lack earlier writes while it says that it may be old', () => {
+  const write = { kind: 'write', environment: 0, node: 0, shape: 'counter', fate: 'acknowledged' } as const;
+  const history = perfectHistory([write, { kind: 'read', environment: 0, node: 0 }]);
+  const read = history.reads.find(({ kind }) => kind === 'read');
+  const base = history.environments.get(read?.environment ?? '');
+  if (read === undefined || base === undefined) throw new Error('there is a read');
+  const old = { ...read, ...base, process: 'new', freshness: 'stale' as const };
+  const kindsOf = (reads: typeof history.reads) =>
+    checkHistory({ ...history, reads, streams: [], eventStreams: [] }).map(({ kind }) => kind);
+  expect(kindsOf([old])).not.toContain('went-back');
+  expect(kindsOf([{ ...old, freshness: 'current' }])).toContain('went-back');
+  // It had the write already.
+  const before = {
+    ...read,
+    process: 'new',
+    requestedAt: old.requestedAt - 2,
+    answeredAt: old.requestedAt - 1,
+  };
+  expect(kindsOf([before, old])).toContain('went-back');
+});
+
 describe('a planted fault is caught:', () => {
   for (const fault of PLANTED_FAULTS) {
     test(fault.name, () => {

@@ -13,25 +13,34 @@ interface Statement {
   /** When its answer was there: later questions must get at least this. */
   readonly knownAt: number;
   readonly what: string;
+  /** The answer said that it may be old. */
+  readonly isStale?: boolean;
+  /** A write that was acknowledged before this process gave its first current answer. */
+  readonly isEarlier?: boolean;
 }
 
 /**
  * P7 and P8: one node never goes back. Whatever is asked of a node after it acknowledged a write or showed a
  * revision is answered with that revision or a newer one, across restarts too. Of a node with several processes each
- * never goes back, and all of them know every write that was acknowledged.
+ * never goes back, and all of them know every write that was acknowledged; but a process that starts from the last known
+ * flags may lack the writes of the seconds before, as long as it says that it may be old.
  */
 export function checkNodesNeverGoBack(history: History, ownWriteMs: number, report: Report): void {
   for (const [place, statements] of gatherStatements(history, ownWriteMs)) {
     const asked = statements.filter(isAnswer).sort((a, b) => a.askedAt - b.askedAt);
     const known = [...statements].sort((a, b) => a.knownAt - b.knownAt);
-    let best: Statement | undefined;
+    let newest: Statement | undefined;
+    let newestOwn: Statement | undefined;
     let next = 0;
     for (const statement of asked) {
       for (; next < known.length; next += 1) {
         const candidate = known[next];
         if (candidate === undefined || candidate.knownAt >= statement.askedAt) break;
-        if (best === undefined || candidate.revision > best.revision) best = candidate;
+        if (newest === undefined || candidate.revision > newest.revision) newest = candidate;
+        if (candidate.isEarlier) continue;
+        if (newestOwn === undefined || candidate.revision > newestOwn.revision) newestOwn = candidate;
       }
+      const best = statement.isStale ? newestOwn : newest;
       if (best === undefined || statement.revision >= best.revision) continue;
       report({
         kind: 'went-back',
@@ -62,22 +71,23 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
     byName.set(name, entry);
   };
   const processes = processesOf(history);
+  const currentSince = firstCurrentAnswers(history);
   for (const { node, environment, revision, startedAt, finishedAt, id, outcome } of history.writes) {
     if (outcome !== 'acknowledged' || revision === undefined) continue;
     // A node waits only so long to see its own write; then it answers that the write is committed, without having applied it.
     if (finishedAt - startedAt >= ownWriteMs) continue;
     for (const process of processes.get(node) ?? [undefined]) {
-      const statement = { revision, askedAt: startedAt, knownAt: finishedAt, what: `write ${id}` };
-      add(nameOf(node, process), environment, statement);
+      const name = nameOf(node, process);
+      const isEarlier = process !== undefined && finishedAt < (currentSince.get(name) ?? Infinity);
+      const times = { askedAt: startedAt, knownAt: finishedAt };
+      add(name, environment, { revision, ...times, what: `write ${id}`, isEarlier });
     }
   }
-  for (const { node, process, environment, revision, requestedAt, answeredAt } of history.reads) {
+  for (const { node, process, environment, revision, requestedAt, answeredAt, freshness } of history.reads) {
     if (revision === undefined) continue;
     add(nameOf(node, process), environment, {
-      revision,
-      askedAt: requestedAt,
-      knownAt: answeredAt,
-      what: 'a read',
+      ...{ revision, askedAt: requestedAt, knownAt: answeredAt },
+      ...{ what: `a ${freshness} read`, isStale: freshness === 'stale' },
     });
   }
   for (const stream of [...history.streams, ...history.eventStreams]) {
@@ -91,6 +101,18 @@ function gatherStatements(history: History, ownWriteMs: number): ReadonlyMap<Pla
     }
   }
   return new Map([...byName.values()].map(({ place, statements }) => [place, statements]));
+}
+
+/** When each process of each node answered for the first time without saying that it may be old, by name. */
+function firstCurrentAnswers({ reads, streams, eventStreams }: History): ReadonlyMap<string, number> {
+  const first = new Map<string, number>();
+  const note = (name: string, at: number) => first.set(name, Math.min(at, first.get(name) ?? Infinity));
+  for (const { node, process, revision, freshness, answeredAt } of reads) {
+    if (revision !== undefined && freshness === 'current') note(nameOf(node, process), answeredAt);
+  }
+  for (const { node, process, openedAt } of [...streams, ...eventStreams])
+    note(nameOf(node, process), openedAt);
+  return first;
 }
 
 /** The processes of each node that has several. */
