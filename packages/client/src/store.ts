@@ -104,8 +104,13 @@ export function fileStorage(path: string): FlagStorage {
     getItem: () => files().readFileSync(path, 'utf8'),
     setItem: (_, text) => {
       const unfinished = `${path}.${Math.random().toString(36).slice(2)}`;
-      files().writeFileSync(unfinished, text, { mode: 0o600 });
-      files().renameSync(unfinished, path);
+      try {
+        files().writeFileSync(unfinished, text, { mode: 0o600 });
+        files().renameSync(unfinished, path);
+      } catch (error) {
+        files().rmSync(unfinished, { force: true });
+        throw error;
+      }
     },
   };
 }
@@ -114,6 +119,7 @@ interface Files {
   readFileSync(path: string, encoding: 'utf8'): string;
   writeFileSync(path: string, text: string, options: { readonly mode: number }): void;
   renameSync(from: string, to: string): void;
+  rmSync(path: string, options: { readonly force: boolean }): void;
 }
 
 function open(storage: StorageSource): FlagStorage {

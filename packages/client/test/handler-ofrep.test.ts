@@ -139,6 +139,18 @@ describe('all flags', () => {
     expect(eventStreams[0].endpoint).toEqual({ requestUri: '/shop/flags/ofrep/v1/stream' });
   });
 
+  test('the address of the event stream never names another host', async () => {
+    const { handler } = make();
+    const answer = await handler(
+      new Request('https://app.example//evil.example/ofrep/v1/evaluate/flags', {
+        method: 'POST',
+        body: '{}',
+      }),
+    );
+    const [{ endpoint }] = (await bodyOf(answer)).eventStreams;
+    expect(new URL(endpoint.requestUri, 'https://app.example').host).toBe('app.example');
+  });
+
   test('are only those that are exposed, and an exception exposes nothing', async () => {
     const { handler } = make({ expose: (key) => key !== 'secret' });
     expect(await (await handler(ask(BULK))).text()).not.toContain('secret');

@@ -37,7 +37,7 @@ export function findRoute(pathname: string): Route | undefined {
     const found = end.exec(pathname);
     if (!found) continue;
     const isOfrep = name === 'evaluate' || name === 'events' || name === 'unknown';
-    const base = pathname.slice(0, found.index);
+    const base = pathname.slice(0, found.index).replace(/^\/{2,}/, '/');
     const named = isOfrep || name === 'manifest' ? /\/environments\/([^/]+)$/.exec(base)?.[1] : undefined;
     const environment = decode(named);
     const key = decode(found.groups?.key);

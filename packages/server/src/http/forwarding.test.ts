@@ -4,6 +4,7 @@ import { openSse, sendRaw, until, within } from '@halyard/testing';
 import pino from 'pino';
 import { forwardTo, newInnerAddress } from './forwarding.ts';
 import { Listeners } from './listeners.ts';
+import { IDLE_SECONDS } from './request.ts';
 
 const log = pino({ level: 'silent' });
 const docsUrl = 'http://docs.example';
@@ -104,6 +105,34 @@ test('says who asks by the connection, whatever the client says', async () => {
   const headers = { 'X-Halyard-Inner-Caller': '9.9.9.9', 'X-Halyard-Inner-Token': 'guess' };
   await fetch(`${url}/`, { headers });
   expect(seen.request?.ip).toBe('127.0.0.1');
+});
+
+test('a connection may be idle as long as any other once its request is answered, unless that is a stream', async () => {
+  const limits: number[] = [];
+  const watched = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request, server) => {
+      const timeout = (of: Request, seconds: number) => {
+        limits.push(seconds);
+        server.timeout(of, seconds);
+      };
+      // `Server`: passing on uses these two.
+      return forward(request, { timeout, requestIP: (of: Request) => server.requestIP(of) } as typeof server);
+    },
+  });
+  const address = watched.url.origin;
+  await (await fetch(`${address}/`)).body?.cancel();
+  expect(limits).toEqual([0, IDLE_SECONDS]);
+  const stream = await openSse(`${address}/events`);
+  expect(limits).toEqual([0, IDLE_SECONDS, 0]);
+  stream.close();
+  await watched.stop(true);
+});
+
+test('the addresses that processes use among themselves cannot be reached from outside', async () => {
+  const { answers } = await sendRaw(url, 'GET /inner/log/v1 HTTP/1.1\r\nHost: a\r\n\r\n', { answers: 1 });
+  expect(answers[0]?.status).toBe(404);
 });
 
 test('fields of one connection do not pass, in either direction', async () => {

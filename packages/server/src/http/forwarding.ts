@@ -2,8 +2,8 @@ import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import { temporaryError } from '../domain/errors.ts';
 import { isSameSecret } from '../domain/secret.ts';
-import { errorResponse } from './errors.ts';
-import { requestIdOf } from './request.ts';
+import { errorResponse, notFound } from './errors.ts';
+import { IDLE_SECONDS, requestIdOf } from './request.ts';
 
 /** Where one process of a machine passes requests to another. */
 export interface InnerAddress {
@@ -50,13 +50,19 @@ export interface ForwardContext {
 
 /**
  * Passes requests on to the process behind an inner address, and its answers back. Bodies and event streams flow with
- * backpressure, and the end of either side ends the other. The other process decides how long a request may be silent.
+ * backpressure, and the end of either side ends the other. The other process decides how long a request may be silent;
+ * once it has answered, the connection may be idle as long as any other.
  */
 export function forwardTo(
   { socket, token }: InnerAddress,
   { docsUrl, log }: ForwardContext,
 ): Answer<Request> {
   return async (request, server) => {
+    const url = urlOf(request);
+    if (new URL(url).pathname.startsWith(`${INNER_PATH}/`)) {
+      const requestId = requestIdOf(request);
+      return errorResponse(notFound(new URL(url).pathname), { docsUrl, log, requestId });
+    }
     server.timeout(request, 0);
     const headers = withoutConnectionFields(request.headers);
     headers.delete('Content-Length');
@@ -67,7 +73,7 @@ export function forwardTo(
     if (!headers.has('User-Agent')) headers.set('User-Agent', '');
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
     try {
-      const answer = await fetch(urlOf(request), {
+      const answer = await fetch(url, {
         unix: socket,
         method: request.method,
         headers,
@@ -80,8 +86,12 @@ export function forwardTo(
         keepalive: false,
       } as BunFetchRequestInit);
       const { status } = answer;
+      // Only the body of a stream has no end that is known now.
+      const isStream = answer.body !== null && !answer.headers.has('Content-Length');
+      if (!isStream) server.timeout(request, IDLE_SECONDS);
       return new Response(answer.body, { status, headers: withoutConnectionFields(answer.headers) });
     } catch (cause) {
+      server.timeout(request, IDLE_SECONDS);
       log.debug({ err: cause }, 'a request could not be passed on');
       const refusal = temporaryError(
         'This part of the server is not available at the moment: try again shortly.',

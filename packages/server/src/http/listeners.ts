@@ -4,10 +4,7 @@ import type { Logger } from 'pino';
 import { errorResponse, hostInvalid, notFound, refuseMethod } from './errors.ts';
 import { acceptForwarded, type InnerAddress } from './forwarding.ts';
 import type { OpenFiles } from './open-files.ts';
-import { requestIdOf } from './request.ts';
-
-/** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
-export const IDLE_SECONDS = 10;
+import { IDLE_SECONDS, requestIdOf } from './request.ts';
 
 /**
  * No limit of the parser's own, whose 413 has no JSON body. Each route counts and refuses for itself, and a body that

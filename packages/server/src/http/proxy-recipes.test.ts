@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { IDLE_SECONDS } from './listeners.ts';
+import { IDLE_SECONDS } from './request.ts';
 
 const ROOT = join(import.meta.dir, '../../../..');
 const OPERATIONS = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');

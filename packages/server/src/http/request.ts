@@ -1,6 +1,9 @@
 import { REQUEST_ID_HEADER } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
 
+/** Seconds a connection may be silent, dripping headers or a body included. Streams are exempt. */
+export const IDLE_SECONDS = 10;
+
 const ACCEPTABLE_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const PROCESS = crypto.randomUUID().slice(0, 8);
 let count = 0;

@@ -26,11 +26,13 @@ export interface FollowerStreamOptions {
  * position, until the backlog has moved past that.
  */
 export class FollowerStream {
-  readonly #options: FollowerStreamOptions;
+  readonly #options: Omit<FollowerStreamOptions, 'snapshot'>;
   readonly #begunAt = performance.now();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #sentHello = false;
   #part = 0;
+  /** Until its last part has been sent; then nothing keeps its bytes. */
+  #snapshot: SnapshotParts | undefined;
   #seq: number;
   #isHeartbeatDue = true;
   /** Resolves when there may be something to send. Present while the socket would take it. */
@@ -38,8 +40,10 @@ export class FollowerStream {
   #pulledAt = performance.now();
 
   constructor(options: FollowerStreamOptions) {
-    this.#options = options;
-    this.#seq = options.snapshot?.cursor.seq ?? options.seq;
+    const { snapshot, ...rest } = options;
+    this.#options = rest;
+    this.#snapshot = snapshot;
+    this.#seq = snapshot?.cursor.seq ?? options.seq;
   }
 
   /** The body of the response; called once. */
@@ -111,16 +115,17 @@ export class FollowerStream {
   }
 
   #next(): Uint8Array | undefined {
-    const { hello, snapshot, rowAfter, ageMs } = this.#options;
+    const { hello, rowAfter, ageMs } = this.#options;
     if (!this.#sentHello) {
       this.#sentHello = true;
       return hello;
     }
-    const part = snapshot?.at(this.#part);
+    const part = this.#snapshot?.at(this.#part);
     if (part !== undefined) {
       this.#part++;
       return part;
     }
+    this.#snapshot = undefined;
     const row = rowAfter(this.#seq);
     if (row !== undefined) {
       this.#seq++;

@@ -166,17 +166,20 @@ export class LogServer implements ReadPlaneObserver {
   }
 
   #authorize(request: Request): LogFollower {
-    const { authorize } = this.#options;
+    const { authorize, plane } = this.#options;
+    // A temporary cause must never look like a wrong token: with no catalog there is nothing to judge a token by.
+    if (!plane.freshness.canRead()) throw logIsLost();
     const follower = authorize === undefined ? this.#followerOf(request) : authorize(request);
-    if (follower === undefined) throw tokenInvalid();
-    return follower;
+    if (follower !== undefined) return follower;
+    throw plane.freshness.mayLackRecords() ? logIsLost() : tokenInvalid();
   }
 
   /** Only what a follower can know counts: changes that were made, in environments that it has. */
   async #takeReport(request: Request): Promise<Response> {
-    const { id, scope } = this.#authorize(request);
-    this.#limitReports(id);
+    this.#limitReports(this.#authorize(request).id);
     const report = parseReport(await readBody(request, MAX_REPORT_BYTES));
+    // Reading the body may take long: the token must still be live now.
+    const { id, scope } = this.#authorize(request);
     const { plane, onReport } = this.#options;
     const environments = [...plane.catalog.environments()].filter((each) => hasEnvironment(scope, each));
     const known = new Set(environments.map((environment) => environment.id));
@@ -215,6 +218,8 @@ export class LogServer implements ReadPlaneObserver {
       const message = `This node already has ${MAX_FOLLOWERS} followers: connect to another, or to a relay.`;
       throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
     }
+    // The processes of this node take its connections and must have its log; a relay is one more stream.
+    if (this.#options.authorize === undefined) plane.files.admitStream();
     server.timeout(request, 0);
     const scope = this.#nameOf(follower.scope);
     const continues = from?.scope === scope && this.#backlog.continues(from);

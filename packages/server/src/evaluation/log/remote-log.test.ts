@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTcpProxy, until, within } from '@halyard/testing';
 import type { LogRow } from '../../domain/change-log.ts';
+import { StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { createLogger } from '../../observability/log.ts';
 import { logSourceOf } from '../../storage/log.ts';
@@ -8,7 +9,8 @@ import { beginEpoch, ENGINES, openTestStore, type TestStore } from '../../storag
 import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
 import { ReadPlane, type ReadPlaneObserver } from '../read-plane.ts';
 import { encodeMessage } from './framing.ts';
-import { LOG_TYPE, type LogMessage } from './messages.ts';
+import { LogServer } from './log-server.ts';
+import { LOG_PATH, LOG_TYPE, type LogMessage, REPORTS_PATH } from './messages.ts';
 import { RemoteLog } from './remote-log.ts';
 import { startUpstream, type TestUpstream, type UpstreamOptions } from './test-upstream.ts';
 
@@ -158,6 +160,25 @@ describe('a node that follows another', () => {
     await until('the first is lost', () => one.plane.follower.lostCause?.message.includes('relay token'));
     expect(two.heard).toEqual(['loaded 4', 'live 4']);
   });
+});
+
+test('a node that has no catalog cannot judge a token, and does not call it wrong', async () => {
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const away = () => Promise.reject(new StoreOutage('the database is unreachable'));
+  const source = { open: away, loadSnapshot: away };
+  const plane = new ReadPlane({ source, log, maxQueuedBytes: 1 << 20 });
+  const logServer = new LogServer({ plane, docsUrl: 'https://docs.example', log });
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', routes: logServer.routes });
+  open.push(
+    () => server.stop(true),
+    () => plane.close(),
+    () => logServer.close(),
+  );
+  plane.start();
+  const headers = { Authorization: 'Bearer token' };
+  const opening = await fetch(`${server.url.origin}${LOG_PATH}`, { headers });
+  const report = await fetch(`${server.url.origin}${REPORTS_PATH}`, { method: 'POST', headers, body: '{}' });
+  expect([opening.status, report.status]).toEqual([500, 500]);
 });
 
 describe('a scope', () => {

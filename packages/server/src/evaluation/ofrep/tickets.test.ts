@@ -13,6 +13,14 @@ const find = (id: string) => [KEY, OTHER].find((key) => key.id === id);
 const check = (ticket: string, now = NOW) => checkTicket(ticket, find, now);
 
 describe('a ticket', () => {
+  test('is refused if it would be good for longer than any that a node issues', () => {
+    const issuedIn = (ms: number) => issueTicket(KEY, ENVIRONMENT, NOW + ms);
+    // By a node whose clock is in the next hour already.
+    expect(check(issuedIn(60 * MINUTE))).toBeDefined();
+    expect(check(issuedIn(120 * MINUTE))).toBeUndefined();
+    expect(check(issuedIn(1e12))).toBeUndefined();
+  });
+
   test('opens the environment that it was issued for, with its key', () => {
     const ticket = issueTicket(KEY, ENVIRONMENT, NOW);
     expect(check(ticket)).toEqual({ key: KEY, environmentId: ENVIRONMENT });
