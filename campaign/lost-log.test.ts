@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { Management, ManagementError, openSse, type SseReader } from '@halyard/testing';
+import { Management, ManagementError, openSse, type SseReader, until } from '@halyard/testing';
 import { type Fleet, type FleetNode, startPostgresFleet } from './fleet.ts';
 
 let fleet: Fleet;
@@ -21,6 +21,12 @@ test('a node in a black hole closes its streams, reports it everywhere, and reco
   const lost = nodeAt(0);
   const healthy = nodeAt(1);
   await healthy.process.readiness(200);
+  await until('the other node has applied the first state', async () => {
+    const read = await fetch(`${healthy.url}/v1/flags/a?env=production`, {
+      headers: { 'X-Service-Key': key },
+    });
+    return read.status === 200;
+  });
   const lostStreams = await Promise.all(Array.from({ length: 10 }, () => openStream(lost)));
   const healthyStream = await openStream(healthy);
   for (const stream of [...lostStreams, healthyStream]) await stream.nextFrame();
