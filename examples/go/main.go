@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// read gives the value of a flag for a user, or the fallback if there is none of that type.
+// read returns the value of a flag for a user, or the fallback if the flag has no value of that type.
 func read[T any](flag, user string, fallback T) T {
 	context, _ := json.Marshal(map[string]any{"context": map[string]string{"targetingKey": user}})
 	url := "http://127.0.0.1:7070/environments/development/ofrep/v1/evaluate/flags/" + flag

@@ -26,7 +26,7 @@ export function observeReads(
     try {
       onError(thrown);
     } catch {
-      // Nobody else can be told.
+      // There is no other place to report it.
     }
   };
   const tell = <T>(evaluation: Evaluation<T>, options: ReadOptions | undefined): Evaluation<T> => {

@@ -30,7 +30,7 @@ const MIN_INTERVAL_MS = 1_000;
 const TEXT = /^halyard\/1 (\d{1,15}) (\d{1,10}) (.*)$/s;
 
 /**
- * The flags that {@link keepFlags} has kept for an environment; `undefined` when there are none, when they are older than
+ * The flags that {@link keepFlags} has kept for an environment; `undefined` when nothing was kept, when it is older than
  * `maxAgeMs`, or when their text is damaged or of another version. Never throws.
  */
 export function storedFlags(
@@ -53,7 +53,7 @@ export function storedFlags(
 
 /**
  * Keeps a client's flags: now, if they are current, and a second after each change. Returns the function that ends it.
- * Never throws; flags that cannot be kept are told to `onError`.
+ * Never throws; `onError` gets the error when flags cannot be kept.
  */
 export function keepFlags(
   client: FlagsClient,

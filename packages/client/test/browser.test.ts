@@ -251,9 +251,9 @@ test('the provider that OpenFeature publishes follows flags through the handler,
     await shows({ checkout: false });
     const again = page.waitForRequest((request) => request.url().endsWith('/ofrep/v1/stream'));
     ofrep.close();
-    await management.putState('shop', 'production', 'banner', { enabled: true, value: 'changed meanwhile' });
+    await management.putState('shop', 'production', 'banner', { enabled: true, value: 'changed in between' });
     await again;
-    await shows({ banner: 'changed meanwhile' });
+    await shows({ banner: 'changed in between' });
     await page.evaluate('OpenFeature.setContext({})');
     await shows({ rollout: 'ERROR' });
 

@@ -226,7 +226,7 @@ describe('the event stream', () => {
     expect(await (await back('3')).next()).toEndWith(ofrepEvent(2)); // a restored database counts from lower down
   });
 
-  test('goes on where a stream of maps has to end', async () => {
+  test('stays open where a stream of maps has to end', async () => {
     const { client, server, platform } = harness();
     await client.ready();
     const handler = createFlagsHandler({ client });

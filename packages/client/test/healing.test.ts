@@ -45,7 +45,7 @@ const CAUSES: Readonly<Record<string, (request: SeenRequest) => Response | Promi
   'a fetch that throws something odd': () => {
     throw Symbol('odd');
   },
-  'an answer that is none': () => undefined as unknown as Response,
+  'an answer that is not a response': () => undefined as unknown as Response,
 };
 
 describe.each(Object.keys(CAUSES))('%s', (name) => {

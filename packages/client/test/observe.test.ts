@@ -127,7 +127,7 @@ describe('observeReads', () => {
     expect(observed(throwing, throwing).flags.isEnabled('plain')).toBe(true);
   });
 
-  test('a listener that fails is warned of once where nobody takes its errors', () => {
+  test('a failing listener is warned about once when no onError is given', () => {
     const warn = spyOn(console, 'warn').mockImplementation(() => {});
     try {
       const { flags } = observed(() => {
@@ -151,7 +151,7 @@ describe('observeReads', () => {
     expect(count).toBe(2);
   });
 
-  test('options that cannot be read are none', () => {
+  test('options that cannot be read count as no options', () => {
     const { flags, reads } = observed();
     const options = {
       get targetingKey(): string {

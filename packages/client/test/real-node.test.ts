@@ -157,7 +157,7 @@ describe('over a failing network', () => {
   const behindProxy = () => ({ baseUrl: `http://127.0.0.1:${proxy.port}`, requestTimeoutMs: 200_000 });
 
   test.each(['reset', 'refuse', 'blackhole', 'dropAfter'] as const)(
-    'a connection lost by %s is found again, with what changed meanwhile',
+    'a connection lost by %s is restored, with the changes made in between',
     async (fault) => {
       const { client: made } = client(behindProxy(), 100);
       await made.ready();

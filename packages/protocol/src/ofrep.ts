@@ -16,7 +16,7 @@ export type OfrepErrorCode =
   | 'FLAG_NOT_FOUND'
   | 'GENERAL';
 
-/** The HTTP status of each error code when it answers a read of one flag. In a bulk read it stands in the flag's place. */
+/** The HTTP status of each error code for a read of one flag. A bulk read answers 200 and lists the error instead of the flag. */
 export const OFREP_ERROR_STATUS: Readonly<Record<OfrepErrorCode, number>> = {
   PARSE_ERROR: 400,
   INVALID_CONTEXT: 400,

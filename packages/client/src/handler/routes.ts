@@ -4,7 +4,7 @@ import { defined } from '@halyard/protocol';
 export interface Route {
   /**
    * `flags` and `stream` as on the service; `evaluate` and `events` are OFREP's; `manifest` is for OpenFeature's CLI;
-   * `unknown` looks like OFREP, and is none of its routes.
+   * `unknown` begins like a route of OFREP but is not one.
    */
   readonly name: 'flags' | 'stream' | 'evaluate' | 'events' | 'manifest' | 'unknown';
   readonly methods: readonly string[];

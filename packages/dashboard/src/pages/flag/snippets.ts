@@ -210,7 +210,7 @@ import (
 	"os"
 )
 
-// read gives the value of a flag for a user, or the fallback if there is none of that type.
+// read returns the value of a flag for a user, or the fallback if the flag has no value of that type.
 func read[T any](flag, user string, fallback T) T {
 	context, _ := json.Marshal(map[string]any{"context": map[string]string{"targetingKey": user}})
 	url := "${provider}/ofrep/v1/evaluate/flags/" + flag

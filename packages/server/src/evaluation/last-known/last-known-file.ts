@@ -59,7 +59,7 @@ export function lastKnownPlace(dataFolder: string, origin: string): LastKnownPla
   return { path: join(dataFolder, FILE_NAME), origin: digest };
 }
 
-/** Reads the file; `undefined` if there is none. Throws a {@link LastKnownError} for one that cannot be used. */
+/** Reads the file; `undefined` if it does not exist. Throws a {@link LastKnownError} if it cannot be used. */
 export async function readLastKnown(place: LastKnownPlace, now: number): Promise<LastKnown | undefined> {
   const file = await load(place.path);
   if (file === undefined) return undefined;

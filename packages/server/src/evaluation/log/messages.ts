@@ -1,6 +1,6 @@
 import type { Cursor, LogRow, Snapshot } from '../../domain/change-log.ts';
 
-/** The path of the log. Another version of the protocol is another path. (docs/decisions/0017-log-protocol.md) */
+/** The path of the log, with the version of the protocol in it. (docs/decisions/0017-log-protocol.md) */
 export const LOG_PATH = '/log/v1';
 
 /** The path that takes the reports of followers. */

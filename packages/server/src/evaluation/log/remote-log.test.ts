@@ -271,7 +271,7 @@ describe('an upstream that cannot be followed', () => {
       /relay token/,
     ],
     ['a server that is not ready', () => new Response('', { status: 500 }), /status 500/],
-  ])('%s is told as such', async (_, answer, reason) => {
+  ])('%s is reported with its reason', async (_, answer, reason) => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
     open.push(() => server.stop(true));
     const opening = new RemoteLog({ url: `http://127.0.0.1:${server.port}`, token: 'secret' }).open();

@@ -54,7 +54,7 @@ export const MANIFEST_DIALECT: Dialect = {
     })),
 };
 
-/** The project key, in whichever header it is; `null` when there is none, or when two headers disagree. */
+/** The project key from any of its three headers; `null` without one, or when two headers disagree. */
 function keyOf({ headers }: Request): string | null {
   const ours = headers.get(SERVICE_KEY_HEADER);
   const apiKey = headers.get(API_KEY_HEADER);

@@ -183,7 +183,7 @@ describe('the routes of OFREP', () => {
     expect([other.status, other.headers.get('Access-Control-Allow-Origin')]).toEqual([200, null]);
   });
 
-  test('carry the age of their flags, and answer 500 when there are none, whatever the key', async () => {
+  test('carry the age of their flags, and answer every key with 500 before any flags are loaded', async () => {
     const { url, state } = openTestRoutes();
     const requests = [
       [FLAGS, 'POST'],

@@ -17,7 +17,7 @@ export class RateLimiter {
   /** By the key's id. A full bucket is like one that does not exist. */
   readonly #buckets = new Map<string, Bucket>();
   #sweepAt = FIRST_SWEEP;
-  /** Requests that passed since {@link takePassed}, by the key's id; absent where nobody else shares the limit. */
+  /** Requests that passed since {@link takePassed}, by the key's id; absent unless other processes share the limit. */
   #passed: Map<string, number> | undefined;
 
   /** `now` is a monotonic clock in milliseconds. */
