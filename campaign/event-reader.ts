@@ -2,7 +2,7 @@ import { openSse, type SseFrame, type SseReader } from '@halyard/testing';
 import { now } from './clock.ts';
 import type { FleetNode } from './fleet.ts';
 import type { Random } from './random.ts';
-import { backoffMs, nextSession } from './reader.ts';
+import { backoffMs, nextSession, stay } from './reader.ts';
 import type { OpenEventSession } from './recorder.ts';
 import type { Place, World } from './world.ts';
 
@@ -57,7 +57,7 @@ export class EventReader {
         this.#failures = 0;
         this.#open = opened;
         if (signal.aborted) return;
-        await this.#untilEnded(opened.reader, signal, settling);
+        await stay(opened.reader, this.#random.between(5_000, 30_000), signal, settling);
         if (signal.aborted) return;
         this.#open = undefined;
       } else {
@@ -72,17 +72,6 @@ export class EventReader {
   /** Leaves, and records nothing from then on. */
   close(): void {
     this.#open?.reader.close();
-  }
-
-  async #untilEnded(reader: SseReader, signal: AbortSignal, settling: AbortSignal): Promise<void> {
-    const { promise: stopped, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    const leave = () => {
-      if (!settling.aborted) reader.close();
-    };
-    const timer = setTimeout(leave, this.#random.between(5_000, 30_000));
-    await Promise.race([reader.ended, stopped]);
-    clearTimeout(timer);
   }
 
   async #openStream(address: string) {

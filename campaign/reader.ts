@@ -41,7 +41,7 @@ export class StreamReader {
         this.#open = session;
         // It may have been aborted while the stream was being opened.
         if (signal.aborted) return;
-        await this.#untilEnded(session.reader, signal, settling);
+        await stay(session.reader, this.#random.between(5_000, 60_000), signal, settling);
         if (signal.aborted) return;
         this.#open = undefined;
       }
@@ -55,18 +55,26 @@ export class StreamReader {
   close(): void {
     this.#open?.reader.close();
   }
+}
 
-  /** Streams do not last for ever: now and then a reader leaves by itself, but not while everyone settles. */
-  async #untilEnded(reader: SseReader, signal: AbortSignal, settling: AbortSignal): Promise<void> {
-    const { promise: stopped, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    const leave = () => {
-      if (!settling.aborted) reader.close();
-    };
-    const timer = setTimeout(leave, this.#random.between(5_000, 60_000));
-    await Promise.race([reader.ended, stopped]);
-    clearTimeout(timer);
-  }
+/**
+ * Resolves when the stream has ended or `signal` aborts. Streams do not last for ever: after `longestMs` the reader leaves by
+ * itself, but not once `settling` has aborted.
+ */
+export async function stay(
+  reader: SseReader,
+  longestMs: number,
+  signal: AbortSignal,
+  settling: AbortSignal,
+): Promise<void> {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  const leave = () => {
+    if (!settling.aborted) reader.close();
+  };
+  const timer = setTimeout(leave, longestMs);
+  await Promise.race([reader.ended, stopped]);
+  clearTimeout(timer);
 }
 
 /** How long to wait before the next attempt, in milliseconds. */

@@ -298,9 +298,7 @@ conformance('16. OFREP: event stream', (subject) => {
     await until('both streams are reported', async () => (await clients()).includes('"streams":2'));
     await maps.nextFrame();
     await events.nextFrame();
-    const { seq } = (await world.management.putState(world.project, 'production', 'flag', {
-      enabled: false,
-    })) as unknown as { seq: number };
+    const { seq } = await world.management.putState(world.project, 'production', 'flag', { enabled: false });
     const delivery = await until('both have seen the change', async () => {
       const answer = await world.manage('GET', `/api/changes/${seq}/delivery`);
       const body = (await answer.json()) as { streams?: number; seen?: number };

@@ -182,12 +182,14 @@ describe.each([
 ] as const)('%s: a provider that is set again after it was shut down', (_, Provider, Feature, Events) => {
   // Both SDKs have these; only their types differ.
   const api = Feature as unknown as typeof OpenFeature;
+  const provide = (options: ConstructorParameters<typeof ServerProvider>[0]) =>
+    new Provider(options) as unknown as ServerProvider;
 
   test('works again with a client that was given', async () => {
     const client = createTestClient({ flags: { a: true } });
-    const provider = new Provider(client) as unknown as ServerProvider;
+    const provider = provide(client);
     await api.setProviderAndWait(provider);
-    await api.setProviderAndWait(new Provider(createTestClient()) as unknown as ServerProvider);
+    await api.setProviderAndWait(provide(createTestClient()));
     await api.setProviderAndWait(provider);
     const seen: unknown[] = [];
     api.getClient().addHandler(Events.ConfigurationChanged as ServerEvents, (event) => {
@@ -203,13 +205,13 @@ describe.each([
       fetch: () => Response.json({ environment: 'production', flags: { a: { enabled: true } } }),
     });
     try {
-      const provider = new Provider({
+      const provider = provide({
         apiKey: 'k',
         environment: 'production',
         baseUrl: server.url,
         mode: 'poll',
         logger: false,
-      }) as unknown as ServerProvider;
+      });
       await api.setProviderAndWait(provider);
       await api.clearProviders();
       await api.setProviderAndWait(provider);

@@ -18,6 +18,8 @@ export interface StateWritten {
   readonly revision: number;
   readonly changed: boolean;
   readonly environmentRevision: number;
+  /** The row of the change log; absent when nothing changed. */
+  readonly seq?: number;
 }
 
 /** A new project key, shown this once. */
