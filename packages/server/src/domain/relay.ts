@@ -2,7 +2,7 @@
 export interface RelayToken {
   readonly id: string;
   readonly name: string;
-  /** Ids of the projects that it has; absent for all, also later ones. */
+  /** Ids of the projects that it has; absent for all, future ones included. */
   readonly projects?: readonly string[];
   /** Names of the environments that it has; absent for all. */
   readonly environments?: readonly string[];

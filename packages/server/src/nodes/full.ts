@@ -34,8 +34,10 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const { url, managementUrl = url, port } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
-  const onMigrated = (migrated: Migrated) =>
-    log.info(migrated, migrated.from === 0 ? 'database created' : 'database schema migrated');
+  const onMigrated = ({ from, to }: Migrated) =>
+    from === 0
+      ? log.info({ schema: to }, 'database created')
+      : log.info({ from, to }, 'database schema migrated');
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const lastKnown = lastKnownOf(config);

@@ -31,9 +31,9 @@ export const messages = {
   createTitle: 'New relay token',
   nameHint: 'Where the relay runs, such as “frankfurt”.',
   projects: 'Projects',
-  projectsHint: 'Names separated by commas. Leave it empty for all projects, also later ones.',
+  projectsHint: 'Names separated by commas. Leave empty for all projects, future ones included.',
   environments: 'Environments',
-  environmentsHint: 'Names separated by commas. Leave it empty for all environments, also later ones.',
+  environmentsHint: 'Names separated by commas. Leave empty for all environments, future ones included.',
   namesMissing: 'Enter a name, or leave it empty for all.',
 
   // The new token

@@ -6,7 +6,7 @@ import type { BacklogRow } from './backlog.ts';
 
 /** The part of the log that a follower gets. */
 export interface LogScope {
-  /** Ids of projects; absent for all, also later ones. */
+  /** Ids of projects; absent for all, future ones included. */
   readonly projects?: ReadonlySet<string>;
   /** Names of environments; absent for all. */
   readonly environments?: ReadonlySet<string>;

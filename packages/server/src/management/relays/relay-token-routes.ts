@@ -10,7 +10,7 @@ import { createRelayToken, listRelayTokens, type NamedRelayToken, revokeRelayTok
 const tag = 'Relay tokens';
 
 const scopeMembers = {
-  projects: z.array(NameSchema).optional().openapi({ description: 'Absent: all, also later ones.' }),
+  projects: z.array(NameSchema).optional().openapi({ description: 'Absent: all, future ones included.' }),
   environments: z.array(NameSchema).optional().openapi({ description: 'Absent: all.' }),
 } as const;
 

@@ -18,7 +18,7 @@ const MAX_NAMES = 100;
 /** The properties of a new relay token. */
 export interface NewRelayToken {
   readonly name: string;
-  /** Names of projects; absent for all, also later ones. */
+  /** Names of projects; absent for all, future ones included. */
   readonly projects?: readonly string[];
   /** Names of environments; absent for all. */
   readonly environments?: readonly string[];
