@@ -5,6 +5,7 @@ import { StoreOutage } from '../domain/errors.ts';
 import { createDemo, type FirstStart, prepareFirstOperator } from '../management/first-start/first-start.ts';
 import { offerSetup } from '../management/people/invitations.ts';
 import type { PeopleContext } from '../management/people/people.ts';
+import type { Migrated } from '../storage/schema.ts';
 
 /** Parts of a {@link Preparation}. */
 export interface FirstStartParts {
@@ -81,4 +82,10 @@ function warnUnprepared(log: Logger, err: unknown): void {
 function makerName({ config, port }: FirstStartParts): string {
   // Processes that share a port differ by their process id, which changes with every start.
   return `node:${hostname()}:${port}${config.reusePort ? `:${process.pid}` : ''}`;
+}
+
+/** Logs that the database has just been created, or brought to the schema of this version. */
+export function logMigration(log: Logger, { from, to }: Migrated): void {
+  if (from === 0) log.info({ schema: to }, 'database created');
+  else log.info({ from, to }, 'database schema migrated');
 }

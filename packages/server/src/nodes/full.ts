@@ -15,7 +15,7 @@ import { LazyDatabase } from '../storage/database.ts';
 import { logSourceOf } from '../storage/log.ts';
 import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { VERSION } from '../version.ts';
-import { Preparation } from './first-start.ts';
+import { logMigration, Preparation } from './first-start.ts';
 import { lastKnownOf, startFromLastKnown } from './last-known.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
 import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
@@ -34,10 +34,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const { url, managementUrl = url, port } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
-  const onMigrated = ({ from, to }: Migrated) =>
-    from === 0
-      ? log.info({ schema: to }, 'database created')
-      : log.info({ from, to }, 'database schema migrated');
+  const onMigrated = (migrated: Migrated) => logMigration(log, migrated);
   const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
   const plane = new ReadPlane({ ...config, source: logSourceOf(database), log });
   const lastKnown = lastKnownOf(config);
