@@ -3,13 +3,12 @@ import { countOpenStreams, useClients, useLivePresence } from '../../api/clients
 import { revokeKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import type { EnvironmentClients, KeyRecord, ProjectRecord } from '../../api/types.ts';
-import { useConfirmedAction } from '../../changes/actions.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { Button } from '../../components/button.tsx';
 import { closedStreamsText } from '../../components/delivery-proof.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells } from '../../components/lifetime.tsx';
-import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
+import { RevokeActions } from '../../components/revoke.tsx';
+import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
 import { messages } from './messages.tsx';
 
 /** The keys of a project in a table with a filter. */
@@ -71,8 +70,7 @@ function KeyRow({
   streams: number | undefined;
   canChange: boolean;
 }) {
-  const revoke = useRevokeKey(project.name);
-  const { name, lastFour, status } = record;
+  const { id, name, lastFour, status } = record;
   const [, statusColumn, environmentsColumn, streamsColumn] = messages.columns;
   return (
     <RecordRow isOver={status !== 'active'}>
@@ -90,13 +88,17 @@ function KeyRow({
         {streams ?? <span className="text-ink-3">{messages.loading}</span>}
       </RecordCell>
       <LifeCells record={record} />
-      <RecordActions>
-        {canChange && status !== 'revoked' && (
-          <Button aria-label={messages.revokeKey(name)} onClick={() => void revoke(record)}>
-            {messages.revoke}
-          </Button>
-        )}
-      </RecordActions>
+      <RevokeActions
+        name={name}
+        isPossible={canChange && status !== 'revoked'}
+        texts={messages}
+        body={async () => {
+          const streams = closedStreamsText(await countOpenStreams(project.name, { key: id }));
+          return messages.revokeBody(lastFour, record.environments, streams);
+        }}
+        run={() => revokeKey(id)}
+        stale={[queryKeys.keys(project.name), queryKeys.clients(project.name)]}
+      />
     </RecordRow>
   );
 }
@@ -140,27 +142,4 @@ function EnvironmentNames({ project, names }: { project: ProjectRecord; names: r
       })}
     </ul>
   );
-}
-
-/** Asks for the key's name, then revokes it. */
-function useRevokeKey(project: string): (key: KeyRecord) => Promise<unknown> {
-  const perform = useConfirmedAction();
-  return async ({ id, name, lastFour, environments }) => {
-    const streams = closedStreamsText(await countOpenStreams(project, { key: id }));
-    return perform(
-      {
-        title: messages.revokeTitle(name),
-        body: messages.revokeBody(lastFour, environments, streams),
-        action: messages.revokeAction,
-        isDangerous: true,
-        typed: name,
-      },
-      {
-        run: () => revokeKey(id),
-        done: messages.revoked(name),
-        failed: messages.revokeFailed(name),
-        stale: [queryKeys.keys(project), queryKeys.clients(project)],
-      },
-    );
-  };
 }

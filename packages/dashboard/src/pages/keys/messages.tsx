@@ -53,7 +53,7 @@ export const messages = {
 
   // Revoking a key
   revoke: 'Revoke',
-  revokeKey: (name: string) => `Revoke ${name}`,
+  revokeNamed: (name: string) => `Revoke ${name}`,
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeAction: 'Revoke key',
   revokeBody: (lastFour: string, environments: readonly string[], streams: string) => (

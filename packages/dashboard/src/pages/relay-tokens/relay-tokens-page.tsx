@@ -5,13 +5,13 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { revokeRelayToken, useRelayTokens } from '../../api/relay-tokens.ts';
 import { useCan } from '../../api/session.ts';
 import type { RelayTokenRecord } from '../../api/types.ts';
-import { useConfirmedAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, TimeCell } from '../../components/lifetime.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { RevokeActions } from '../../components/revoke.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
+import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
 import { CreateRelayTokenDialog } from './create-relay-token-dialog.tsx';
@@ -66,8 +66,7 @@ function statusOf({ revokedAt }: RelayTokenRecord): 'active' | 'revoked' {
 }
 
 function RelayTokenRow({ token, canChange }: { token: RelayTokenRecord; canChange: boolean }) {
-  const revoke = useRevokeRelayToken();
-  const { name, projects, environments, lastUsedAt, createdAt } = token;
+  const { id, name, projects, environments, lastUsedAt, createdAt } = token;
   const status = statusOf(token);
   const [, statusColumn, projectsColumn, environmentsColumn, contactColumn, createdColumn] = messages.columns;
   return (
@@ -86,34 +85,14 @@ function RelayTokenRow({ token, canChange }: { token: RelayTokenRecord; canChang
       </RecordCell>
       <TimeCell label={contactColumn.label} at={lastUsedAt} />
       <TimeCell label={createdColumn.label} at={createdAt} />
-      <RecordActions>
-        {canChange && status !== 'revoked' && (
-          <Button aria-label={messages.revokeToken(name)} onClick={() => void revoke(token)}>
-            {messages.revoke}
-          </Button>
-        )}
-      </RecordActions>
+      <RevokeActions
+        name={name}
+        isPossible={canChange && status !== 'revoked'}
+        texts={messages}
+        body={() => messages.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />)}
+        run={() => revokeRelayToken(id)}
+        stale={[queryKeys.relayTokens]}
+      />
     </RecordRow>
   );
-}
-
-/** Asks for the token's name, then revokes it. */
-function useRevokeRelayToken(): (token: RelayTokenRecord) => Promise<unknown> {
-  const perform = useConfirmedAction();
-  return ({ id, name, lastUsedAt }) =>
-    perform(
-      {
-        title: messages.revokeTitle(name),
-        body: messages.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />),
-        action: messages.revokeAction,
-        isDangerous: true,
-        typed: name,
-      },
-      {
-        run: () => revokeRelayToken(id),
-        done: messages.revoked(name),
-        failed: messages.revokeFailed(name),
-        stale: [queryKeys.relayTokens],
-      },
-    );
 }

@@ -43,7 +43,7 @@ export const messages = {
 
   // Revoking a token
   revoke: 'Revoke',
-  revokeToken: (name: string) => `Revoke ${name}`,
+  revokeNamed: (name: string) => `Revoke ${name}`,
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeAction: 'Revoke token',
   revokeBody: (lastUsed: ReactNode) => (

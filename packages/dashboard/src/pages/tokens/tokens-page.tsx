@@ -5,14 +5,14 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import { revokeToken, tokenStatus, useTokens } from '../../api/tokens.ts';
 import type { TokenRecord } from '../../api/types.ts';
-import { useConfirmedAction } from '../../changes/actions.tsx';
 import { Button } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells, type LifeStatus } from '../../components/lifetime.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
+import { RevokeActions } from '../../components/revoke.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
-import { RecordActions, RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
+import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
 import { CreateTokenDialog } from './create-token-dialog.tsx';
@@ -74,8 +74,7 @@ function TokenRow({
   status: LifeStatus;
   canChange: boolean;
 }) {
-  const revoke = useRevokeToken();
-  const { name, role } = token;
+  const { id, name, role, lastUsedAt } = token;
   const [, statusColumn, roleColumn, protectedColumn] = messages.columns;
   return (
     <RecordRow isOver={status !== 'active'}>
@@ -90,34 +89,14 @@ function TokenRow({
         {protectedText(token)}
       </RecordCell>
       <LifeCells record={token} />
-      <RecordActions>
-        {canChange && status !== 'revoked' && (
-          <Button aria-label={messages.revokeToken(name)} onClick={() => void revoke(token)}>
-            {messages.revoke}
-          </Button>
-        )}
-      </RecordActions>
+      <RevokeActions
+        name={name}
+        isPossible={canChange && status !== 'revoked'}
+        texts={messages}
+        body={() => messages.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />)}
+        run={() => revokeToken(id)}
+        stale={[queryKeys.tokens]}
+      />
     </RecordRow>
   );
-}
-
-/** Asks for the token's name, then revokes it. */
-function useRevokeToken(): (token: TokenRecord) => Promise<unknown> {
-  const perform = useConfirmedAction();
-  return ({ id, name, lastUsedAt }) =>
-    perform(
-      {
-        title: messages.revokeTitle(name),
-        body: messages.revokeBody(lastUsedAt && <TimeAgo at={lastUsedAt} />),
-        action: messages.revokeAction,
-        isDangerous: true,
-        typed: name,
-      },
-      {
-        run: () => revokeToken(id),
-        done: messages.revoked(name),
-        failed: messages.revokeFailed(name),
-        stale: [queryKeys.tokens],
-      },
-    );
 }
