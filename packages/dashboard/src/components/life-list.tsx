@@ -21,7 +21,7 @@ export function LifeList<Item extends { readonly createdAt: string }>({
   columns: readonly Column[];
   items: readonly Item[];
   statusOf: (item: Item) => LifeStatus;
-  /** The label of the search field. */
+  /** The texts that the filter searches. */
   textsOf: (item: Item) => readonly string[];
   /** Renders one row. */
   children: (item: Item) => ReactNode;
