@@ -1,6 +1,6 @@
 import Check from 'lucide-react/icons/check';
 import Copy from 'lucide-react/icons/copy';
-import { useEffect, useState } from 'react';
+import { type ComponentProps, useEffect, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { announce } from './live-region.tsx';
 import { messages } from './messages.ts';
@@ -63,5 +63,15 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       </ScrollRegion>
       <CopyButton text={code} label={`Copy: ${label}`} className="absolute top-1.5 right-1.5" />
     </div>
+  );
+}
+
+/** A {@link CodeBlock} below its title. */
+export function CodeSection({ title, ...block }: ComponentProps<typeof CodeBlock> & { title: string }) {
+  return (
+    <section className="min-w-0">
+      <h3 className="mb-1 font-medium">{title}</h3>
+      <CodeBlock {...block} />
+    </section>
   );
 }

@@ -7,7 +7,7 @@ import { useEnvironments } from '../../api/projects.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentClients, EnvironmentRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { CodeBlock } from '../../components/copy.tsx';
+import { CodeSection } from '../../components/copy.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -129,14 +129,16 @@ function HowToConnect({ project }: { project: string }) {
         ))}
       </p>
       <div className="grid gap-4 lg:grid-cols-2">
-        <div className="min-w-0">
-          <h3 className="mb-1 font-medium">{messages.inTerminal}</h3>
-          <CodeBlock label={messages.terminalLabel} code={snippetOf('stream', flag)} />
-        </div>
-        <div className="min-w-0">
-          <h3 className="mb-1 font-medium">{messages.inProgram}</h3>
-          <CodeBlock label={messages.programLabel} code={snippetOf('typescript', flag)} />
-        </div>
+        <CodeSection
+          title={messages.inTerminal}
+          label={messages.terminalLabel}
+          code={snippetOf('stream', flag)}
+        />
+        <CodeSection
+          title={messages.inProgram}
+          label={messages.programLabel}
+          code={snippetOf('typescript', flag)}
+        />
       </div>
     </section>
   );

@@ -4,7 +4,7 @@ import { queryKeys } from '../../api/query-cache.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { CodeBlock } from '../../components/copy.tsx';
+import { CodeSection } from '../../components/copy.tsx';
 import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
@@ -128,14 +128,16 @@ function NewKeyDialog({
             choices={environments}
           />
         )}
-        <section>
-          <h3 className="mb-1 font-medium">{messages.dotEnvTitle}</h3>
-          <CodeBlock label={messages.dotEnvLabel} code={dotEnv(baseUrl, secret, environment)} />
-        </section>
-        <section>
-          <h3 className="mb-1 font-medium">{messages.curlTitle}</h3>
-          <CodeBlock label={messages.curlLabel} code={curl(baseUrl, secret, environment)} />
-        </section>
+        <CodeSection
+          title={messages.dotEnvTitle}
+          label={messages.dotEnvLabel}
+          code={dotEnv(baseUrl, secret, environment)}
+        />
+        <CodeSection
+          title={messages.curlTitle}
+          label={messages.curlLabel}
+          code={curl(baseUrl, secret, environment)}
+        />
       </div>
     </SecretDialog>
   );

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { createRelayToken } from '../../api/relay-tokens.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
-import { CodeBlock } from '../../components/copy.tsx';
+import { CodeSection } from '../../components/copy.tsx';
 import { NameField, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -36,10 +36,13 @@ export function CreateRelayTokenDialog({ onClose }: { onClose: () => void }) {
     const title = messages.secretTitle(name.trim());
     return (
       <SecretDialog title={title} what={messages.secretKind} secret={secret} onClose={onClose}>
-        <section className="mt-4">
-          <h3 className="mb-1 font-medium">{messages.settingsTitle}</h3>
-          <CodeBlock label={messages.settingsLabel} code={settings(baseUrl, secret)} />
-        </section>
+        <div className="mt-4">
+          <CodeSection
+            title={messages.settingsTitle}
+            label={messages.settingsLabel}
+            code={settings(baseUrl, secret)}
+          />
+        </div>
       </SecretDialog>
     );
   }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { createToken } from '../../api/tokens.ts';
-import { CodeBlock } from '../../components/copy.tsx';
+import { CodeSection } from '../../components/copy.tsx';
 import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { type Expiry, ExpiryField, expiryMember } from '../../components/lifetime.tsx';
@@ -38,10 +38,13 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
     const title = messages.secretTitle(name.trim());
     return (
       <SecretDialog title={title} what={messages.secretKind} secret={secret} onClose={onClose}>
-        <section className="mt-4">
-          <h3 className="mb-1 font-medium">{messages.settingsTitle}</h3>
-          <CodeBlock label={messages.settingsLabel} code={settings(secret)} />
-        </section>
+        <div className="mt-4">
+          <CodeSection
+            title={messages.settingsTitle}
+            label={messages.settingsLabel}
+            code={settings(secret)}
+          />
+        </div>
       </SecretDialog>
     );
   }
