@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import {
+  childrenOf,
   lastingPort,
   Management,
   type NodeProcess,
@@ -109,14 +109,7 @@ export class FleetNode {
 
   /** The process ids of its workers that run now. */
   workerPids(): readonly number[] {
-    if (this.workers === 1) return [];
-    try {
-      const text = readFileSync(`/proc/${this.process.pid}/task/${this.process.pid}/children`, 'utf8');
-      return text.split(' ').filter(Boolean).map(Number);
-    } catch {
-      // The supervisor has ended, and its workers with it.
-      return [];
-    }
+    return this.workers === 1 ? [] : childrenOf(this.process.pid);
   }
 
   /**

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from './postgres-processes.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { isAlive } from './processes.ts';
 import { until } from './waiting.ts';
 
 setDefaultTimeout(60_000);

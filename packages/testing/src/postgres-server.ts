@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastingPort } from './lasting-port.ts';
 import { handOver, postgresBinaries, RUN_AS } from './postgres-binaries.ts';
-import { isAlive, killTree } from './postgres-processes.ts';
+import { isAlive, killTree } from './processes.ts';
 
 /** How to run the server. */
 export interface PostgresOptions {

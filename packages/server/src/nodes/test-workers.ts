@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import {
+  childrenOf,
   Management,
   type NodeProcess,
   openSse,
@@ -17,7 +17,7 @@ export interface WorkersNode extends AsyncDisposable {
   readonly key: string;
   readonly keyId: string;
   /** The process ids of the workers that run now. */
-  workers(): number[];
+  workers(): readonly number[];
   /** Opens a stream on a new connection: which worker gets it is the kernel's choice. */
   openStream(key?: string): Promise<SseReader>;
   /** Opens streams until each of so many workers has one. */
@@ -79,18 +79,4 @@ export async function startWorkers(
 /** Names the process that answered: every process makes request ids of its own. */
 export function processOf(headers: Headers): string {
   return headers.get('X-Request-Id')?.split('-')[0] ?? '';
-}
-
-/** Whether a process exists. A zombie has ended. */
-export function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number).filter(isRunning);
 }

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import {
+  isAlive,
   Management,
   openSse,
   sharedPostgres,
@@ -8,7 +9,7 @@ import {
   until,
   within,
 } from '@halyard/testing';
-import { isRunning, processOf, startWorkers, type WorkersNode } from './test-workers.ts';
+import { processOf, startWorkers, type WorkersNode } from './test-workers.ts';
 
 setDefaultTimeout(120_000);
 
@@ -31,7 +32,7 @@ test('workers leave signals to the supervisor, and a second signal ends all at o
   await Bun.sleep(1100);
   process.kill(machine.node.pid, 'SIGTERM');
   expect(await within('the node ends', machine.node.exited)).toBe(1);
-  await until('the workers have ended', () => !workers.some(isRunning));
+  await until('the workers have ended', () => !workers.some(isAlive));
 });
 
 test('a lost database closes the streams of all workers; reads go on with their age, and all heals', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { openSse, until, within } from '@halyard/testing';
-import { ENGINES, isRunning, processOf, startWorkers } from './test-workers.ts';
+import { isAlive, openSse, until, within } from '@halyard/testing';
+import { ENGINES, processOf, startWorkers } from './test-workers.ts';
 
 setDefaultTimeout(120_000);
 
@@ -83,7 +83,7 @@ test('a worker that dies is replaced; its streams end, and the others miss nothi
     Promise.race(streams.map(({ ended }) => ended)),
   );
   expect(ended.how).not.toBe('left');
-  await until('the worker has ended', () => !isRunning(victim));
+  await until('the worker has ended', () => !isAlive(victim));
   await until('another worker serves', async () =>
     workers().length === 2 && (await fetch(`${node.url}/readyz`)).ok ? true : undefined,
   );
@@ -109,7 +109,7 @@ test('a worker that stops answering is ended, so that its streams do not stay op
   process.kill(frozen, 'SIGSTOP');
   // The write waits until the frozen worker is gone: afterwards no reader can see the old state.
   await management.putState('demo', 'production', 'a', { enabled: true, value: 'new' });
-  expect(isRunning(frozen)).toBe(false);
+  expect(isAlive(frozen)).toBe(false);
   expect(node.logs()).toContain('a worker does not answer and is ended');
   expect(streams.filter(({ end }) => end !== undefined).length).toBeGreaterThan(0);
   await until('both workers serve', () => (workers().length === 2 ? true : undefined));
@@ -122,7 +122,7 @@ test('a supervisor that is killed takes its workers with it', async () => {
   const workers = machine.workers();
   await machine.node.kill();
   for (const stream of streams) expect((await stream.untilEnded()).how).not.toBe('left');
-  await until('the workers have ended', () => (workers.some(isRunning) ? undefined : true));
+  await until('the workers have ended', () => (workers.some(isAlive) ? undefined : true));
 });
 
 test('SIGTERM drains all workers and ends with 0', async () => {
@@ -131,7 +131,7 @@ test('SIGTERM drains all workers and ends with 0', async () => {
   const workers = machine.workers();
   expect(await machine.node.stop()).toBe(0);
   for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
-  expect(workers.some(isRunning)).toBe(false);
+  expect(workers.some(isAlive)).toBe(false);
 });
 
 /** How many answers the machine has counted. */

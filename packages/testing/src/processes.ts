@@ -6,7 +6,7 @@ import { until } from './waiting.ts';
  * until they have ended.
  */
 export async function killTree(pid: number): Promise<void> {
-  const processes = [pid, ...(await childrenOf(pid))];
+  const processes = [pid, ...childrenOf(pid)];
   for (const id of processes) signal(id, 'SIGKILL');
   await until('every process of the server is dead', () => !processes.some(isAlive));
 }
@@ -30,15 +30,19 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function childrenOf(pid: number): Promise<number[]> {
+/** The ids of the processes that a process has started and that have not ended. */
+export function childrenOf(pid: number): readonly number[] {
   if (process.platform !== 'linux') {
-    const listing = await new Response(Bun.spawn(['ps', '-A', '-o', 'pid=,ppid=']).stdout).text();
+    const listing = Bun.spawnSync(['ps', '-A', '-o', 'pid=,ppid=']).stdout.toString();
     const pairs = listing.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
     return pairs.flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
   }
   return readdirSync('/proc')
     .map(Number)
-    .filter((id) => statOf(id)?.parent === pid);
+    .filter((id) => {
+      const stat = statOf(id);
+      return stat?.parent === pid && stat.state !== 'Z';
+    });
 }
 
 function isZombie(pid: number): boolean {
