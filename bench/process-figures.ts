@@ -12,8 +12,19 @@ export function cpuTimeMs(pid: number): number {
 }
 
 /** Memory of a process that is in use, in bytes; `NaN` where there is no `/proc`. */
-export function residentBytes(pid: number): number {
+function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1]) * 1024;
+}
+
+/** Memory of processes once their garbage collectors had their chance: the smallest of several samples, in bytes. */
+export async function settledBytes(pids: readonly number[]): Promise<number> {
+  let smallest = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < 8; sample++) {
+    await Bun.sleep(500);
+    const sum = pids.reduce((total, pid) => total + residentBytes(pid), 0);
+    smallest = Math.min(smallest, sum);
+  }
+  return smallest;
 }
 
 function read(path: string): string {

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { type NodeProcess, startNode } from '@halyard/testing';
+import { childrenOf, type NodeProcess, startNode } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { ENVIRONMENT, type Fixture, fillNode, flagKey, PROJECT } from './fixture.ts';
 import { bytes, microseconds, percent, times, verdict } from './format.ts';
 import { type LoadMaker, startLoadMaker } from './load.ts';
 import { pin } from './machine.ts';
-import { cpuTimeMs, residentBytes } from './process-figures.ts';
+import { cpuTimeMs, settledBytes } from './process-figures.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
 import { Worker } from './worker.ts';
@@ -98,13 +97,8 @@ async function readCost(
 ): Promise<{ readonly total: number; readonly byProcess: readonly number[] }> {
   const url = `${node.url}/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`;
   const before = pids.map(cpuTimeMs);
-  const { requests } = await load.run({
-    url,
-    headers: fixture.headers,
-    status: 200,
-    connections: CONNECTIONS,
-    seconds: SECONDS,
-  } as Parameters<LoadMaker['run']>[0]);
+  const { headers } = fixture;
+  const { requests } = await load.run({ url, headers, connections: CONNECTIONS, seconds: SECONDS });
   const byProcess = pids.map((pid, index) => (cpuTimeMs(pid) - (before[index] ?? 0)) / requests);
   return { total: byProcess.reduce((sum, each) => sum + each, 0), byProcess };
 }
@@ -179,22 +173,4 @@ async function measureStreams(bench: Bench, side: Side): Promise<Row[]> {
   } finally {
     for (const reader of readers) await reader[Symbol.asyncDispose]();
   }
-}
-
-/** Memory of all processes once the garbage collectors had their chance: the smallest of several looks. */
-async function settledBytes(pids: readonly number[]): Promise<number> {
-  let smallest = Number.POSITIVE_INFINITY;
-  for (let look = 0; look < 8; look++) {
-    await Bun.sleep(500);
-    smallest = Math.min(
-      smallest,
-      pids.reduce((sum, pid) => sum + residentBytes(pid), 0),
-    );
-  }
-  return smallest;
-}
-
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
 }

@@ -3,7 +3,7 @@ import type { Bench } from './bench.ts';
 import { ENVIRONMENT, type Fixture, fillNode, flagKey, PROJECT } from './fixture.ts';
 import { bytes, milliseconds, perSecond, times, verdict } from './format.ts';
 import { pin } from './machine.ts';
-import { cpuTimeMs, residentBytes } from './process-figures.ts';
+import { cpuTimeMs, settledBytes } from './process-figures.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
 import { PATIENCE_MS } from './within.ts';
@@ -149,20 +149,10 @@ async function measureOpening(side: Side, count: number): Promise<SideFigures> {
   const { streamUrl: url, headers, reader } = side;
   await reader.ask('open', { url, headers, count: 1 });
   await reader.ask('close', null);
-  const before = await settledBytes(side.pid);
+  const before = await settledBytes([side.pid]);
   const seconds = await reader.ask('open', { url, headers, count });
-  const after = await settledBytes(side.pid);
+  const after = await settledBytes([side.pid]);
   return { openingSeconds: [seconds], bytesPerStream: (after - before) / count, changes: [], changeCpuMs: 0 };
-}
-
-/** Memory once the garbage collector had its chance: the smallest of several looks. */
-async function settledBytes(pid: number): Promise<number> {
-  let smallest = Number.POSITIVE_INFINITY;
-  for (let look = 0; look < 6; look++) {
-    await Bun.sleep(500);
-    smallest = Math.min(smallest, residentBytes(pid));
-  }
-  return smallest;
 }
 
 async function reopen(side: Side, count: number): Promise<number> {
