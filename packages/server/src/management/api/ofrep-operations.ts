@@ -1,7 +1,8 @@
-import { ENVIRONMENT_HEADER, ERROR_STATUS, type ErrorCode, REVISION_HEADER } from '@halyard/protocol';
+import { ENVIRONMENT_HEADER, ERROR_STATUS, type ErrorCode, OFREP_ERROR_STATUS } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import { SECURITY } from './operation.ts';
+import { contentOf, SECURITY } from './operation.ts';
 import { ErrorBodySchema, NameSchema } from './schemas.ts';
+import { notModified, revisionHeaders, taggedHeaders } from './v1-operations.ts';
 
 const flagKey = z.string().openapi({ description: 'The key of the flag.' });
 
@@ -35,13 +36,7 @@ const SuccessSchema = z
   })
   .openapi('OfrepSuccess');
 
-const errorCode = z.enum([
-  'PARSE_ERROR',
-  'INVALID_CONTEXT',
-  'TARGETING_KEY_MISSING',
-  'FLAG_NOT_FOUND',
-  'GENERAL',
-]);
+const errorCode = z.enum(Object.keys(OFREP_ERROR_STATUS));
 
 const FailureSchema = z
   .object({ key: flagKey, errorCode, errorDetails: z.string(), metadata: MetadataSchema.optional() })
@@ -81,7 +76,6 @@ const ManifestErrorSchema = z
   })
   .openapi('ErrorOfManifest');
 
-const json = <T extends z.ZodType>(schema: T) => ({ 'application/json': { schema } });
 const CODES = [
   'invalid_argument',
   'invalid_api_key',
@@ -99,16 +93,10 @@ function refusals(
   return Object.fromEntries(
     [...byCode, ...Object.entries(described)].map(([status, description]) => [
       status,
-      { description, content: json(schema) },
+      { description, content: contentOf(schema) },
     ]),
   );
 }
-
-const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
-const headers = z.object({
-  [REVISION_HEADER]: z.string().openapi({ description: 'The revision of the environment.' }),
-});
-const taggedHeaders = headers.extend({ ETag: z.string() });
 
 const namingHeader = z.object({
   [ENVIRONMENT_HEADER]: z.string().optional().openapi({
@@ -129,9 +117,16 @@ export const OFREP_OPERATIONS: readonly RouteConfig[] = [
     path: '/ofrep/v1/evaluate/flags/{key}',
     operationId: 'evaluateFlag',
     summary: 'Evaluate one flag (OFREP)',
-    request: { params: z.object({ key: flagKey }), body: { required: true, content: json(RequestSchema) } },
+    request: {
+      params: z.object({ key: flagKey }),
+      body: { required: true, content: contentOf(RequestSchema) },
+    },
     responses: {
-      200: { description: 'The flag was evaluated.', headers, content: json(SuccessSchema) },
+      200: {
+        description: 'The flag was evaluated.',
+        headers: revisionHeaders,
+        content: contentOf(SuccessSchema),
+      },
       ...refusals(ErrorSchema, {
         400: '`PARSE_ERROR`, `INVALID_CONTEXT`, `TARGETING_KEY_MISSING` or `GENERAL`: no environment is named',
         404: '`FLAG_NOT_FOUND`, or `environment_not_found`',
@@ -152,13 +147,13 @@ export const OFREP_OPERATIONS: readonly RouteConfig[] = [
           .openapi({ description: 'The `etag` of an event: the answer is at least as new.' }),
         flagConfigLastModified: z.string().optional().openapi({ description: 'Ignored.' }),
       }),
-      body: { required: true, content: json(RequestSchema) },
+      body: { required: true, content: contentOf(RequestSchema) },
     },
     responses: {
       200: {
         description: 'Every flag, or why it could not be evaluated.',
         headers: taggedHeaders,
-        content: json(BulkSchema),
+        content: contentOf(BulkSchema),
       },
       ...notModified,
       ...refusals(ErrorSchema, {
@@ -192,7 +187,7 @@ export const OFREP_OPERATIONS: readonly RouteConfig[] = [
     operationId: 'readManifest',
     summary: "List the flags with their types, for OpenFeature's CLI",
     responses: {
-      200: { description: 'The manifest.', headers: taggedHeaders, content: json(ManifestSchema) },
+      200: { description: 'The manifest.', headers: taggedHeaders, content: contentOf(ManifestSchema) },
       ...notModified,
       ...refusals(ManifestErrorSchema),
     },

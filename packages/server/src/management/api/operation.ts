@@ -319,6 +319,7 @@ function paramsOf(path: string): z.ZodObject {
   return z.object(Object.fromEntries(names.map((name) => [name, name === 'seq' ? SEQ : z.string()])));
 }
 
-function contentOf(schema: z.ZodType, mediaTypes: readonly string[] = ['application/json']) {
+/** A body of these media types; default: JSON only. */
+export function contentOf(schema: z.ZodType, mediaTypes: readonly string[] = ['application/json']) {
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
 }

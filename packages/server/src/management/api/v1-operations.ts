@@ -1,6 +1,6 @@
 import { MAX_BATCH_KEYS, REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import { describeErrors, SECURITY } from './operation.ts';
+import { contentOf, describeErrors, SECURITY } from './operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
 
 /** The security schemes of project keys: `/v1` takes the first alone, OFREP each of them. (Spec: S5.1, S15.2) */
@@ -26,7 +26,6 @@ const FlagSchema = FlagStateSchema.extend({ environment: NameSchema, key: z.stri
 );
 
 const env = NameSchema.openapi({ description: 'The environment to read.' });
-const json = <T extends z.ZodType>(schema: T) => ({ 'application/json': { schema } });
 const common = { tags: ['Evaluation'], security: [{ [SECURITY.serviceKey]: [] }] };
 const errors = describeErrors([
   'invalid_argument',
@@ -43,11 +42,17 @@ const errorsOfOne = describeErrors([
   'rate_limited',
   'internal_error',
 ]);
-const headers = z.object({
+
+/** The header of every answer with flags. */
+export const revisionHeaders = z.object({
   [REVISION_HEADER]: z.string().openapi({ description: 'The revision of the environment.' }),
-  ETag: z.string(),
 });
-const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
+
+/** The headers of an answer that can be revalidated. */
+export const taggedHeaders = revisionHeaders.extend({ ETag: z.string() });
+
+/** The answer to a reader who has the flags already. */
+export const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
 
 /** The four operations of `/v1`, which are served elsewhere. (Spec: S4) */
 export const V1_OPERATIONS: readonly RouteConfig[] = [
@@ -59,7 +64,7 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     summary: 'Read all flags of an environment',
     request: { query: z.object({ env }) },
     responses: {
-      200: { description: 'The flag map.', headers, content: json(FlagsSchema) },
+      200: { description: 'The flag map.', headers: taggedHeaders, content: contentOf(FlagsSchema) },
       ...notModified,
       ...errors,
     },
@@ -72,7 +77,7 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     summary: 'Read one flag',
     request: { params: z.object({ key: z.string() }), query: z.object({ env }) },
     responses: {
-      200: { description: 'The flag.', headers, content: json(FlagSchema) },
+      200: { description: 'The flag.', headers: taggedHeaders, content: contentOf(FlagSchema) },
       ...notModified,
       ...errorsOfOne,
     },
@@ -86,10 +91,12 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     request: {
       body: {
         required: true,
-        content: json(z.object({ env, keys: z.array(z.string()).openapi({ maxItems: MAX_BATCH_KEYS }) })),
+        content: contentOf(
+          z.object({ env, keys: z.array(z.string()).openapi({ maxItems: MAX_BATCH_KEYS }) }),
+        ),
       },
     },
-    responses: { 200: { description: 'The flags that exist.', content: json(FlagsSchema) }, ...errors },
+    responses: { 200: { description: 'The flags that exist.', content: contentOf(FlagsSchema) }, ...errors },
   },
   {
     ...common,
