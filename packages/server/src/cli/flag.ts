@@ -8,6 +8,7 @@ import {
   type CommandOptions,
   connect,
   NOTE_HELP,
+  namesIn,
   noteHeader,
   requireYes,
 } from './options.ts';
@@ -169,10 +170,7 @@ async function getFlag(shell: Shell, key: string, options: FlagOptions): Promise
 
 async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Promise<void> {
   const { description, owner, note } = options;
-  const tags = options.tags
-    ?.split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
+  const tags = options.tags === undefined ? undefined : namesIn(options.tags).filter((tag) => tag !== '');
   const body = JSON.stringify({ description, tags, owner });
   if (body === '{}') throw usageError('Nothing to change. Add --description, --tags or --owner.');
   const path = flagPath(key, options);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
-import { addConnectionOptions, type CommandOptions, connect, parseFutureTime } from './options.ts';
+import { addConnectionOptions, type CommandOptions, connect, namesIn, parseFutureTime } from './options.ts';
 import { printAnswer, printList, printSecret, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -65,7 +65,7 @@ Examples:
 
 async function createKey(shell: Shell, options: CreateOptions): Promise<void> {
   const { name, project, expires } = options;
-  const environments = options.env.split(',').map((each) => each.trim());
+  const environments = namesIn(options.env);
   const expiresAt = expires === undefined ? undefined : parseFutureTime(expires, shell.now(), '--expires');
   const path = apiPath`/projects/${project}/keys`;
   const body = JSON.stringify({ name, environments, expiresAt });

@@ -31,6 +31,11 @@ export function checkedOption<Value>(name: string, text: string, reader: Setting
   return read.value;
 }
 
+/** The names in the value of an option, which commas separate. */
+export function namesIn(text: string): readonly string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
 /** Requires `--yes`. `consequence` says what will be lost. */
 export function requireYes(options: { readonly yes?: boolean }, consequence: string): void {
   if (options.yes !== true) throw usageError(`${consequence} Add --yes to confirm.`);

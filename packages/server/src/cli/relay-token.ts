@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
 import type { Fields } from './fields.ts';
-import { addConnectionOptions, type CommandOptions, connect } from './options.ts';
+import { addConnectionOptions, type CommandOptions, connect, namesIn } from './options.ts';
 import { printDone, printList, printSecret, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -60,7 +60,8 @@ Examples:
 
 async function createToken(shell: Shell, options: CreateOptions): Promise<void> {
   const { name } = options;
-  const [projects, environments] = [listIn(options.project), listIn(options.env)];
+  const projects = options.project === undefined ? undefined : namesIn(options.project);
+  const environments = options.env === undefined ? undefined : namesIn(options.env);
   const body = JSON.stringify({ name, projects, environments });
   const answer = await connect(shell, options).request({
     method: 'POST',
@@ -74,10 +75,6 @@ async function createToken(shell: Shell, options: CreateOptions): Promise<void> 
       `Relay token ${name} (${answer.fields.text('id')}) gets ${scope}.\n` +
       'Save it now. You cannot see it again.',
   });
-}
-
-function listIn(text: string | undefined): readonly string[] | undefined {
-  return text?.split(',').map((each) => each.trim());
 }
 
 function namesOf(item: Fields, member: string): string {
