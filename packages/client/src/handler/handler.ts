@@ -1,4 +1,5 @@
 import {
+  defined,
   docsPage,
   ENVIRONMENT_HEADER,
   ERROR_STATUS,
@@ -12,8 +13,8 @@ import {
 import type { FlagsClient } from '../client-types.ts';
 import { Broadcast, type Channel, STREAM_HEADERS } from './broadcast.ts';
 import {
-  evaluateAll,
-  evaluateOne,
+  answerAll,
+  answerOne,
   failure,
   manifestResponse,
   type OfrepSource,
@@ -88,7 +89,12 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     const body =
       route?.name === 'manifest'
         ? { error: { message, status, code, ...docs } } // the form that OpenFeature's CLI reads
-        : { error: code, message, ...docs, ...(route?.isOfrep && ofrepFailure(route.key, message)) };
+        : {
+            error: code,
+            message,
+            ...docs,
+            ...(route?.isOfrep && defined({ key: route.key, errorCode: 'GENERAL', errorDetails: message })),
+          };
     return Response.json(body, {
       status,
       headers: { 'Cache-Control': 'no-store', ...headers },
@@ -148,7 +154,7 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return failure(route.key, 'PARSE_ERROR', 'The path has a broken percent-escape: encode it as UTF-8.');
     const refusal = checkEnvironment(route, request);
     if (refusal) return refusal;
-    // Who waits for a client that has failed waits for its next attempt, which may take minutes.
+    // `ready()` of a client that has failed waits for the next attempt, which may take minutes.
     const { status } = client.status === 'failed' ? client : await client.ready();
     if (status !== 'ready' && status !== 'bootstrapped')
       return refuse('internal_error', 'the flags have not been loaded yet', route, { 'Retry-After': '1' });
@@ -157,7 +163,11 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     if (asked) await catchUp(request);
     const flags = select(client.all());
     if (route.name === 'manifest') return manifestResponse(flags, headersOf(client));
-    if (!asked) return Response.json(...restOf(flags));
+    if (!asked)
+      return Response.json(
+        { environment: client.environment, flags },
+        { headers: { ...headersOf(client), 'Cache-Control': 'private, no-cache' } },
+      );
     const source: OfrepSource = {
       environment: client.environment,
       flags,
@@ -166,13 +176,9 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       streamPath: `${publicPath?.replace(/\/+$/, '') ?? route.base}/ofrep/v1/stream`,
     };
     return route.key === undefined
-      ? await evaluateAll(source, request, asked.targetingKey)
-      : evaluateOne(source, route.key, asked.targetingKey);
+      ? await answerAll(source, request, asked.targetingKey)
+      : answerOne(source, route.key, asked.targetingKey);
   };
-  const restOf = (flags: FlagMap): [unknown, ResponseInit] => [
-    { environment: client.environment, flags },
-    { headers: { ...headersOf(client), 'Cache-Control': 'private, no-cache' } },
-  ];
   const handler = async (request: Request): Promise<Response> => {
     let route: Route | undefined;
     try {
@@ -185,10 +191,6 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     }
   };
   return Object.assign(handler, { close: () => broadcast.close() });
-}
-
-function ofrepFailure(key: string | undefined, errorDetails: string): object {
-  return { ...(key !== undefined && { key }), errorCode: 'GENERAL', errorDetails };
 }
 
 function headersOf(client: FlagsClient): Record<string, string> {

@@ -1,4 +1,5 @@
 import {
+  defined,
   evaluateOfrep,
   evaluateOfrepBulk,
   type FlagMap,
@@ -38,7 +39,7 @@ export async function readOfrepRequest(
 }
 
 /** Answers a read of one flag. */
-export function evaluateOne(source: OfrepSource, key: string, targetingKey: string | undefined): Response {
+export function answerOne(source: OfrepSource, key: string, targetingKey: string | undefined): Response {
   const { environment, headers } = source;
   const answer = evaluateOfrep(key, source.flags[key], { environment, targetingKey });
   const status = isFailure(answer) ? OFREP_ERROR_STATUS[answer.errorCode] : 200;
@@ -46,7 +47,7 @@ export function evaluateOne(source: OfrepSource, key: string, targetingKey: stri
 }
 
 /** Answers a read of all flags; 304 to a caller who has the same answer already. */
-export async function evaluateAll(
+export async function answerAll(
   source: OfrepSource,
   request: Request,
   targetingKey: string | undefined,
@@ -94,10 +95,10 @@ function isFailure(answer: OfrepSuccess | OfrepFailure): answer is OfrepFailure 
 
 /** An OFREP refusal: of one flag where `key` is given. */
 export function failure(key: string | undefined, errorCode: OfrepErrorCode, errorDetails: string): Response {
-  return Response.json(
-    { ...(key !== undefined && { key }), errorCode, errorDetails },
-    { status: OFREP_ERROR_STATUS[errorCode], headers: { 'Cache-Control': 'no-store' } },
-  );
+  return Response.json(defined({ key, errorCode, errorDetails }), {
+    status: OFREP_ERROR_STATUS[errorCode],
+    headers: { 'Cache-Control': 'no-store' },
+  });
 }
 
 /** A tag of the whole answer: what is exposed may differ between releases of the application at the same revision. */
