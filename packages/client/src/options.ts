@@ -118,7 +118,7 @@ export function readTarget(given: Unchecked, platform: Platform): Target {
     note: (message) =>
       guard(
         () => (given.logger as Logger | undefined)?.debug?.(`[halyard] ${message}`),
-        () => {}, // a log that fails cannot be told of
+        () => {}, // a log that fails cannot be reported
       ),
     // Not every error has a string for its message.
     redact: (text) => (key ? String(text).replaceAll(key, '[redacted]') : text),

@@ -76,7 +76,7 @@ export function keepFlags(
       try {
         onError(thrown);
       } catch {
-        // Nothing else can be told.
+        // There is no other place to report it.
       }
     }
   };
