@@ -6,22 +6,14 @@ import { createLogger } from '../observability/log.ts';
 import { VERSION } from '../version.ts';
 import { startEvaluationNode } from './evaluation.ts';
 import { findLastKnown } from './last-known.ts';
+import { type RunningNode, stoppable } from './running-node.ts';
 
 /** A relay that listens. */
-export interface RunningRelay {
-  /** Where this machine reaches it. */
-  readonly url: string;
-  /** Resolves when it has stopped. */
-  readonly closed: Promise<void>;
-  /** Whether it has its flags and follows every change. */
-  isReady(): boolean;
-  /** Drains and stops. Safe to call twice. */
-  stop(): Promise<void>;
-}
+export type RunningRelay = Pick<RunningNode, 'url' | 'closed' | 'isReady' | 'stop'>;
 
 /**
- * Starts a relay: the read plane over the log of another node, which it offers to further relays. Resolves once flags are
- * served, or once the upstream turned out to be out of reach for now; rejects when it cannot be followed at all.
+ * Starts a relay: the read plane over the log of another node, which it offers to further relays. Resolves once flags
+ * are served, or once the upstream turned out to be unreachable for now; rejects when it cannot be followed at all.
  */
 export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
   const log = createLogger({ level: config.logLevel, format: config.logFormat });
@@ -45,20 +37,10 @@ export async function startRelay(config: RelayConfig): Promise<RunningRelay> {
     { url: node.url, upstream: config.upstream, version: VERSION, ready: node.isReady() },
     'listening',
   );
-  const closed = Promise.withResolvers<void>();
-  let stopping: Promise<void> | undefined;
-  return {
-    url: node.url,
-    closed: closed.promise,
-    isReady: node.isReady,
-    stop: () => {
-      stopping ??= node.stop().then(closed.resolve);
-      return stopping;
-    },
-  };
+  return { url: node.url, isReady: node.isReady, ...stoppable(node.stop) };
 }
 
-/** Whether anyone on the way can read along. */
+/** Whether tokens and flags leave this machine unencrypted. */
 function isUnencrypted(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

@@ -25,7 +25,7 @@ export interface NodeOptions {
   readonly onLateStart?: (node: RunningNode) => void;
 }
 
-/** What stops a node once, however often it is asked to. */
+/** The `stop` of a node, which runs once however often it is called, and the promise of its end. */
 export function stoppable(run: () => Promise<void>): Pick<RunningNode, 'closed' | 'stop'> {
   const closed = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
