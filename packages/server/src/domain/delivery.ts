@@ -1,3 +1,5 @@
+import type { OpenStreams } from './read-side.ts';
+
 /** One node's report on one change: how many of its streams took the frame, and how soon. */
 export interface DeliveryReceipt {
   /** The change's row in the change log. */
@@ -47,6 +49,13 @@ export interface DeliveryTotals {
 
 /** A node's own count for {@link DeliveryStore.savePresence}. */
 export type StreamCount = Pick<StreamPresence, 'environmentId' | 'keyId' | 'streams'>;
+
+/** Lists the open streams of a node, one count for each environment and key. */
+export function countStreams(open: Pick<OpenStreams, 'streamsByKey'>): StreamCount[] {
+  return [...open.streamsByKey()].flatMap(([environmentId, byKey]) =>
+    [...byKey].map(([keyId, streams]) => ({ environmentId, keyId, streams })),
+  );
+}
 
 /**
  * Where receipts and presence are kept, for all nodes to read. Writes are not changes: no log row, no audit row, and

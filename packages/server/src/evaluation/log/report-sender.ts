@@ -1,10 +1,11 @@
-import type {
-  DeliveryProgress,
-  DeliveryReceipt,
-  DeliveryReport,
-  StreamCount,
+import {
+  countStreams,
+  type DeliveryProgress,
+  type DeliveryReceipt,
+  type DeliveryReport,
+  PRESENCE_MS,
+  type StreamCount,
 } from '../../domain/delivery.ts';
-import { PRESENCE_MS } from '../../domain/delivery.ts';
 import type { OpenStreams } from '../../domain/read-side.ts';
 import type { ReadPlaneObserver } from '../read-plane.ts';
 import { REPORT_LIMITS, type ReportBody } from './reports.ts';
@@ -129,9 +130,7 @@ export class ReportSender implements ReadPlaneObserver {
   #nodes(): DeliveryReport['nodes'] {
     const forgotten = performance.now() - PRESENCE_MS;
     for (const [node, { at }] of this.#below) if (at < forgotten) this.#below.delete(node);
-    const own = [...this.#options.streams.streamsByKey()].flatMap(([environmentId, byKey]) =>
-      [...byKey].map(([keyId, streams]) => ({ environmentId, keyId, streams })),
-    );
+    const own = countStreams(this.#options.streams);
     let room: number = REPORT_LIMITS.counts;
     const nodes: { node: string; streams: readonly StreamCount[] }[] = [];
     for (const [node, { streams }] of [[this.#options.node, { streams: own }] as const, ...this.#below]) {

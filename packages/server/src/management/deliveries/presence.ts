@@ -1,8 +1,8 @@
 import {
+  countStreams,
   type DeliveryReader,
   type DeliveryStore,
   PRESENCE_MS,
-  type StreamCount,
   type StreamPresence,
 } from '../../domain/delivery.ts';
 import type { Environment, ProjectKey } from '../../domain/project.ts';
@@ -58,7 +58,7 @@ export class Presence {
 
   async #write(): Promise<void> {
     const { node, hub, store, now } = this.#options;
-    const counts = listCounts(hub.streamsByKey());
+    const counts = countStreams(hub);
     this.#turnover = hub.turnover;
     this.#writtenAt = performance.now();
     try {
@@ -76,12 +76,6 @@ export class Presence {
     if (this.#hasRows) await this.#options.store.removePresence(this.#options.node);
     this.#hasRows = false;
   }
-}
-
-function listCounts(byEnvironment: ReadonlyMap<string, ReadonlyMap<string, number>>): StreamCount[] {
-  return [...byEnvironment].flatMap(([environmentId, byKey]) =>
-    [...byKey].map(([keyId, streams]) => ({ environmentId, keyId, streams })),
-  );
 }
 
 interface EnvironmentCount {
