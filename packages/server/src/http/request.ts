@@ -31,6 +31,11 @@ export function chooseCoding<Coding extends string>(
   return offered.find((coding) => (qualities.get(coding) ?? qualities.get('*') ?? 0) > 0);
 }
 
+/** The token in the value of an `Authorization` header; `undefined` where it is not a bearer token. */
+export function bearerTokenIn(authorization: string | null | undefined): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+}
+
 /** Whether an `If-None-Match` header names this entity tag. The comparison is weak: proxies that compress weaken a tag. */
 export function matchesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;

@@ -6,7 +6,7 @@ import { logIsLost, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import type { RouteAnswer, Routes } from '../../http/listeners.ts';
-import { readBody, requestIdOf } from '../../http/request.ts';
+import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import { LogBacklog } from './backlog.ts';
 import { FollowerStream } from './follower-stream.ts';
@@ -243,8 +243,8 @@ export class LogServer implements ReadPlaneObserver {
     });
   }
 
-  #followerOf(request: Request): LogFollower | undefined {
-    const [, token] = /^Bearer +(\S{1,256}) *$/i.exec(request.headers.get('Authorization') ?? '') ?? [];
+  #followerOf({ headers }: Request): LogFollower | undefined {
+    const token = bearerTokenIn(headers.get('Authorization'));
     const relay = token === undefined ? undefined : this.#options.plane.catalog.relays.get(digestOf(token));
     return relay && { id: relay.id, scope: scopeOf(relay) };
   }

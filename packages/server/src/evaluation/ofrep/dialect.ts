@@ -9,11 +9,11 @@ import {
 } from '@halyard/protocol';
 import { ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
+import { bearerTokenIn } from '../../http/request.ts';
 import type { Dialect } from '../serving/context.ts';
 
 /** The header in which most OpenFeature providers send a key. */
 const API_KEY_HEADER = 'X-API-Key';
-const BEARER = /^Bearer +(\S+)$/i;
 
 /** The headers by which an answer may differ. */
 export const VARY = [SERVICE_KEY_HEADER, API_KEY_HEADER, 'Authorization', ENVIRONMENT_HEADER].join(', ');
@@ -58,8 +58,7 @@ export const MANIFEST_DIALECT: Dialect = {
 function keyOf({ headers }: Request): string | null {
   const ours = headers.get(SERVICE_KEY_HEADER);
   const apiKey = headers.get(API_KEY_HEADER);
-  const authorization = headers.get('Authorization');
-  const bearer = authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
+  const bearer = bearerTokenIn(headers.get('Authorization')) ?? null;
   const key = ours ?? apiKey ?? bearer;
   return [ours, apiKey, bearer].every((each) => each === null || each === key) ? key : null;
 }

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, ServiceError, StoreOutage } from '../../domain/errors.ts';
+import { bearerTokenIn } from '../../http/request.ts';
 import { type TokenHolder, TokenUses, verifyAccessToken } from '../people/access-tokens.ts';
 import { type Caller, operatorActor, type PeopleContext } from '../people/people.ts';
 import { type ActiveSession, noteSessionUse, sessionIdIn, verifySession } from '../people/sessions.ts';
@@ -40,8 +41,8 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     noteFailure(error, 'the last use of an access token was not recorded'),
   );
 
-  const admitToken = async (header: string, caller: Caller): Promise<Admission> => {
-    const [, token = ''] = /^Bearer +(\S+) *$/i.exec(header) ?? [];
+  const admitToken = async (header: string | undefined, caller: Caller): Promise<Admission> => {
+    const token = bearerTokenIn(header) ?? '';
     const holder = await verifyAccessToken(context, adminToken, token);
     if (holder === undefined) throw invalidToken();
     if (holder.id !== undefined) uses.note(holder.id);
@@ -68,7 +69,7 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const id = header === undefined ? sessionIdIn(c.req.raw) : undefined;
     const caller = c.get('caller');
     const { actor, session, stillValid } = await (id === undefined
-      ? admitToken(header ?? '', caller)
+      ? admitToken(header, caller)
       : admitSession(id, caller, c.req.header('X-Confirm-Environment') ?? ''));
     // The listener allows 10 seconds without credentials. An authenticated request may wait for a lock or a large import.
     c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
