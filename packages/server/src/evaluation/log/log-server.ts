@@ -2,7 +2,7 @@ import type { Server } from 'bun';
 import type { Logger } from 'pino';
 import type { ChangePayload, Cursor, LogRow } from '../../domain/change-log.ts';
 import type { DeliveryReport } from '../../domain/delivery.ts';
-import { logIsLost, ServiceError } from '../../domain/errors.ts';
+import { invalid, logIsLost, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import type { RouteAnswer, Routes } from '../../http/listeners.ts';
@@ -308,10 +308,7 @@ function cursorIn(request: Request): (Cursor & { readonly scope: string | null }
   if (epoch === null && changeId === null && text === null) return undefined;
   const seq = Number(text);
   if (epoch === null || changeId === null || text === null || !/^\d{1,15}$/.test(text)) {
-    throw new ServiceError(
-      'invalid_argument',
-      'A cursor has epoch, seq and changeId: send all three, or none.',
-    );
+    throw invalid('A cursor has epoch, seq and changeId: send all three, or none.');
   }
   return { epoch, seq, changeId, scope: query.get('scope') };
 }

@@ -1,5 +1,5 @@
 import type { DeliveryReceipt, DeliveryReport, NodeStreams, StreamCount } from '../../domain/delivery.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 
 /** Longest body of a report, in bytes. */
 export const MAX_REPORT_BYTES = 1024 * 1024;
@@ -23,7 +23,7 @@ export function parseReport(text: string): ReportBody {
   const receipts = listIn(raw, 'receipts', REPORT_LIMITS.receipts).map(parseReceipt);
   const nodes = listIn(raw, 'nodes', REPORT_LIMITS.counts).map(parseNode);
   if (nodes.reduce((sum, { streams }) => sum + streams.length, 0) > REPORT_LIMITS.counts)
-    throw invalid('nodes');
+    throw malformed('nodes');
   const relays = listIn(raw, 'relays', REPORT_LIMITS.relays).map((id) => textOf(id, 'relays'));
   return { receipts, nodes, relays, dropped: countOf(raw, 'dropped') };
 }
@@ -33,7 +33,7 @@ type Members = Readonly<Record<string, unknown>>;
 function parseReceipt(raw: unknown): DeliveryReceipt {
   const receipt = recordOf(raw, 'receipts');
   const [streams, seen] = [countOf(receipt, 'streams'), countOf(receipt, 'seen')];
-  if (seen > streams) throw invalid('seen');
+  if (seen > streams) throw malformed('seen');
   return {
     seq: countOf(receipt, 'seq'),
     node: nameOf(receipt),
@@ -63,40 +63,37 @@ function parse(text: string): Members {
   try {
     return recordOf(JSON.parse(text), 'the body');
   } catch (cause) {
-    throw cause instanceof ServiceError ? cause : invalid('the body');
+    throw cause instanceof ServiceError ? cause : malformed('the body');
   }
 }
 
 function recordOf(raw: unknown, what: string): Members {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw invalid(what);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw malformed(what);
   return raw as Members;
 }
 
 function listIn(raw: Members, name: string, most: number): readonly unknown[] {
   const list = raw[name];
-  if (!Array.isArray(list) || list.length > most) throw invalid(name);
+  if (!Array.isArray(list) || list.length > most) throw malformed(name);
   return list;
 }
 
 function countOf(raw: Members, name: string): number {
   const count = raw[name];
-  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) throw invalid(name);
+  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) throw malformed(name);
   return count;
 }
 
 function textOf(raw: unknown, name: string): string {
-  if (typeof raw !== 'string' || raw.length > 200) throw invalid(name);
+  if (typeof raw !== 'string' || raw.length > 200) throw malformed(name);
   return raw;
 }
 
 function nameOf({ node }: Members): string {
-  if (typeof node !== 'string' || !NODE_NAME.test(node)) throw invalid('node');
+  if (typeof node !== 'string' || !NODE_NAME.test(node)) throw malformed('node');
   return node;
 }
 
-function invalid(what: string): ServiceError {
-  return new ServiceError(
-    'invalid_argument',
-    `The report of a relay is malformed (${what}): use the same version.`,
-  );
+function malformed(what: string): ServiceError {
+  return invalid(`The report of a relay is malformed (${what}): use the same version.`);
 }

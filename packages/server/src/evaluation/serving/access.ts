@@ -1,4 +1,4 @@
-import { logIsLost, ServiceError, temporaryError } from '../../domain/errors.ts';
+import { invalid, logIsLost, ServiceError, temporaryError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import type { AnswerFacts } from './answers.ts';
@@ -97,9 +97,7 @@ export function checkEscapes(request: Request, part: string): void {
   try {
     decodeURIComponent(path);
   } catch (cause) {
-    throw new ServiceError('invalid_argument', 'The path has a broken percent-escape: encode it as UTF-8.', {
-      cause,
-    });
+    throw invalid('The path has a broken percent-escape: encode it as UTF-8.', { cause });
   }
 }
 

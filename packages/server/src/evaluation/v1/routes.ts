@@ -7,7 +7,7 @@ import {
   SERVICE_KEY_HEADER,
 } from '@halyard/protocol';
 import type { Server } from 'bun';
-import { ServiceError } from '../../domain/errors.ts';
+import { invalid, ServiceError } from '../../domain/errors.ts';
 import { errorResponse } from '../../http/errors.ts';
 import type { Routes } from '../../http/listeners.ts';
 import { readBody } from '../../http/request.ts';
@@ -98,6 +98,6 @@ function environmentName(request: Request): string {
 
 /** The value that a parser of the protocol read; refuses with its message. */
 function accept<T>(parsed: Parsed<T>): T {
-  if (!parsed.ok) throw new ServiceError('invalid_argument', parsed.problem);
+  if (!parsed.ok) throw invalid(parsed.problem);
   return parsed.value;
 }
