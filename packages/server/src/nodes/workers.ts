@@ -4,6 +4,7 @@ import { isSecret, SETTING_NAMES } from '../config/settings.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import type { LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { LogServer } from '../evaluation/log/log-server.ts';
+import { WHOLE_LOG } from '../evaluation/log/scope.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
 import { INNER_PATH, type InnerAddress, newInnerAddress } from '../http/forwarding.ts';
 import { Listeners, type Routes } from '../http/listeners.ts';
@@ -58,7 +59,9 @@ export class Workers {
     this.#log = new LogServer({
       plane,
       authorize: ({ headers }) =>
-        isSameSecret(headers.get('Authorization') ?? '', bearer) ? { id: 'worker', scope: {} } : undefined,
+        isSameSecret(headers.get('Authorization') ?? '', bearer)
+          ? { id: 'worker', scope: WHOLE_LOG }
+          : undefined,
       docsUrl,
       log,
     });

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cursor, Snapshot } from '../../domain/change-log.ts';
+import { digestOf } from '../../domain/secret.ts';
 import { MessageReader } from '../log/framing.ts';
 import { LogProtocolError } from '../log/messages.ts';
 import { SnapshotBuilder } from '../log/snapshot-parts.ts';
@@ -55,8 +55,7 @@ export class LastKnownError extends Error {
 
 /** The place of the last known flags of a source, in a data folder. `origin` may hold secrets: only a digest is kept. */
 export function lastKnownPlace(dataFolder: string, origin: string): LastKnownPlace {
-  const digest = createHash('sha256').update(origin).digest('hex').slice(0, 32);
-  return { path: join(dataFolder, FILE_NAME), origin: digest };
+  return { path: join(dataFolder, FILE_NAME), origin: digestOf(origin).slice(0, 32) };
 }
 
 /** Reads the file; `undefined` if it does not exist. Throws a {@link LastKnownError} if it cannot be used. */
@@ -66,8 +65,7 @@ export async function readLastKnown(place: LastKnownPlace, now: number): Promise
   const { header, provenAt } = parseHeader(file.subarray(0, HEADER_BYTES));
   if (header.origin !== place.origin) throw new LastKnownError('has the flags of another source');
   const body = file.subarray(HEADER_BYTES);
-  const isWhole =
-    body.length === header.bytes && createHash('sha256').update(body).digest('hex') === header.sha256;
+  const isWhole = body.length === header.bytes && Bun.SHA256.hash(body, 'hex') === header.sha256;
   if (!isWhole) throw new LastKnownError('is damaged');
   // A time in the future says nothing about the age.
   const isPlausible = provenAt >= header.savedAt && provenAt <= now;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
@@ -120,7 +119,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(path, 'w', 0o600);
     try {
-      const hash = createHash('sha256');
+      const hash = new Bun.CryptoHasher('sha256');
       let bytes = 0;
       for (const part of encodeSnapshot(cursor, contents)) {
         hash.update(part);
