@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { Catalog } from '../evaluation/catalog/catalog.ts';
@@ -18,9 +18,6 @@ export interface MetricsSources {
 
 /** The metrics of one process, to be added to those of others. */
 export type MetricsReport = readonly object[];
-
-/** How the values of several processes become one. */
-type Addition = 'sum' | 'min' | 'max';
 
 /** The node's metrics in Prometheus' text format; names begin with `halyard_`. Labels never hold a secret. */
 export class Metrics implements ReadPlaneObserver {
@@ -168,7 +165,7 @@ export class Metrics implements ReadPlaneObserver {
     return metric;
   }
 
-  #gauge(name: string, help: string, read: () => number, aggregator: Addition = 'sum'): void {
+  #gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {
     const gauge: Gauge = new Gauge({
       name,
       help,

@@ -1,7 +1,6 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
-
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { DoneSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
