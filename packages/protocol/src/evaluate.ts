@@ -2,7 +2,7 @@ import type { FlagState } from './flag-state.ts';
 import type { Json } from './json.ts';
 import { isInRollout } from './rollout.ts';
 
-/** What one flag answers for one targeting key. */
+/** The result of evaluating one flag for one targeting key. */
 export interface FlagEvaluation {
   /** Whether the flag is on for the targeting key. */
   readonly isOn: boolean;

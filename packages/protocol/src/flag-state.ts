@@ -50,7 +50,7 @@ export function parseFlagState(data: unknown): FlagState | undefined {
   if (!isRecord(data) || data.enabled === undefined) return undefined;
   const known = Object.entries(MEMBERS).filter(([name]) => data[name] !== undefined);
   if (!known.every(([name, isValid]) => isValid(data[name]))) return undefined;
-  // `FlagState`: each member has just been checked, and `enabled` is there.
+  // `FlagState`: each member was just checked, and `enabled` is present.
   return Object.fromEntries(known.map(([name]) => [name, data[name]])) as unknown as FlagState;
 }
 

@@ -1,4 +1,4 @@
-/** What OFREP, the OpenFeature Remote Evaluation Protocol, asks and answers, on the server's routes and on a handler's. */
+/** The requests and answers of OFREP, the OpenFeature Remote Evaluation Protocol, for the server and for handlers. */
 import { defined } from './defined.ts';
 import { evaluate } from './evaluate.ts';
 import { type FlagMap, type FlagState, isRecord } from './flag-state.ts';
@@ -51,7 +51,7 @@ export interface OfrepMetadata {
   readonly rolloutPct?: number;
 }
 
-/** An address that says when to ask again (OFREP ADR-0008): exactly one of `url` and `endpoint`. */
+/** The address of a stream that reports changes (OFREP ADR-0008): exactly one of `url` and `endpoint`. */
 export interface OfrepEventStream {
   readonly type: 'sse';
   readonly url?: string;
@@ -124,7 +124,7 @@ export function evaluateOfrepBulk(
   };
 }
 
-/** What a request's body says, or the error that answers it. */
+/** The targeting key in a request's body, or the error that answers it. */
 export type OfrepRequest =
   | { readonly ok: true; readonly targetingKey: string | undefined }
   | { readonly ok: false; readonly errorCode: OfrepErrorCode; readonly errorDetails: string };

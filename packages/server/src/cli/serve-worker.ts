@@ -4,7 +4,7 @@ import { usageError } from './cli-error.ts';
 /** `halyard worker`: one of the processes of `halyard serve --workers`, which starts it itself. */
 export function defineWorker(worker: Command): void {
   worker.action(async () => {
-    // Terminals and service managers send signals to every process of a group: the supervisor says when to stop.
+    // Ignored: terminals and service managers signal the whole process group, but the supervisor stops its workers.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
     const { processChannel, runWorker } = await import('../nodes/worker.ts');
     const channel = processChannel();

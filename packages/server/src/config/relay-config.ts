@@ -60,7 +60,7 @@ export function parseRelayConfig(source: ConfigSource): RelayConfig {
   }
   if (problems.length > 0) throw new ConfigError(problems);
   if (values.logFormat === 'auto') values.logFormat = source.isTerminal ? 'pretty' : 'json';
-  // The table gives each member its type, and every one that has no default and is not optional was checked.
+  // The table types each member, and the required ones were checked.
   return Object.freeze(values) as unknown as RelayConfig;
 }
 

@@ -9,7 +9,7 @@ afterEach(() => {
   err.mockReset();
 });
 
-/** What `write` makes the logger put out, on standard output and on standard error. */
+/** The output of `write` with a logger, on standard output and standard error. */
 function written(format: 'json' | 'pretty', write: (log: ReturnType<typeof createLogger>) => void) {
   out.mockImplementation(() => true);
   err.mockImplementation(() => true);

@@ -16,7 +16,7 @@ export interface MetricsSources {
   readonly logServer?: { readonly followers: number; readonly backlogBytes: number };
 }
 
-/** The metrics of one process, to be added to those of others. */
+/** The metrics of one process, to combine with those of others. */
 export type MetricsReport = readonly object[];
 
 /** The node's metrics in Prometheus' text format; names begin with `halyard_`. Labels never hold a secret. */
@@ -147,7 +147,7 @@ export class Metrics implements ReadPlaneObserver {
     this.#receiptsDropped.inc(count);
   }
 
-  /** The metrics of this process, for another one to add up. */
+  /** The metrics of this process, for another one to combine. */
   report(): Promise<MetricsReport> {
     return this.#registry.getMetricsAsJSON();
   }
@@ -210,7 +210,7 @@ export class Metrics implements ReadPlaneObserver {
     });
   }
 
-  /** A counter of what something else counts. */
+  /** A counter whose value is kept elsewhere. */
   #counter(name: string, help: string, read: () => number): void {
     const counter: Counter = new Counter({
       name,
@@ -238,14 +238,14 @@ export class Metrics implements ReadPlaneObserver {
   }
 }
 
-/** The counters and histograms of a report, which stay in the sum when their process has ended. */
+/** The counters and histograms of a report, which still count after their process has ended. */
 export function totalsIn(report: MetricsReport): MetricsReport {
   return report.filter(
     (metric) => 'type' in metric && (metric.type === 'counter' || metric.type === 'histogram'),
   );
 }
 
-/** Reports as one: sums, unless the metric says otherwise. */
+/** Combines reports into one: sums, unless a metric has another aggregator. */
 export function addReports(reports: readonly MetricsReport[]): Promise<MetricsReport> {
   return aggregate(reports).getMetricsAsJSON();
 }

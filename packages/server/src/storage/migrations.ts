@@ -195,8 +195,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX stream_presence_by_environment ON stream_presence (environment_id)',
   ],
   [
-    // With which relays follow the log. No list of projects or environments: all of them. active_name is the name until
-    // the token is revoked.
+    // Relays follow the log with these. Without a list of projects or environments they get all. active_name is the name
+    // until the token is revoked.
     `CREATE TABLE relay_tokens (
       id TEXT NOT NULL PRIMARY KEY,
       name TEXT NOT NULL,

@@ -13,7 +13,7 @@ import { openTestApp, type TestApp } from './test-app.ts';
 
 setDefaultTimeout(60_000);
 
-/** Somebody who signed in, and what they confirmed. */
+/** A signed-in person, with the environments that they confirmed. */
 function person(more: Partial<Actor['permissions']>): Actor {
   return {
     name: 'operator:ada@example.com',
@@ -156,9 +156,9 @@ describe('a protected environment', () => {
 
   test('only an administrator can revert what only administrators can do', async () => {
     const { path } = await app.project();
-    const looks = await app.call('PATCH', `${path}/environments/staging`, { body: { color: 'pink' } });
+    const recolored = await app.call('PATCH', `${path}/environments/staging`, { body: { color: 'pink' } });
     const undo = (actor: Actor) =>
-      revertChange(app.context, actor, { seq: looks.json.seq, conflicts: 'refuse', mode: 'apply' });
+      revertChange(app.context, actor, { seq: recolored.json.seq, conflicts: 'refuse', mode: 'apply' });
     const refusal = await undo(CONFIRMED).catch((error: unknown) => error);
     expect(refusal instanceof ServiceError && refusal.code).toBe('forbidden');
     expect(await undo(person({ role: 'admin' }))).toHaveProperty('seq');

@@ -116,7 +116,7 @@ describe('a body built to be expensive', () => {
   );
 });
 
-/** The bytes of memory that a process has at this moment. */
+/** The current memory of a process, in bytes. */
 function memoryOf(pid: number): number {
   const { stdout } = Bun.spawnSync(['ps', '-o', 'rss=', '-p', String(pid)]);
   return Number(stdout.toString().trim()) * 1024;

@@ -69,7 +69,7 @@ test('describes every route of the application and the evaluation interface, and
   expect(described.sort()).toEqual([...routes, ...evaluation].sort());
 });
 
-test('every operation has an id of its own, a summary, its parameters and its errors', () => {
+test('every operation has a unique id, a summary, its parameters and its errors', () => {
   const ids = operations().map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { path, operation } of operations()) {
@@ -98,7 +98,7 @@ test('every operation has an id of its own, a summary, its parameters and its er
 test.each([
   ['deleteProject', 'confirmation_required'],
   ['changeFlagStates', 'flag_archived'],
-])('%s says that it may answer %s', (id, code) => {
+])('%s documents the error %s', (id, code) => {
   const found = operations().find(({ operation }) => operation.operationId === id);
   const descriptions = Object.values(found?.operation.responses ?? {}).map(({ description }) => description);
   expect(descriptions.join(' or ')).toContain(`\`${code}\``);
@@ -109,7 +109,7 @@ test.each([
   ['archiveFlag', ['X-Confirm-Environment', 'X-Change-Note']],
   ['listFlags', []],
   ['signIn', []],
-])('%s names the headers that it obeys: %j', (id, names) => {
+])('%s documents the headers %j', (id, names) => {
   const found = operations().find(({ operation }) => operation.operationId === id);
   const headers = (found?.operation.parameters ?? []).filter((one) => one.in === 'header');
   expect(headers.map(({ name }) => name)).toEqual(names);

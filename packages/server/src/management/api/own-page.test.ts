@@ -27,7 +27,7 @@ describe('with a session, rejects a change that', () => {
     ['comes from another site', { ...JSON_TYPE, Origin: 'https://evil.example' }],
     ['comes from a page without an origin', { ...JSON_TYPE, Origin: 'null' }],
     ['comes from a file', { ...JSON_TYPE, Origin: 'file://' }],
-    ['comes from an origin that is none', { ...JSON_TYPE, Origin: 'flags.example' }],
+    ['has an invalid origin', { ...JSON_TYPE, Origin: 'flags.example' }],
     ['comes from a site whose name begins alike', { ...JSON_TYPE, Origin: `${ORIGIN}.evil.example` }],
     ['comes from the other scheme of the public address', { ...JSON_TYPE, Origin: 'http://flags.example' }],
     ['says nothing of where it comes from', JSON_TYPE],

@@ -1,16 +1,16 @@
 import { SESSION_COOKIE } from '../people/sessions.ts';
 import type { TestAnswer, TestApp, TestRequest } from './test-app.ts';
 
-/** Where the tests' application says it is reached. */
+/** The public address of the tests' application. */
 export const ORIGIN = 'https://flags.example';
 
 /** A password that the rules accept. */
 export const PASSWORD = 'correct horse battery';
 
-/** A browser of a test: it keeps the session's cookie and says which page its requests come from. */
+/** A browser of a test: it keeps the session's cookie and sends the origin of its page. */
 export class TestBrowser {
   readonly #app: TestApp;
-  /** Where its requests come from, as the proxy says. */
+  /** The address of its requests, as the proxy reports it. */
   readonly ip: string;
   /** The cookie's value; a test may put another one in its place. */
   id: string | undefined;

@@ -8,7 +8,7 @@ import { DashboardStreams } from './dashboard-events.ts';
 
 setDefaultTimeout(60_000);
 
-/** A node's activity over a real catalog; the store is the test's, which says what other nodes have written. */
+/** A node's activity over a real catalog; the store is the test's, with the receipts of other nodes. */
 class TestNode {
   readonly catalog = new Catalog({
     ...{ changed: () => {}, environmentGone: () => {}, keyGone: () => {}, malformed: () => {} },
@@ -356,7 +356,7 @@ describe('presence', () => {
       node = new TestNode();
       const environmentId = node.addProject('shop');
       node.activity.lost();
-      // One look at the streams, without changes to send.
+      // One read of the open streams, without changes to send.
       jest.advanceTimersByTime(1_000);
       await new Promise(setImmediate);
       node.activity.live(2);

@@ -75,7 +75,7 @@ class Installation implements AsyncDisposable {
     return new EventReader(await this.#open(`${url}/api/events${query}`, { authorization }));
   }
 
-  /** Opens a stream as soon as the node lets it: what was made on the other one takes a moment to be known. */
+  /** Opens a stream as soon as this node knows the records that were created on the other one. */
   async #open(url: string, headers: Readonly<Record<string, string>>): Promise<SseReader> {
     return await until(`${url} is an open stream`, async () => {
       const reader = await openSse(url, { headers });
@@ -174,8 +174,8 @@ for (const [engine, create] of Object.entries(PLACES)) {
       await installation.streams(1, key, 2);
       const events = await installation.events(0, '?project=both');
       await installation.flip('both', 1);
-      const told = await events.nextOf('delivery', ({ streams }) => streams === 5);
-      expect(told).toMatchObject({ project: 'both', environment: 'production', seen: 5, nodes: 2 });
+      const event = await events.nextOf('delivery', ({ streams }) => streams === 5);
+      expect(event).toMatchObject({ project: 'both', environment: 'production', seen: 5, nodes: 2 });
       const delivery = await installation.delivery('both', ({ streams }) => streams === 5);
       expect(delivery).toMatchObject({ revision: 1, streams: 5, seen: 5 });
       expect(delivery.nodes.map(({ streams, seen }) => [streams, seen]).sort()).toEqual([

@@ -56,9 +56,9 @@ describe.each(ENGINES)('projects and environments on $name', (engine: TestEngine
 
   test('an environment is created with the given appearance, or the default of its name', async () => {
     const { path } = await app.project();
-    const looks = { protected: true, color: 'violet' };
-    const made = await app.call('POST', `${path}/environments`, { body: { name: 'live', ...looks } });
-    expect([made.status, made.json]).toMatchObject([201, { name: 'live', ...looks }]);
+    const appearance = { protected: true, color: 'violet' };
+    const made = await app.call('POST', `${path}/environments`, { body: { name: 'live', ...appearance } });
+    expect([made.status, made.json]).toMatchObject([201, { name: 'live', ...appearance }]);
     const plain = await app.call('POST', `${path}/environments`, { body: { name: 'preview' } });
     expect(plain.json).toMatchObject({ protected: false, color: 'gray' });
     const odd = await app.call('POST', `${path}/environments`, { body: { name: 'odd', color: 'beige' } });

@@ -25,7 +25,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     return { name, path, id: made.json.id as string, record: made.json };
   }
 
-  /** Schedules changes of flags, which are made where they are missing. */
+  /** Schedules changes of flags, and creates missing flags. */
   async function schedule(
     path: string,
     changes: readonly object[],
@@ -101,8 +101,8 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     const { path } = await app.project();
     for (const key of ['a', 'b', 'c', 'd']) await schedule(path, [{ key, state: on }]);
     pass();
-    const looks = await Promise.all(nodes.map((node) => runDueSchedules(node)));
-    const settled = looks.flatMap((look) => look.settled);
+    const runs = await Promise.all(nodes.map((node) => runDueSchedules(node)));
+    const settled = runs.flatMap((run) => run.settled);
     expect(settled.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done']);
     expect(new Set(settled.map(({ id }) => id)).size).toBe(4);
     expect(await flagsOf(path)).toMatchObject({ revision: 4, flags: [{}, {}, {}, {}] });
@@ -172,7 +172,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect([foreign.status, foreign.json.error]).toEqual([404, 'not_found']);
   });
 
-  test('a failed schedule says why, and changes nothing', async () => {
+  test('a failed schedule has a reason, and changes nothing', async () => {
     const { json } = await app.call('POST', '/api/tokens', { body: { name: 'gone', role: 'editor' } });
     const failing = await scheduled([{ key: 'a', state: on }], {}, { token: json.token });
     await app.call('DELETE', `/api/tokens/${json.id}`);
@@ -196,7 +196,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
   const production = 'environments/production';
   const zombie = 'zombie';
 
-  /** Each takes the flag "zombie" out of production in its own way; then what becomes of a schedule in staging. */
+  /** Ways to remove the flag "zombie" from production, with the later status of its schedule in staging. */
   const REMOVALS: readonly [string, string, 'cancelled' | 'pending', (path: string) => Promise<unknown>][] = [
     ['archived', 'was archived', 'cancelled', (path) => app.call('POST', `${path}/flags/${zombie}/archive`)],
     [
@@ -280,7 +280,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect((await recordOf(made)).status).toBe('cancelled');
   });
 
-  /** Puts a text in the place of a schedule's changes that no version writes: what reads it throws. */
+  /** Replaces the changes of a schedule with invalid JSON, which throws when it is read. */
   function damage(condition: string, id: string): Promise<unknown> {
     return app.home.database.transaction((transaction) =>
       transaction.query(
@@ -304,9 +304,9 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect((await runDueSchedules(app.context, attempts)).errors).toEqual([]);
     for (let attempt = 2; attempt <= SCHEDULE_ATTEMPTS.most; attempt++) {
       app.node.now += SCHEDULE_ATTEMPTS.pauseMs * 2 ** (attempt - 2);
-      const look = await runDueSchedules(app.context, attempts);
-      expect(look.errors).toHaveLength(1);
-      expect(look.settled).toEqual(
+      const run = await runDueSchedules(app.context, attempts);
+      expect(run.errors).toHaveLength(1);
+      expect(run.settled).toEqual(
         attempt < SCHEDULE_ATTEMPTS.most ? [] : [{ id: damaged, status: 'failed' }],
       );
     }
@@ -320,8 +320,8 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     const fine = (await schedule(path, [{ key: 'b', state: on }])).json.id;
     await damage('id <> $1', fine);
     pass();
-    const look = await runDueSchedules(app.context);
-    expect([look.settled, look.errors.length]).toEqual([[{ id: fine, status: 'done' }], 45]);
+    const run = await runDueSchedules(app.context);
+    expect([run.settled, run.errors.length]).toEqual([[{ id: fine, status: 'done' }], 45]);
     await app.call('DELETE', path);
   });
 
@@ -401,7 +401,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect(moon.json.error).toBe('environment_not_found');
   });
 
-  test('the list gives pending ones by due time, then settled ones, and filters', async () => {
+  test('lists pending schedules by due time, then settled ones, with filters', async () => {
     const { path } = await app.project();
     const at = (hours: number) => ({ dueAt: new Date(app.node.now + hours * HOUR_MS).toISOString() });
     const ids: string[] = [];
@@ -437,7 +437,7 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     expect((await flagsOf(made.path)).flags).toEqual([]);
   });
 
-  test('a deleted project takes its schedules with it', async () => {
+  test('deleting a project deletes its schedules', async () => {
     const made = await scheduled([{ key: 'a', state: on }]);
     await app.call('DELETE', made.path);
     pass();

@@ -61,7 +61,7 @@ async function statuses(): Promise<readonly string[]> {
   return (await listSchedules(context, { project: 'shop' })).map(({ status }) => status);
 }
 
-test('a schedule made on this node is run when it is due, without waiting for the next look', async () => {
+test('a schedule made on this node is run when it is due, without waiting for the next poll', async () => {
   runner.start();
   const dueAt = await schedule(300);
   await nextChange();

@@ -25,10 +25,10 @@ export class SqliteConnection {
     try {
       if (text.length > CACHED_TEXT_LENGTH) {
         using statement = this.sqlite.prepare(positional(text));
-        // `Row`: the caller wrote the SQL and says what its columns are.
+        // `Row`: the caller wrote the SQL and knows its columns.
         return statement.all(...parameters) as Row[];
       }
-      // `Row`: the caller wrote the SQL and says what its columns are.
+      // `Row`: the caller wrote the SQL and knows its columns.
       return this.#prepared(text).all(...parameters) as Row[];
     } catch (error) {
       throw isDamage(error) ? damaged(this.sqlite.filename, error) : error;
