@@ -1,14 +1,27 @@
-import type { ChangeEvent, Frame, History, StreamSession, Write } from './history.ts';
+import {
+  counterIn,
+  endKey,
+  framesWhere,
+  inEvents,
+  inFrames,
+  missing,
+  newestAcknowledged,
+  type Plant,
+  pickFrom,
+  replaced,
+  replaceFrame,
+  withoutLastFrame,
+  withoutTraceOf,
+} from './planting.ts';
 import type { ViolationKind } from './violation.ts';
 
-/** A way to spoil a correct history. Returns `undefined` if the history has no place for it. */
+/** A fault, and how to spoil a correct history with it. */
 export interface PlantedFault {
   /** The fault of the server that it imitates. */
   readonly name: string;
   /** At least one of these must be reported. */
   readonly caughtAs: readonly ViolationKind[];
-  /** `choice` picks one of the places where it can be planted. */
-  readonly plant: (history: History, choice: number) => History | undefined;
+  readonly plant: Plant;
 }
 
 /** Every kind of fault the checker must catch. */
@@ -54,12 +67,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     caughtAs: ['skip'],
     plant: (history, choice) => {
       const stream = pickFrom(
-        history.eventStreams.filter(({ frames: [first] }) => first?.asksToRead === true),
+        history.eventStreams,
         choice,
+        ({ frames: [first] }) => first?.asksToRead === true,
       );
       if (stream === undefined) return undefined;
       const frames = stream.frames.with(0, { ...(stream.frames[0] ?? missing()), asksToRead: false });
-      const eventStreams = history.eventStreams.map((each) => (each === stream ? { ...each, frames } : each));
+      const eventStreams = replaced(history.eventStreams, stream, { ...stream, frames });
       return { ...history, eventStreams };
     },
   },
@@ -67,13 +81,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'a read for an event is answered from before it',
     caughtAs: ['behind-event'],
     plant: (history, choice) => {
-      const read = pickFrom(
-        history.reads.filter(({ after }) => after !== undefined),
-        choice,
-      );
+      const read = pickFrom(history.reads, choice, ({ after }) => after !== undefined);
       if (read?.revision === undefined) return undefined;
       const late = { ...read, after: read.revision + 1 };
-      return { ...history, reads: history.reads.map((each) => (each === read ? late : each)) };
+      return { ...history, reads: replaced(history.reads, read, late) };
     },
   },
   {
@@ -119,10 +130,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'a node sends on after it lost the log',
     caughtAs: ['sent-after-loss'],
     plant: (history, choice) => {
-      const stream = pickFrom(
-        history.streams.filter((each) => each.frames.length > 1),
-        choice,
-      );
+      const stream = pickFrom(history.streams, choice, (each) => each.frames.length > 1);
       if (stream === undefined) return undefined;
       const at = stream.openedAt + 1;
       const frames = stream.frames.map((frame, index) =>
@@ -131,7 +139,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
       const { ended, ...open } = stream;
       const later = ended === undefined ? {} : { ended: { ...ended, at: ended.at + 2_000 } };
       return {
-        ...replaceStream(history, stream, { ...open, ...later, frames }),
+        ...history,
+        streams: replaced(history.streams, stream, { ...open, ...later, frames }),
         losses: [{ node: stream.node, at }],
       };
     },
@@ -148,23 +157,17 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'a conditional write overwrites what its writer had not seen',
     caughtAs: ['lost-update'],
     plant: (history, choice) => {
-      const write = pickFrom(
-        history.writes.filter((each) => each.outcome === 'acknowledged'),
-        choice,
-      );
+      const write = pickFrom(history.writes, choice, (each) => each.outcome === 'acknowledged');
       if (write?.revision === undefined) return undefined;
       const late = { ...write, expected: write.revision - 2 };
-      return { ...history, writes: history.writes.map((each) => (each === write ? late : each)) };
+      return { ...history, writes: replaced(history.writes, write, late) };
     },
   },
   {
     name: 'a revision is given to two writes',
     caughtAs: ['double-revision'],
     plant: (history, choice) => {
-      const write = pickFrom(
-        history.writes.filter((each) => each.outcome === 'acknowledged'),
-        choice,
-      );
+      const write = pickFrom(history.writes, choice, (each) => each.outcome === 'acknowledged');
       return write && { ...history, writes: [...history.writes, { ...write, id: 999_999 }] };
     },
   },
@@ -173,15 +176,14 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     caughtAs: ['phantom'],
     plant: (history, choice) => {
       const seen = new Set(history.streams.flatMap((each) => each.frames.map((frame) => frame.content)));
-      const write = pickFrom(
-        history.writes.filter((each) => [...seen].some((text) => counterIn(text) === each.id)),
-        choice,
+      const write = pickFrom(history.writes, choice, (each) =>
+        [...seen].some((text) => counterIn(text) === each.id),
       );
       if (write === undefined) return undefined;
       const { revision: _, ...rest } = write;
       return {
         ...history,
-        writes: history.writes.map((each) => (each === write ? { ...rest, outcome: 'refused' } : each)),
+        writes: replaced(history.writes, write, { ...rest, outcome: 'refused' }),
       };
     },
   },
@@ -200,16 +202,15 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     caughtAs: ['not-converged', 'lost-write'],
     plant: (history, choice) => {
       const final = pickFrom(
-        history.finals.filter(
-          (each) => each.revision > (history.environments.get(each.environment)?.revision ?? 0),
-        ),
+        history.finals,
         choice,
+        (each) => each.revision > (history.environments.get(each.environment)?.revision ?? 0),
       );
       if (final === undefined) return undefined;
       const old = history.environments.get(final.environment) ?? missing();
       return {
         ...history,
-        finals: history.finals.map((each) => (each === final ? { ...final, ...old } : each)),
+        finals: replaced(history.finals, final, { ...final, ...old }),
       };
     },
   },
@@ -217,10 +218,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'a node goes back in time',
     caughtAs: ['went-back'],
     plant: (history, choice) => {
-      const final = pickFrom(
-        history.writes.filter((each) => each.outcome === 'acknowledged'),
-        choice,
-      );
+      const final = pickFrom(history.writes, choice, (each) => each.outcome === 'acknowledged');
       if (final === undefined) return undefined;
       const base = history.environments.get(final.environment) ?? missing();
       return {
@@ -250,10 +248,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'a stream stays open after its key was revoked',
     caughtAs: ['not-closed'],
     plant: (history, choice) => {
-      const stream = pickFrom(
-        history.streams.filter((each) => each.ended === undefined),
-        choice,
-      );
+      const stream = pickFrom(history.streams, choice, (each) => each.ended === undefined);
       if (stream === undefined) return undefined;
       const at = history.endedAt;
       return {
@@ -316,153 +311,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: 'the revision header is off by one',
     caughtAs: ['wrong-revision'],
     plant: (history, choice) => {
-      const read = pickFrom(
-        history.reads.filter(({ content }) => content !== undefined),
-        choice,
-      );
+      const read = pickFrom(history.reads, choice, ({ content }) => content !== undefined);
       if (read?.revision === undefined) return undefined;
       const wrong = { ...read, revision: read.revision + 1 };
-      return { ...history, reads: history.reads.map((each) => (each === read ? wrong : each)) };
+      return { ...history, reads: replaced(history.reads, read, wrong) };
     },
   },
 ];
-
-function inFrames(
-  least: number,
-  change: (frames: readonly Frame[], at: number) => readonly Frame[],
-): PlantedFault['plant'] {
-  return (history, choice) => {
-    const stream = pickFrom(
-      history.streams.filter((each) => each.frames.length >= least),
-      choice,
-    );
-    if (stream === undefined) return undefined;
-    const frames = change(stream.frames, choice % stream.frames.length);
-    // The times stay in order: what is wrong is the content.
-    const inTime = frames.map((frame, index) => ({ ...frame, at: stream.frames[index]?.at ?? frame.at }));
-    return replaceStream(history, stream, { ...stream, frames: inTime });
-  };
-}
-
-function inEvents(
-  least: number,
-  change: (events: readonly ChangeEvent[], at: number) => readonly ChangeEvent[],
-): PlantedFault['plant'] {
-  return (history, choice) => {
-    const stream = pickFrom(
-      history.eventStreams.filter((each) => each.frames.length >= least),
-      choice,
-    );
-    if (stream === undefined) return undefined;
-    const frames = change(stream.frames, choice % stream.frames.length);
-    const eventStreams = history.eventStreams.map((each) => (each === stream ? { ...each, frames } : each));
-    return { ...history, eventStreams };
-  };
-}
-
-function framesWhere(
-  history: History,
-  isPlace: (frame: Frame, stream: StreamSession) => boolean,
-): { stream: StreamSession; index: number }[] {
-  return history.streams.flatMap((stream) =>
-    stream.frames.flatMap((frame, index) => (isPlace(frame, stream) ? [{ stream, index }] : [])),
-  );
-}
-
-function replaceFrame(
-  history: History,
-  places: readonly { stream: StreamSession; index: number }[],
-  choice: number,
-  change: (frame: Frame) => Frame,
-): History | undefined {
-  const place = pickFrom(places, choice);
-  if (place === undefined) return undefined;
-  const { stream, index } = place;
-  const frames = stream.frames.with(index, change(stream.frames[index] ?? missing()));
-  return replaceStream(history, stream, { ...stream, frames });
-}
-
-function replaceStream(history: History, old: StreamSession, next: StreamSession): History {
-  return { ...history, streams: history.streams.map((each) => (each === old ? next : each)) };
-}
-
-function withoutLastFrame(longerMs: number): PlantedFault['plant'] {
-  return (history, choice) => {
-    const stream = pickFrom(
-      history.streams.filter((each) => each.ended === undefined && endsWithAcknowledged(history, each)),
-      choice,
-    );
-    if (stream === undefined) return undefined;
-    const silent = { ...stream, frames: stream.frames.slice(0, -1) };
-    return { ...replaceStream(history, stream, silent), endedAt: history.endedAt + longerMs };
-  };
-}
-
-function endsWithAcknowledged(history: History, stream: StreamSession): boolean {
-  const last = stream.frames.at(-1);
-  if (last === undefined || stream.frames.length < 2) return false;
-  const id = counterIn(last.content);
-  return history.writes.some((write) => write.id === id && write.outcome === 'acknowledged');
-}
-
-function endKey(cause: 'revoked' | 'expired', at: (write: Write) => number): PlantedFault['plant'] {
-  return (history, choice) => {
-    const stream = pickFrom(
-      history.streams.filter((each) => endsWithAcknowledged(history, each)),
-      choice,
-    );
-    const id = counterIn(stream?.frames.at(-1)?.content ?? '{}');
-    const write = history.writes.find((each) => each.id === id);
-    if (stream === undefined || write === undefined) return undefined;
-    const endedAt = at(write);
-    return { ...history, endedKeys: [{ key: stream.key, cause, mayEndAt: endedAt, endedAt }] };
-  };
-}
-
-function newestAcknowledged(history: History): readonly Write[] {
-  return history.finals.flatMap((final) => {
-    const id = counterIn(final.content);
-    return history.writes.filter((write) => write.id === id && write.outcome === 'acknowledged');
-  });
-}
-
-/** The history of a fleet that forgot a write: no reader saw it, although it was acknowledged. */
-function withoutTraceOf(history: History, write: Write): History | undefined {
-  const isTrace = (content: string): boolean => counterIn(content) === write.id;
-  const before = contentBefore(history, write);
-  if (before === undefined) return undefined;
-  return {
-    ...history,
-    streams: history.streams
-      .filter((stream) => !isTrace(stream.frames[0]?.content ?? '{}'))
-      .map((stream) => ({ ...stream, frames: stream.frames.filter((frame) => !isTrace(frame.content)) })),
-    reads: history.reads.filter((read) => !isTrace(read.content ?? '{}')),
-    finals: history.finals.map((final) => (isTrace(final.content) ? { ...final, ...before } : final)),
-  };
-}
-
-function contentBefore(history: History, write: Write): { revision: number; content: string } | undefined {
-  const revision = (write.revision ?? 0) - 1;
-  const base = history.environments.get(write.environment);
-  if (base?.revision === revision) return base;
-  for (const stream of history.streams) {
-    const frame = stream.frames[revision - stream.revision];
-    if (stream.environment === write.environment && frame !== undefined)
-      return { revision, content: frame.content };
-  }
-  return undefined;
-}
-
-function counterIn(content: string): number | undefined {
-  const flags: unknown = JSON.parse(content);
-  // The tests' own maps: the counter is always there and an integer.
-  return (flags as { counter?: { value: number } }).counter?.value;
-}
-
-function pickFrom<T>(list: readonly T[], choice: number): T | undefined {
-  return list[choice % list.length];
-}
-
-function missing(): never {
-  throw new Error('the place for the fault is not there');
-}
