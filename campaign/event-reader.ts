@@ -1,8 +1,8 @@
-import { openSse, type SseFrame, type SseReader } from '@halyard/testing';
+import type { SseReader } from '@halyard/testing';
 import { now } from './clock.ts';
 import type { FleetNode } from './fleet.ts';
 import type { Random } from './random.ts';
-import { backoffMs, nextSession, stay } from './reader.ts';
+import { backoffMs, recordStream, stay } from './reader.ts';
 import type { OpenEventSession } from './recorder.ts';
 import type { Place, World } from './world.ts';
 
@@ -181,46 +181,16 @@ export async function openRecordedEvents(
   place: Place,
   { node, address, key, lastEventId, onEvent }: EventStreamOpening,
 ): Promise<{ readonly reader: SseReader; readonly record: OpenEventSession } | undefined> {
-  const requestedAt = now();
-  const common = { node: node.name, environment: place.name, key: key.id, requestedAt };
-  // Events may come in the same piece as the head, before the answer is in our hands.
-  const early: SseFrame[] = [];
-  let record: OpenEventSession | undefined;
-  const receive = (opened: OpenEventSession, { at, data, fields }: SseFrame) => {
-    const revision = Number(fields.find(([name]) => name === 'id')?.[1] ?? Number.NaN);
-    const asksToRead = data !== '' && JSON.parse(data).type === 'refetchEvaluation';
-    opened.event({ at, revision, asksToRead });
-    onEvent?.(revision, asksToRead);
-  };
-  let reader: SseReader;
-  try {
-    reader = await openSse(`${node.url}${address}`, {
-      headers: lastEventId === undefined ? {} : { 'Last-Event-ID': String(lastEventId) },
-      timeoutMs: 10_000,
-      keep: 'nothing',
-      onFrame: (frame) => {
-        if (record === undefined) early.push(frame);
-        else receive(record, frame);
-      },
-    });
-  } catch {
-    // The node is down, frozen or out of reach: no answer, so nothing that could be right or wrong.
-    return undefined;
-  }
-  if (reader.status !== 200) {
-    const { status } = reader;
-    world.recorder.read({ ...common, kind: 'stream', answeredAt: now(), status, freshness: 'current' });
-    reader.close();
-    return undefined;
-  }
-  const opened = world.recorder.openEventSession({
-    ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common, openedAt: now() },
-    revision: Number(reader.headers.get('x-flags-revision') ?? Number.NaN),
-    ...(lastEventId === undefined ? {} : { lastEventId }),
-    ...node.processOf(reader.headers),
+  const known = lastEventId === undefined ? {} : { lastEventId };
+  return await recordStream(world, readerName, place, {
+    ...{ node, keyId: key.id, path: address },
+    headers: lastEventId === undefined ? {} : { 'Last-Event-ID': String(lastEventId) },
+    begin: (opening) => world.recorder.openEventSession({ ...opening, ...known }),
+    receive: (record, { at, data, fields }) => {
+      const revision = Number(fields.find(([name]) => name === 'id')?.[1] ?? Number.NaN);
+      const asksToRead = data !== '' && JSON.parse(data).type === 'refetchEvaluation';
+      record.event({ at, revision, asksToRead });
+      onEvent?.(revision, asksToRead);
+    },
   });
-  record = opened;
-  for (const frame of early) receive(opened, frame);
-  void reader.ended.then(({ how, at }) => opened.end(how, at));
-  return { reader, record: opened };
 }

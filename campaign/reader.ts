@@ -1,4 +1,5 @@
-import { openSse, type SseReader } from '@halyard/testing';
+import { openSse, type SseFrame, type SseReader } from '@halyard/testing';
+import type { StreamSession } from './checker/history.ts';
 import { now } from './clock.ts';
 import type { FleetNode } from './fleet.ts';
 import type { Random } from './random.ts';
@@ -97,20 +98,45 @@ export async function openRecorded(
   node: FleetNode,
   key: { readonly id: string; readonly text: string } = { id: `${place.project}-key`, text: place.key },
 ): Promise<RecordedStream | undefined> {
+  return await recordStream(world, readerName, place, {
+    ...{ node, keyId: key.id, path: `/v1/stream?env=${place.environment}` },
+    headers: { 'X-Service-Key': key.text },
+    begin: (opening) => world.recorder.openSession(opening),
+    receive: (record, { data, at }) => record.frame(data, at),
+  });
+}
+
+/** How to open a stream, and how to record it. */
+export interface StreamRecording<Opened> {
+  readonly node: FleetNode;
+  readonly keyId: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly begin: (opening: Omit<StreamSession, 'frames' | 'ended'>) => Opened;
+  readonly receive: (record: Opened, frame: SseFrame) => void;
+}
+
+/** As {@link openRecorded}, for any kind of stream. */
+export async function recordStream<Opened extends Pick<OpenSession, 'end'>>(
+  world: World,
+  readerName: string,
+  place: Place,
+  { node, keyId, path, headers, begin, receive }: StreamRecording<Opened>,
+): Promise<{ readonly reader: SseReader; readonly record: Opened } | undefined> {
   const requestedAt = now();
-  const common = { node: node.name, environment: place.name, key: key.id, requestedAt };
+  const common = { node: node.name, environment: place.name, key: keyId, requestedAt };
   // Frames may come in the same piece as the head, before the answer is in our hands.
-  const early: { content: string; at: number }[] = [];
-  let record: OpenSession | undefined;
+  const early: SseFrame[] = [];
+  let record: Opened | undefined;
   let reader: SseReader;
   try {
-    reader = await openSse(`${node.url}/v1/stream?env=${place.environment}`, {
-      headers: { 'X-Service-Key': key.text },
+    reader = await openSse(`${node.url}${path}`, {
+      headers,
       timeoutMs: 10_000,
       keep: 'nothing',
-      onFrame: ({ data, at }) => {
-        if (record === undefined) early.push({ content: data, at });
-        else record.frame(data, at);
+      onFrame: (frame) => {
+        if (record === undefined) early.push(frame);
+        else receive(record, frame);
       },
     });
   } catch {
@@ -118,32 +144,26 @@ export async function openRecorded(
     return undefined;
   }
   if (reader.status !== 200) {
-    const answeredAt = now();
-    world.recorder.read({
-      ...common,
-      kind: 'stream',
-      answeredAt,
-      status: reader.status,
-      freshness: 'current',
-    });
+    const { status } = reader;
+    world.recorder.read({ ...common, kind: 'stream', answeredAt: now(), status, freshness: 'current' });
     reader.close();
     return undefined;
   }
-  const revision = Number(reader.headers.get('x-flags-revision') ?? Number.NaN);
-  record = world.recorder.openSession({
-    ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common },
-    ...{ openedAt: now(), revision, ...node.processOf(reader.headers) },
+  const opened = begin({
+    ...{ id: `${readerName}#${nextSession(readerName)}`, reader: readerName, ...common, openedAt: now() },
+    revision: Number(reader.headers.get('x-flags-revision') ?? Number.NaN),
+    ...node.processOf(reader.headers),
   });
-  for (const { content, at } of early) record.frame(content, at);
-  const opened = record;
+  record = opened;
+  for (const frame of early) receive(opened, frame);
   void reader.ended.then(({ how, at }) => opened.end(how, at));
-  return { reader, record };
+  return { reader, record: opened };
 }
 
 const sessions = new Map<string, number>();
 
 /** The number of a reader's next stream. */
-export function nextSession(readerName: string): number {
+function nextSession(readerName: string): number {
   const next = (sessions.get(readerName) ?? 0) + 1;
   sessions.set(readerName, next);
   return next;

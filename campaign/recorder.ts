@@ -18,18 +18,19 @@ import { now } from './clock.ts';
 /** A record that its end is added to. */
 type Unfinished<Session> = { -readonly [Member in keyof Session]: Session[Member] };
 
+type How = NonNullable<StreamSession['ended']>['how'];
+
 /** A session that is still open: its recorder adds frames and, once, how it ended. */
 export interface OpenSession {
   readonly session: StreamSession;
   frame(content: string, at: number): void;
-  end(how: 'closed' | 'cut' | 'reset' | 'left', at: number): void;
+  end(how: How, at: number): void;
 }
 
 /** The same of a stream of events. */
-export interface OpenEventSession {
+export interface OpenEventSession extends Pick<OpenSession, 'end'> {
   readonly session: EventSession;
   event(event: ChangeEvent): void;
-  end(how: 'closed' | 'cut' | 'reset' | 'left', at: number): void;
 }
 
 /** Writes down what happens to everybody. The only thing the checker gets to see. */
@@ -107,11 +108,7 @@ export class Recorder {
     };
   }
 
-  #end(
-    session: { ended?: StreamSession['ended'] },
-    how: 'closed' | 'cut' | 'reset' | 'left',
-    at: number,
-  ): void {
+  #end(session: { ended?: StreamSession['ended'] }, how: How, at: number): void {
     if (!this.#isSealed) session.ended ??= { how, at };
   }
 
