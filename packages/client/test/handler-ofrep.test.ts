@@ -1,15 +1,8 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test';
-import { createServer, type RequestListener } from 'node:http';
-import {
-  type FlagState,
-  MAX_OFREP_BYTES,
-  OFREP_ERROR_STATUS,
-  ofrepEvent,
-  parseFlagState,
-} from '@halyard/protocol';
+import { type FlagState, OFREP_ERROR_STATUS, ofrepEvent, parseFlagState } from '@halyard/protocol';
 import evaluation from '../../../conformance/fixtures/evaluation.json';
 import refusals from '../../../conformance/fixtures/ofrep-errors.json';
-import { createFlagsHandler, type FlagsHandler, toNodeListener } from '../src/handler.ts';
+import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
 import { createTestClient } from '../src/testing.ts';
 import { harness } from './support/harness.ts';
 
@@ -479,69 +472,4 @@ test('HEAD is answered as GET without the body, and opens no stream', async () =
   }
   expect((await handler(get('/v1/flags?env=staging', head))).status).toBe(404);
   await (await read(handler, get(EVENTS))).cancel();
-});
-
-describe('a server of Node', () => {
-  async function listen(listener: RequestListener): Promise<string> {
-    const server = createServer(listener);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const address = server.address();
-    return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/flags`;
-  }
-  const post = (base: string, path: string, body: string) =>
-    fetch(`${base}${path}`, { method: 'POST', body });
-
-  test('passes bodies on', async () => {
-    const base = await listen(toNodeListener(make().handler));
-    const response = await post(base, `${BULK}/half`, '{"context":{"targetingKey":"user-1"}}');
-    expect(await response.json()).toMatchObject({ key: 'half', reason: 'SPLIT' });
-    const large = await post(base, BULK, 'x'.repeat(4 * MAX_OFREP_BYTES));
-    expect([large.status, (await bodyOf(large)).errorCode]).toEqual([400, 'PARSE_ERROR']);
-  });
-
-  test.each([
-    ['an object', { context: { targetingKey: 'user-1' } }],
-    ['a string', '{"context":{"targetingKey":"user-1"}}'],
-    ['a buffer', Buffer.from('{"context":{"targetingKey":"user-1"}}')],
-  ])('takes a body that a parser has read and made %s', async (_, body) => {
-    const listener = toNodeListener(make().handler);
-    const base = await listen((request, response) => {
-      request.resume().once('end', () => listener(Object.assign(request, { body }), response));
-    });
-    const answer = await (await post(base, `${BULK}/half`, JSON.stringify({ context: {} }))).json();
-    expect(answer).toMatchObject({ key: 'half', reason: 'SPLIT' });
-  });
-
-  test('a caller that leaves in the middle of its body is forgotten', async () => {
-    const entered = Promise.withResolvers<void>();
-    const handled = Promise.withResolvers<number>();
-    const { handler } = make();
-    const listener = toNodeListener(
-      Object.assign(
-        async (request: Request) => {
-          const response = await handler(request);
-          handled.resolve(response.status);
-          return response;
-        },
-        { close: () => {} },
-      ),
-    );
-    const base = await listen((request, response) => {
-      listener(request, response);
-      entered.resolve();
-    });
-    const leaving = new AbortController();
-    const body = new ReadableStream({
-      start: (controller) => controller.enqueue(new TextEncoder().encode('{"context":')),
-    });
-    const sent = fetch(`${base}${BULK}`, { method: 'POST', body, signal: leaving.signal }).catch(() => {});
-    await entered.promise;
-    leaving.abort();
-    await sent;
-    expect(await handled.promise).toBe(400);
-  });
 });

@@ -8,6 +8,9 @@ import { ScriptedServer } from './scripted-server.ts';
 /** A key of the right shape that opens nothing anywhere. */
 export const TEST_KEY = `proj_live_${'Canary7'.repeat(7)}`;
 
+/** How soon a client finds a server that is back: the cap of the backoff and five seconds. (P6) */
+export const RECOVERY_MS = 35_000;
+
 /** A client on a scripted server and a fake clock. */
 export interface Harness {
   readonly server: ScriptedServer;
