@@ -30,18 +30,25 @@ export class Person {
     return Person.#enter(this.#url, 'invitations/accept', { token, name, password });
   }
 
-  /** Sends one request below `/api`; confirmed for production. Rejects for any other answer than success. */
+  /**
+   * Sends one request below `/api`, confirmed for a protected environment (default: production). Rejects for any other
+   * answer than success.
+   */
   async send(
     method: string,
     path: string,
-    { body, note }: { readonly body?: unknown; readonly note?: string } = {},
+    {
+      body,
+      note,
+      confirmed = 'production',
+    }: { readonly body?: unknown; readonly note?: string; readonly confirmed?: string } = {},
   ): Promise<Record<string, unknown>> {
     const response = await fetch(`${this.#url}/api/${path}`, {
       method,
       headers: {
         cookie: this.#cookie,
         origin: this.#url,
-        'x-confirm-environment': 'production',
+        'x-confirm-environment': confirmed,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(note === undefined ? {} : { 'x-change-note': note }),
       },
