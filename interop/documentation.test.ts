@@ -24,6 +24,7 @@ const VERSIONS: Readonly<Record<string, (name: string, folder: string) => string
   },
   'Cargo.toml': (name, folder) =>
     new RegExp(`^${name} = "=(.+)"$`, 'm').exec(textOf(`${folder}/Cargo.toml`))?.[1],
+  'go.mod': (name, folder) => new RegExp(`${name} v(\\S+)`).exec(textOf(`${folder}/go.mod`))?.[1],
 };
 
 /** Where `bun run interop` has the version of a provider from, and where the example has it from. */
@@ -31,13 +32,15 @@ const MANIFESTS = [
   { folder: 'javascript', manifest: 'package.json', at: '.', example: 'examples/javascript' },
   { folder: 'web', manifest: 'package.json', at: '.', example: 'examples/web' },
   { folder: 'python', manifest: 'requirements.txt', at: 'interop/python', example: 'examples/python' },
+  { folder: 'go', manifest: 'go.mod', at: 'interop/go', example: 'examples/go' },
   { folder: 'java', manifest: 'pom.xml', at: 'interop/java', example: 'examples/java' },
   { folder: 'rust', manifest: 'Cargo.toml', at: 'interop/rust', example: 'examples/rust' },
 ] as const;
 
 describe('the page about languages', () => {
   test('has no code but that of the examples, and all of it', () => {
-    const shown = [...PAGE.matchAll(/^```\w+\n([\s\S]*?)\n```$/gm)].map(([, code]) => code ?? '');
+    // Commands are `text`.
+    const shown = [...PAGE.matchAll(/^```(?!text)\w+\n([\s\S]*?)\n```$/gm)].map(([, code]) => code ?? '');
     const snippets = (Object.keys(EXAMPLES) as ExampleName[])
       .filter((name) => name !== 'handler') // the client's guide has it
       .map((name) => exampleSnippet(name));
@@ -49,5 +52,10 @@ describe('the page about languages', () => {
     const version = VERSIONS[where.manifest]?.(provider, where.at);
     expect(PAGE).toContain(`| \`${provider}\` | ${version} |`);
     expect(VERSIONS[where.manifest]?.(provider, where.example)).toBe(version);
+  });
+
+  test('names the version of OpenFeature’s CLI that is tried', () => {
+    const version = VERSIONS['go.mod']?.('github.com/open-feature/cli', 'interop/cli');
+    expect(PAGE).toContain(`Version ${version} was tried on`);
   });
 });

@@ -141,14 +141,29 @@ export const LANGUAGES: readonly Language[] = [
     folder: 'go',
     provider: 'github.com/open-feature/go-sdk-contrib/providers/ofrep',
     needs: ['go'],
-    // The newest version, since no version could be tried yet: the module proxy we reach refuses the module.
-    install: [
-      ['go', 'get', 'github.com/open-feature/go-sdk-contrib/providers/ofrep'],
-      ['go', 'mod', 'tidy'],
-    ],
+    install: [['go', 'mod', 'download']],
     build: [['go', 'build', '-o', 'interop', '.']],
     run: ['./interop'],
-    differences: {},
+    differences: {
+      cases: {
+        off: {
+          expected: { value: true, reason: 'DISABLED', variant: 'off' },
+          because: 'where a flag is off, the default in the code counts, whatever the server answers',
+        },
+        'a rollout that is off': {
+          expected: { value: true, reason: 'DISABLED', variant: 'off' },
+          because: 'as above',
+        },
+        'outside of a rollout with a value': {
+          expected: { value: 'default', errorCode: 'TYPE_MISMATCH' },
+          because: 'an answer without a value is no text',
+        },
+        'a text read as object': {
+          expected: { value: 'Fair winds, ⛵ "sailor"', reason: 'STATIC', variant: 'on' },
+          because: 'an object is any value',
+        },
+      },
+    },
   },
 ];
 
@@ -168,6 +183,7 @@ export function toolEnvironment(): Record<string, string> {
     GOPATH: cache('go'),
     GOCACHE: cache('go-build'),
     GOFLAGS: '-modcacherw -buildvcs=false',
+    GOTOOLCHAIN: 'local', // no other Go than the one on the machine
     MAVEN_OPTS: `-Dmaven.repo.local=${cache('maven')}`,
     PIP_CACHE_DIR: cache('pip'),
     npm_config_cache: cache('npm'),

@@ -1,9 +1,9 @@
 /** `bun run interop [program…]`: drives published providers and the examples against a real node. */
-import { cpSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { CACHE, LANGUAGES, type Language, toolEnvironment } from './languages.ts';
+import { LANGUAGES, type Language } from './languages.ts';
+import { prepare } from './programs.ts';
 import { ProviderProgram } from './protocol.ts';
 import { exampleNames, openDemo, runExample } from './run-examples.ts';
+import { tryCli } from './try-cli.ts';
 import { tryProvider } from './try-provider.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -18,7 +18,7 @@ interface Row {
 const rows: Row[] = [];
 const failures: string[] = [];
 const examples = exampleNames().map((name) => `examples/${name}`);
-const known = [...LANGUAGES.map(({ folder }) => folder), 'examples', ...examples];
+const known = [...LANGUAGES.map(({ folder }) => folder), 'cli', 'examples', ...examples];
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -32,6 +32,14 @@ for (const language of LANGUAGES) {
   const { folder: name, provider } = language;
   if (!isChosen(name)) continue;
   await attempt(name, async () => ({ name, provider, ...(await runLanguage(language, world)) }));
+}
+if (isChosen('cli')) {
+  await attempt('cli', async () => {
+    const outcome = await tryCli(world);
+    return typeof outcome === 'string'
+      ? { name: 'cli', provider: '', runtime: '', result: `skipped, ${outcome}` }
+      : { name: 'cli', provider: outcome.version, runtime: '', result: 'typed code for Go and Node' };
+  });
 }
 const key = await openDemo(world.management);
 for (const name of examples) {
@@ -72,42 +80,6 @@ async function runLanguage(language: Language, at: World) {
     runtime: facts.runtime,
     result: `${outcome.passed} of ${all}, ${outcome.known} of them as this provider does it`,
   };
-}
-
-/** Installs and builds a program in a copy of its folder. Gives how to start it, or why it cannot be. */
-async function prepare({ folder, needs, install, build }: Language) {
-  const missing = needs.find((command) => Bun.which(command) === null);
-  if (missing !== undefined) return `${missing} is not on this machine`;
-  const source = join(import.meta.dir, folder);
-  // Programs without packages of their own use those of the repository.
-  if (install.length === 0) return { cwd: source, env: toolEnvironment() };
-  const cwd = join(CACHE, folder);
-  mkdirSync(cwd, { recursive: true });
-  cpSync(source, cwd, { recursive: true });
-  const env = toolEnvironment();
-  for (const command of install) {
-    const { ok, text } = await run(command, cwd, env);
-    if (!ok) return `${command.join(' ')} failed: ${firstLine(text)}`;
-  }
-  for (const command of build) {
-    const { ok, text } = await run(command, cwd, env);
-    if (!ok) throw new Error(`${folder} does not compile:\n${text}`);
-  }
-  return { cwd, env };
-}
-
-async function run(command: readonly string[], cwd: string, env: Record<string, string>) {
-  const child = Bun.spawn([...command], { cwd, env, stdout: 'pipe', stderr: 'pipe' });
-  const [out, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { ok: (await child.exited) === 0, text: out + errors };
-}
-
-function firstLine(text: string): string {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return (lines.find((line) => /error|not|refused|forbidden/i.test(line)) ?? lines[0] ?? 'no output').trim();
 }
 
 function table(lines: readonly Row[]): string {

@@ -60,15 +60,19 @@ describe('a snippet', () => {
     expect(snippetOf('python', { ...FLAG, value: 2.5 })).toContain('get_float_value("page-size", 0.0, user)');
     expect(reads('java')[2]).toContain('int value = flags.getIntegerValue("page-size", 0, ');
     expect(reads('java')[4]).toContain('import dev.openfeature.sdk.Value;');
-    expect(reads('go')[3]).toContain('read("page-size", "user-1", "")');
+    expect(reads('go')[2]).toContain('flags.Int(context.Background(), "page-size", 0, user)');
+    expect(reads('go')[3]).toContain('flags.String(context.Background(), "page-size", "", user)');
     expect(reads('typescript')[4]).toContain("getValue('page-size', []");
   });
 
   test('names the packages that its example installs', () => {
-    const manifests = ['javascript/package.json', 'python/requirements.txt', 'java/pom.xml'].map((file) =>
-      readFileSync(join(ROOT, 'examples', file), 'utf8'),
-    );
-    for (const [index, name] of (['javascript', 'python', 'java'] as const).entries())
+    const manifests = [
+      'javascript/package.json',
+      'python/requirements.txt',
+      'go/main.go',
+      'java/pom.xml',
+    ].map((file) => readFileSync(join(ROOT, 'examples', file), 'utf8'));
+    for (const [index, name] of (['javascript', 'python', 'go', 'java'] as const).entries())
       for (const part of SNIPPETS[name].packages?.flatMap((each) => each.split(':')) ?? [])
         expect(manifests[index]).toContain(part);
   });

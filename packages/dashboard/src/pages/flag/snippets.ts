@@ -21,8 +21,8 @@ interface Snippet {
 /** The snippets by the way in which they read flags, in the order in which they are offered. */
 export const SNIPPET_GROUPS = {
   'Halyard client': ['typescript', 'react'],
-  OpenFeature: ['javascript', 'web', 'python', 'java'],
-  HTTP: ['go', 'read', 'stream', 'evaluate'],
+  OpenFeature: ['javascript', 'web', 'python', 'go', 'java'],
+  HTTP: ['read', 'stream', 'evaluate'],
 } as const;
 
 /** One of the snippets. */
@@ -48,7 +48,7 @@ type FlagType = 'boolean' | 'string' | 'number' | 'json';
 /** What the snippets are made of. Keys, names and addresses have no quotes in them. */
 interface Facts extends Omit<SnippetInput, 'value'> {
   readonly type: FlagType;
-  /** The providers of Python and Java refuse to read a whole number as a float. */
+  /** Python, Go and Java read integers and floats with methods of their own. */
   readonly isInteger: boolean;
   readonly variable: string;
   /** The default in JavaScript. */
@@ -84,7 +84,13 @@ const JAVA_READS = {
   number: (key: string) => `double value = flags.getDoubleValue("${key}", 0.0`,
   json: (key: string) => `Value value = flags.getObjectValue("${key}", new Value()`,
 } as const;
-const GO_FALLBACKS = { boolean: 'false', string: '""', number: '0.0', json: 'any(nil)' } as const;
+const GO_READS = {
+  boolean: (key: string) => `Boolean(context.Background(), "${key}", false`,
+  string: (key: string) => `String(context.Background(), "${key}", ""`,
+  integer: (key: string) => `Int(context.Background(), "${key}", 0`,
+  number: (key: string) => `Float(context.Background(), "${key}", 0`,
+  json: (key: string) => `Object(context.Background(), "${key}", nil`,
+} as const;
 
 /** The snippets by name. */
 export const SNIPPETS: Readonly<Record<SnippetName, Snippet>> = {
@@ -199,44 +205,35 @@ ${JAVA_READS[isInteger ? 'integer' : type](key)}, new ImmutableContext("user-1")
   },
   go: {
     name: 'Go',
-    write: ({ provider, key, type }) => `\
+    packages: [
+      'github.com/open-feature/go-sdk/openfeature',
+      'github.com/open-feature/go-sdk-contrib/providers/ofrep',
+    ],
+    write: ({ provider, key, type, isInteger, variable }) => `\
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"fmt"
-	"net/http"
+	"log"
 	"os"
+
+	"github.com/open-feature/go-sdk-contrib/providers/ofrep"
+	"github.com/open-feature/go-sdk/openfeature"
 )
 
-// read returns the value of a flag for a user, or the fallback if the flag has no value of that type.
-func read[T any](flag, user string, fallback T) T {
-	context, _ := json.Marshal(map[string]any{"context": map[string]string{"targetingKey": user}})
-	url := "${provider}/ofrep/v1/evaluate/flags/" + flag
-	request, err := http.NewRequest("POST", url, bytes.NewReader(context))
-	if err != nil {
-		return fallback
-	}
-	request.Header.Set("X-API-Key", os.Getenv("HALYARD_KEY"))
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return fallback
-	}
-	defer response.Body.Close()
-	var answer struct{ Value any }
-	if response.StatusCode != http.StatusOK || json.NewDecoder(response.Body).Decode(&answer) != nil {
-		return fallback
-	}
-	if value, isType := answer.Value.(T); isType {
-		return value
-	}
-	return fallback
-}
-
 func main() {
-	fmt.Println("${key}", read("${key}", "user-1", ${GO_FALLBACKS[type]}))
+	provider := ofrep.NewProvider(
+		"${provider}",
+		ofrep.WithApiKeyAuth(os.Getenv("HALYARD_KEY")),
+	)
+	if err := openfeature.SetProviderAndWait(provider); err != nil {
+		log.Fatal(err)
+	}
+	flags := openfeature.NewDefaultClient()
+	user := openfeature.NewEvaluationContext("user-1", nil)
+	${variable} := flags.${GO_READS[isInteger ? 'integer' : type](key)}, user)
+	fmt.Println("${key}", ${variable})
 }`,
   },
   read: {
