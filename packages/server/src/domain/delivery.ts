@@ -69,8 +69,8 @@ export interface DeliveryStore {
   delivery(seq: number): Promise<Delivery | undefined>;
   /** The newest changes of a project that have receipts, newest first. */
   deliveries(projectId: string, limit: number): Promise<readonly Delivery[]>;
-  /** Replaces a node's counts. */
-  savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void>;
+  /** Replaces the counts of nodes, in one transaction. */
+  savePresence(nodes: readonly NodeStreams[], seenAt: number): Promise<void>;
   /** The counts that nodes have reported at or after `since`, epoch milliseconds. */
   presence(since: number): Promise<readonly StreamPresence[]>;
   /** Removes the counts of a node that stops. */
@@ -118,7 +118,7 @@ export interface DeliveryProgress {
   readonly isSettled: boolean;
 }
 
-/** The open streams of one node without a database. */
+/** The open streams of one node. */
 export interface NodeStreams {
   readonly node: string;
   readonly streams: readonly StreamCount[];

@@ -1,10 +1,9 @@
 import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { LogSource } from '../domain/change-log.ts';
-import type { DeliveryReport } from '../domain/delivery.ts';
 import type { LastKnown, LastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { LastKnownWriter } from '../evaluation/last-known/last-known-writer.ts';
-import { LogServer } from '../evaluation/log/log-server.ts';
+import { LogServer, type LogServerOptions } from '../evaluation/log/log-server.ts';
 import { ReportSender } from '../evaluation/log/report-sender.ts';
 import type { ReportBody } from '../evaluation/log/reports.ts';
 import { ReadPlane, type ReadPlaneSettings } from '../evaluation/read-plane.ts';
@@ -50,7 +49,7 @@ export async function startEvaluationNode(
   const listeners = new Listeners(config);
   const docsUrl = config.docsUrl ?? `${listeners.url}/docs`;
   const { scope, report } = config;
-  const onReport = (from: DeliveryReport) => reports?.take(from) ?? Promise.resolve();
+  const onReport: LogServerOptions['onReport'] = async (from, dropped) => reports?.take(from, dropped);
   const logServer = new LogServer({ plane, docsUrl, log, onReport, ...defined({ scope }) });
   const reports =
     report &&

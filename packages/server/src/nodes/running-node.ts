@@ -42,5 +42,9 @@ export function stoppable(run: () => Promise<void>): Pick<RunningNode, 'closed' 
  */
 export function newNodeName(): string {
   const random = crypto.getRandomValues(new Uint8Array(4)).toHex();
-  return `${hostname()}-${random}`;
+  // In reports of relays, names have these characters only, and are not longer. (evaluation/log/reports.ts)
+  const host = hostname()
+    .replace(/[^\w.-]/g, '-')
+    .slice(0, 80);
+  return `${host}-${random}`;
 }

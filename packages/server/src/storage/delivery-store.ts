@@ -2,13 +2,13 @@ import {
   type Delivery,
   type DeliveryReceipt,
   type DeliveryStore,
+  type NodeStreams,
   PRESENCE_MS,
   RECEIPT_RETENTION,
-  type StreamCount,
   type StreamPresence,
 } from '../domain/delivery.ts';
 import type { Database } from './database.ts';
-import { insertRows } from './rows.ts';
+import { chunks, insertRows, placeholders, ROWS_PER_STATEMENT } from './rows.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -67,14 +67,20 @@ export class SqlDeliveryStore implements DeliveryStore {
     return group(await this.#database.query<DeliveryRow>(text, [projectId, limit]));
   }
 
-  async savePresence(node: string, streams: readonly StreamCount[], seenAt: number): Promise<void> {
+  async savePresence(nodes: readonly NodeStreams[], seenAt: number): Promise<void> {
     await this.#database.transaction(async (transaction) => {
       // First, so that counts of the same millisecond are replaced as well.
-      await transaction.query('DELETE FROM stream_presence WHERE node_id = $1', [node]);
+      for (const part of chunks(nodes, ROWS_PER_STATEMENT)) {
+        const names = part.map(({ node }) => node);
+        const text = `DELETE FROM stream_presence WHERE node_id IN (${placeholders(names.length)})`;
+        await transaction.query(text, names);
+      }
       await insertRows(transaction, {
         table: 'stream_presence',
         columns: ['node_id', 'environment_id', 'key_id', 'streams', 'seen_at'],
-        rows: streams.map((count) => [node, count.environmentId, count.keyId, count.streams, seenAt]),
+        rows: nodes.flatMap(({ node, streams }) =>
+          streams.map((count) => [node, count.environmentId, count.keyId, count.streams, seenAt]),
+        ),
         suffix: `ON CONFLICT (node_id, environment_id, key_id)
           DO UPDATE SET streams = excluded.streams, seen_at = excluded.seen_at`,
       });

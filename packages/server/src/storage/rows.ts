@@ -5,7 +5,7 @@ import type { ArchivedStates } from '../domain/store.ts';
 import type { Parameter, Queryable } from './database.ts';
 
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
-const ROWS_PER_STATEMENT = 200;
+export const ROWS_PER_STATEMENT = 200;
 
 /** Input of {@link insertRows}. */
 export interface RowsToInsert {

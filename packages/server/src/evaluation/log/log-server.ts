@@ -12,7 +12,7 @@ import { LogBacklog } from './backlog.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
 import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION, REPORTS_PATH } from './messages.ts';
-import { MAX_REPORT_BYTES, parseReport } from './reports.ts';
+import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
 import { contentsIn, hasEnvironment, type LogScope, rowIn, scopeName, scopeOf } from './scope.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 
@@ -181,19 +181,23 @@ export class LogServer implements ReadPlaneObserver {
     // Reading the body may take long: the token must still be live now.
     const { id, scope } = this.#authorize(request);
     const { plane, onReport } = this.#options;
-    const environments = [...plane.catalog.environments()].filter((each) => hasEnvironment(scope, each));
-    const known = new Set(environments.map((environment) => environment.id));
-    // A relay must not report as one of the nodes around it, nor as another relay.
-    const nameOf = (node: string) => `${id.slice(-8)}/${node}`;
+    const { catalog } = plane;
+    const environmentOf = (environmentId: string) => {
+      const environment = catalog.environmentWithId(environmentId);
+      return environment && hasEnvironment(scope, environment) ? environment : undefined;
+    };
     const receipts = report.receipts
-      .filter(({ seq, environmentId }) => known.has(environmentId) && seq <= plane.follower.seq)
-      .map((receipt) => ({ ...receipt, node: nameOf(receipt.node) }));
+      .filter(({ seq, environmentId }) => environmentOf(environmentId) && seq <= plane.follower.seq)
+      .map(({ at, ...rest }) => ({ ...rest, node: nameBelow(id, rest.node), at: Math.min(at, Date.now()) }));
     const nodes = report.nodes.map(({ node, streams }) => ({
-      node: nameOf(node),
-      streams: streams.filter(({ environmentId }) => known.has(environmentId)),
+      node: nameBelow(id, node),
+      streams: streams.filter(({ environmentId, keyId }) => {
+        const environment = environmentOf(environmentId);
+        return environment && catalog.keys.withId(keyId)?.environments.has(environment.name);
+      }),
     }));
-    for (const relay of plane.catalog.relays.values())
-      if (report.relays.includes(relay.id)) this.#contacts.add(relay.id);
+    const contacts = new Set(report.relays);
+    for (const relay of catalog.relays.values()) if (contacts.has(relay.id)) this.#contacts.add(relay.id);
     await onReport?.({ receipts, nodes }, report.dropped + report.receipts.length - receipts.length);
     return new Response(null, { status: 204 });
   }

@@ -293,6 +293,21 @@ function serveBytes(bytes: Uint8Array) {
   });
 }
 
+test.each([
+  ['slow', 'this node took its messages too slowly'],
+  ['stopping', 'it stops'],
+  ['lost', 'it lost its own log'],
+  ['newer', 'for a reason of its own'],
+])('a stream that ended with %s says so', async (reason, words) => {
+  const hello = { type: 'hello', version: 1, epoch: 'e', scope: 's', continues: false } as const;
+  // A newer upstream may have reasons that this version does not know.
+  const end = { type: 'end', reason: reason as 'slow' } as const;
+  const server = serveBytes(Buffer.concat([hello, end].map(encodeMessage)));
+  open.push(() => server.stop(true));
+  const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}` }).open();
+  await expect(session.head()).rejects.toThrow(`the upstream ended the stream: ${words}`);
+});
+
 /** Everything that an upstream sends up to its first heartbeat, without the last byte of that. */
 async function recordStream(url: string): Promise<Uint8Array> {
   const canceled = new AbortController();

@@ -3,6 +3,7 @@ import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import type { MessageReader } from './framing.ts';
 import {
   type EndMessage,
+  type EndReason,
   type HeartbeatMessage,
   type HelloMessage,
   type LogMessage,
@@ -276,11 +277,18 @@ class ClockOffset {
   }
 }
 
+/** Why the upstream ended the stream, in words. */
+const END_REASONS: Readonly<Record<Exclude<EndReason, 'revoked'>, string>> = {
+  lost: 'it lost its own log',
+  stopping: 'it stops',
+  slow: 'this node took its messages too slowly',
+};
+
 function ended({ reason }: EndMessage): Error {
   if (reason === 'revoked') return new StorageError('the relay token was revoked');
-  return new StoreOutage(
-    `the upstream ended the stream: ${reason === 'stopping' ? 'it stops' : 'it lost its own log'}`,
-  );
+  // A newer upstream may have reasons that this version does not know.
+  const words = Object.hasOwn(END_REASONS, reason) ? END_REASONS[reason] : 'for a reason of its own';
+  return new StoreOutage(`the upstream ended the stream: ${words}`);
 }
 
 function describe(cause: unknown): Error {

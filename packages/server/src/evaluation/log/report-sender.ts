@@ -3,12 +3,13 @@ import {
   type DeliveryProgress,
   type DeliveryReceipt,
   type DeliveryReport,
+  type NodeStreams,
   PRESENCE_MS,
   type StreamCount,
 } from '../../domain/delivery.ts';
 import type { OpenStreams } from '../../domain/read-side.ts';
 import type { ReadPlaneObserver } from '../read-plane.ts';
-import { REPORT_LIMITS, type ReportBody } from './reports.ts';
+import { REPORT_LIMITS, type ReportBody, reportBytesOf, streamsWithin } from './reports.ts';
 
 /** Milliseconds between two reports while there are receipts, changed and unchanged streams. */
 const EVERY_MS = { receipts: 250, changed: 2000, unchanged: 10_000 } as const;
@@ -24,13 +25,22 @@ export interface ReportSenderOptions {
   readonly takeContacts: () => ReadonlySet<string>;
 }
 
+/** What a node below reported last. */
+interface NodeBelow {
+  readonly streams: readonly StreamCount[];
+  /** What it takes in a report. */
+  readonly bytes: number;
+  readonly at: number;
+}
+
 /**
  * Reports upward what a node without a database knows: how many of its streams took a change, which are open, and the
  * same of all nodes below. Bounded: what does not fit is dropped and counted. Reads and frames never wait for it.
  */
 export class ReportSender implements ReadPlaneObserver {
   readonly #options: ReportSenderOptions;
-  readonly #below = new Map<string, { readonly streams: readonly StreamCount[]; readonly at: number }>();
+  readonly #below = new Map<string, NodeBelow>();
+  #belowBytes = 0;
   readonly #timer: Timer;
   #receipts: DeliveryReceipt[] = [];
   #dropped = 0;
@@ -64,13 +74,11 @@ export class ReportSender implements ReadPlaneObserver {
     this.#add({ seq, node, environmentId, streams, seen, slowestMs: Math.round(slowestMs), at: Date.now() });
   }
 
-  /** Takes the report of nodes below, to pass it on. */
-  async take({ receipts, nodes }: DeliveryReport): Promise<void> {
+  /** Takes the report of nodes below, of which so many receipts and counts were dropped, to pass it on. */
+  async take({ receipts, nodes }: DeliveryReport, dropped: number): Promise<void> {
+    this.#dropped += dropped;
     for (const receipt of receipts) this.#add(receipt);
-    for (const { node, streams } of nodes) {
-      this.#below.set(node, { streams, at: performance.now() });
-      this.#hasChangedBelow = true;
-    }
+    for (const node of nodes) this.#takeNode(node);
   }
 
   /** Sends what is left, and that this node's streams are closed. Never rejects. Safe to call twice. */
@@ -90,6 +98,32 @@ export class ReportSender implements ReadPlaneObserver {
       this.#dropped++;
     }
     this.#receipts.push(receipt);
+  }
+
+  /** Keeps what a node below reported, as long as all of them fit a report. */
+  #takeNode({ node, streams }: NodeStreams): void {
+    // A node that has closed its last stream is passed on where its streams were.
+    if (streams.length === 0 && !this.#below.has(node)) return;
+    this.#forget(node);
+    const bytes = reportBytesOf({ node, streams });
+    if (this.#belowBytes + bytes > REPORT_LIMITS.nodesBytes) this.#forgetOld();
+    if (this.#belowBytes + bytes > REPORT_LIMITS.nodesBytes) {
+      this.#dropped += streams.length;
+      return;
+    }
+    this.#below.set(node, { streams, bytes, at: performance.now() });
+    this.#belowBytes += bytes;
+    this.#hasChangedBelow = true;
+  }
+
+  #forget(node: string): void {
+    this.#belowBytes -= this.#below.get(node)?.bytes ?? 0;
+    this.#below.delete(node);
+  }
+
+  #forgetOld(): void {
+    const forgotten = performance.now() - PRESENCE_MS;
+    for (const [node, { at }] of this.#below) if (at < forgotten) this.#forget(node);
   }
 
   #tick(): void {
@@ -112,9 +146,10 @@ export class ReportSender implements ReadPlaneObserver {
       this.#turnover = this.#options.streams.turnover;
       this.#hasChangedBelow = false;
     }
+    const body = this.#bodyOf({ receipts, nodes: withPresence ? this.#nodes() : [] });
     try {
-      await this.#options.send(this.#bodyOf({ receipts, nodes: withPresence ? this.#nodes() : [] }));
-      this.#dropped = 0;
+      await this.#options.send(body);
+      this.#dropped -= body.dropped;
     } catch {
       // The log stream of the same upstream reports that it is away. Receipts are not worth a retry.
       this.#dropped += receipts.length;
@@ -128,16 +163,19 @@ export class ReportSender implements ReadPlaneObserver {
   }
 
   #nodes(): DeliveryReport['nodes'] {
-    const forgotten = performance.now() - PRESENCE_MS;
-    for (const [node, { at }] of this.#below) if (at < forgotten) this.#below.delete(node);
-    const own = countStreams(this.#options.streams);
-    let room: number = REPORT_LIMITS.counts;
-    const nodes: { node: string; streams: readonly StreamCount[] }[] = [];
-    for (const [node, { streams }] of [[this.#options.node, { streams: own }] as const, ...this.#below]) {
-      const fitting = streams.slice(0, room);
-      room -= fitting.length;
-      this.#dropped += streams.length - fitting.length;
-      if (fitting.length > 0 || streams.length === 0) nodes.push({ node, streams: fitting });
+    this.#forgetOld();
+    const own: NodeStreams = { node: this.#options.node, streams: countStreams(this.#options.streams) };
+    const below = [...this.#below].map(([node, { streams }]) => ({ node, streams }));
+    let room: number = REPORT_LIMITS.nodesBytes;
+    const nodes: NodeStreams[] = [];
+    for (const { node, streams } of [own, ...below]) {
+      const part = { node, streams: streamsWithin(room, { node, streams }) };
+      this.#dropped += streams.length - part.streams.length;
+      const hasRoom = part.streams.length > 0 || streams.length === 0;
+      if (hasRoom && reportBytesOf(part) <= room) {
+        room -= reportBytesOf(part);
+        nodes.push(part);
+      }
     }
     return nodes;
   }

@@ -1,7 +1,15 @@
-import { expect, jest, test } from 'bun:test';
+import { describe, expect, jest, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
+import type { DeliveryReport } from '../../domain/delivery.ts';
+import { digestOf } from '../../domain/secret.ts';
+import { logSourceOf } from '../../storage/log.ts';
+import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
+import { ADA, makeKey, seed } from '../../storage/test-records.ts';
 import { ReportSender } from './report-sender.ts';
-import { parseReport, REPORT_LIMITS, type ReportBody } from './reports.ts';
+import { MAX_REPORT_BYTES, parseReport, REPORT_LIMITS, type ReportBody } from './reports.ts';
+import { startUpstream } from './test-upstream.ts';
+
+setDefaultTimeout(60_000);
 
 const RECEIPT = { seq: 1, node: 'a', environmentId: 'e', streams: 2, seen: 2, slowestMs: 3, at: 4 };
 const REPORT: ReportBody = {
@@ -18,14 +26,80 @@ test('a report is read as it was sent', () => {
 test.each([
   ['text', 'report'],
   ['a list', '[]'],
-  ['a receipt with more seen than streams', report({ receipts: [{ ...RECEIPT, seen: 3 }] })],
-  ['a negative count', report({ receipts: [{ ...RECEIPT, slowestMs: -1 }] })],
-  ['a fraction', report({ dropped: 0.5 })],
-  ['a name with a line feed', report({ nodes: [{ node: 'a\nb', streams: [] }] })],
-  ['too many receipts', report({ receipts: Array.from({ length: 501 }, () => RECEIPT) })],
-  ['a long id', report({ relays: ['r'.repeat(201)] })],
+  ['one without receipts', report({ receipts: undefined })],
 ])('%s is refused', (_, text) => {
   expect(() => parseReport(text)).toThrow('malformed');
+});
+
+describe('of a report, a node below cannot spoil more than its own part:', () => {
+  const STREAM = { environmentId: 'e', keyId: 'k', streams: 2 };
+  test.each([
+    ['a receipt with more seen than streams', { receipts: [{ ...RECEIPT, seen: 3 }, RECEIPT] }],
+    ['a negative count', { receipts: [RECEIPT, { ...RECEIPT, seq: 2, slowestMs: -1 }] }],
+    ['a receipt sent twice', { receipts: [RECEIPT, RECEIPT] }],
+    ['an entry that is not an object', { receipts: [null, RECEIPT] }],
+    ['a name with a line feed', { nodes: [{ node: 'a\nb', streams: [] }, ...REPORT.nodes] }],
+    ['a name that is too long', { nodes: [{ node: 'a'.repeat(201), streams: [] }, ...REPORT.nodes] }],
+    ['a node without a list', { nodes: [...REPORT.nodes, { node: 'b' }] }],
+    ['a node sent twice', { nodes: [{ node: 'a', streams: [] }, ...REPORT.nodes] }],
+    [
+      'a count that no node can have',
+      { nodes: [{ node: 'a', streams: [STREAM, { ...STREAM, keyId: 'l', streams: 2 ** 40 }] }] },
+    ],
+    ['a key sent twice', { nodes: [{ node: 'a', streams: [STREAM, STREAM] }] }],
+  ])('%s is dropped and counted', (_, more) => {
+    expect(parseReport(report(more))).toEqual({ ...REPORT, dropped: 1 });
+  });
+
+  test('receipts and tokens beyond the bound are dropped, the oldest first', () => {
+    const receipts = Array.from({ length: REPORT_LIMITS.receipts + 2 }, (_, seq) => ({ ...RECEIPT, seq }));
+    const relays = Array.from({ length: REPORT_LIMITS.relays + 2 }, (_, index) => `r${index}`);
+    const parsed = parseReport(report({ receipts, relays: [...relays, 'r'.repeat(201)] }));
+    expect([parsed.receipts.length, parsed.receipts[0]?.seq, parsed.dropped]).toEqual([500, 2, 2]);
+    expect(parsed.relays.length).toBe(REPORT_LIMITS.relays);
+  });
+
+  test('what is not true is dropped, and a name is as short at the next tier', async () => {
+    const [engine] = ENGINES;
+    if (engine === undefined) throw new Error('no engine');
+    await using home = await openTestStore(engine);
+    const { project, environment } = await seed(home.store);
+    const key = makeKey(project, 'live');
+    const token = { id: 'first-token', name: 'first', createdAt: 1 };
+    await home.store.commit(ADA, async (transaction) => {
+      await transaction.insertKey(key, 'a'.repeat(64));
+      await transaction.relays.insert(token, digestOf('secret'));
+    });
+    const taken: [DeliveryReport, number][] = [];
+    const onReport = async (...args: [DeliveryReport, number]) => void taken.push(args);
+    using upstream = await startUpstream(logSourceOf(home.database), { authorize: undefined, onReport });
+    const stream = { environmentId: environment.id, keyId: key.id, streams: 2 };
+    const below = `${'x'.repeat(190)}/tier`;
+    const sent = {
+      receipts: [
+        RECEIPT,
+        { ...RECEIPT, environmentId: environment.id },
+        { ...RECEIPT, environmentId: environment.id, seq: 99 },
+      ],
+      nodes: [
+        {
+          node: below,
+          streams: [stream, { ...stream, keyId: 'unknown' }, { ...stream, environmentId: 'e' }],
+        },
+        { node: 'bad name', streams: [] },
+      ],
+    };
+    await upstream.remote({ token: 'secret' }).report({ ...REPORT, ...sent });
+    const [[report, dropped] = []] = taken;
+    expect(report?.receipts.map(({ environmentId, seq }) => [environmentId, seq])).toEqual([
+      [environment.id, 1],
+    ]);
+    expect(dropped).toBe(3);
+    expect(report?.nodes.map(({ streams }) => streams)).toEqual([[stream]]);
+    const name = report?.nodes[0]?.node ?? '';
+    expect(name).toMatch(/^st-token\/[0-9a-f]{32}$/);
+    expect(parseReport(JSON.stringify({ ...REPORT, nodes: report?.nodes })).dropped).toBe(0);
+  });
 });
 
 function report(more: object): string {
@@ -35,13 +109,14 @@ function report(more: object): string {
 /** A sender over no streams, and what it has sent. */
 function setUp() {
   const sent: ReportBody[] = [];
-  const upstream = { isAway: false };
+  const upstream = { isAway: false, answered: Promise.resolve() };
   const sender = new ReportSender({
     node: 'own',
     streams: { size: 0, turnover: 0, streamsByKey: () => new Map() },
     send: async (body) => {
       if (upstream.isAway) throw new Error('away');
       sent.push(body);
+      await upstream.answered;
     },
     takeContacts: () => new Set(['token']),
   });
@@ -54,12 +129,12 @@ test('receipts beyond the bound and those of a failed report are dropped and cou
   try {
     sender.live();
     upstream.isAway = true;
-    await sender.take({ receipts: [RECEIPT], nodes: [] });
+    await sender.take({ receipts: [RECEIPT], nodes: [] }, 0);
     jest.advanceTimersByTime(250);
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     upstream.isAway = false;
     for (let seq = 1; seq <= REPORT_LIMITS.receipts + 5; seq++) {
-      await sender.take({ receipts: [{ ...RECEIPT, seq }], nodes: [] });
+      await sender.take({ receipts: [{ ...RECEIPT, seq }], nodes: [] }, 0);
     }
     jest.advanceTimersByTime(250);
   } finally {
@@ -79,4 +154,43 @@ test('while the upstream is away nothing is sent, and a stop reports that no str
   second.sender.live();
   await second.sender.close();
   expect(second.sent.map(({ nodes }) => nodes)).toEqual([[{ node: 'own', streams: [] }]]);
+});
+
+test('whatever nodes below report, a report is read as a whole by the next tier', async () => {
+  const { sender, sent } = setUp();
+  const id = '01890000-0000-7000-8000-000000000000';
+  const streams = Array.from({ length: 5 }, (_, index) => ({
+    environmentId: id,
+    keyId: `${id}${index}`,
+    streams: 9,
+  }));
+  const nodes = Array.from({ length: 4000 }, (_, index) => ({ node: `${index}/${'n'.repeat(90)}`, streams }));
+  const closed = nodes.map(({ node }) => ({ node: `${node}/closed`, streams: [] }));
+  const receipts = nodes.map(({ node }, seq) => ({ ...RECEIPT, environmentId: id, node, seq }));
+  await sender.take({ receipts, nodes: [...closed, ...nodes] }, 7);
+  sender.live();
+  await until('it is reported', () => sent.length === 1);
+  const text = JSON.stringify(sent[0]);
+  expect(text.length).toBeLessThanOrEqual(MAX_REPORT_BYTES);
+  const parsed = parseReport(text);
+  expect(parsed).toEqual(sent[0] as ReportBody);
+  expect(parsed.nodes.filter((node) => node.streams.length === 0).map(({ node }) => node)).toEqual(['own']);
+  const kept = parsed.nodes.reduce((sum, node) => sum + node.streams.length, 0);
+  expect(kept).toBeGreaterThan(3000);
+  expect(parsed.dropped).toBe(7 + 4000 * 5 - kept + 4000 - REPORT_LIMITS.receipts);
+  await sender.close();
+});
+
+test('what is dropped while a report is on its way is counted in the next', async () => {
+  const { sender, sent, upstream } = setUp();
+  const answer = Promise.withResolvers<void>();
+  upstream.answered = answer.promise;
+  await sender.take({ receipts: [RECEIPT], nodes: [] }, 2);
+  sender.live();
+  await until('a report is on its way', () => sent.length === 1);
+  await sender.take({ receipts: [RECEIPT], nodes: [] }, 5);
+  answer.resolve();
+  await until('the next report is sent', () => sent.length === 2);
+  expect(sent.map(({ dropped }) => dropped)).toEqual([2, 5]);
+  await sender.close();
 });

@@ -1,11 +1,18 @@
 import type { DeliveryReceipt, DeliveryReport, NodeStreams, StreamCount } from '../../domain/delivery.ts';
-import { invalid, ServiceError } from '../../domain/errors.ts';
+import { invalid, type ServiceError } from '../../domain/errors.ts';
+import { digestOf } from '../../domain/secret.ts';
 
 /** Longest body of a report, in bytes. */
 export const MAX_REPORT_BYTES = 1024 * 1024;
 
-/** Most receipts, and most counts of streams, in one report: what is beyond is dropped and counted. */
-export const REPORT_LIMITS = { receipts: 500, counts: 5000, relays: 1000 } as const;
+/**
+ * Most receipts and ids of relay tokens in one report, and most bytes of its nodes, with which all of it fits a body.
+ * What is beyond is dropped and counted.
+ */
+export const REPORT_LIMITS = { receipts: 500, relays: 1000, nodesBytes: 640 * 1024 } as const;
+
+/** What a node and a count of streams take in a report besides their names, in bytes. */
+const [NODE_BYTES, COUNT_BYTES] = [40, 60];
 
 /** The body of a report. */
 export interface ReportBody extends DeliveryReport {
@@ -15,85 +22,151 @@ export interface ReportBody extends DeliveryReport {
   readonly dropped: number;
 }
 
-const NODE_NAME = /^[\w.:/-]{1,200}$/;
+/** Names of nodes, and ids. */
+const NAME = /^[\w.:/-]{1,200}$/;
 
-/** Reads a report. Throws `invalid_argument` for anything that is not one. */
+/** A longer name of a node below becomes a digest, so that no number of tiers makes one too long. */
+const MAX_NAME_BELOW = 100;
+
+/** Largest count: sums of many are still exact. */
+const MAX_COUNT = 1e9;
+
+/** About what a node takes in a report, in bytes. */
+export function reportBytesOf({ node, streams }: NodeStreams): number {
+  return streams.reduce((sum, count) => sum + countBytesOf(count), NODE_BYTES + node.length);
+}
+
+/** The first counts of a node that fit into so many bytes of a report with its name. */
+export function streamsWithin(bytes: number, { node, streams }: NodeStreams): readonly StreamCount[] {
+  let used = reportBytesOf({ node, streams: [] });
+  const end = streams.findIndex((count) => {
+    used += countBytesOf(count);
+    return used > bytes;
+  });
+  return end < 0 ? streams : streams.slice(0, end);
+}
+
+function countBytesOf({ environmentId, keyId }: StreamCount): number {
+  return COUNT_BYTES + environmentId.length + keyId.length;
+}
+
+/** The name of a node that reports through a follower: it must not report as a node elsewhere. */
+export function nameBelow(followerId: string, node: string): string {
+  return `${followerId.slice(-8)}/${node.length > MAX_NAME_BELOW ? digestOf(node).slice(0, 32) : node}`;
+}
+
+/**
+ * Reads a report. Entries that are malformed, doubled or too many are dropped and counted, so that one node does not
+ * spoil the report of all others. Throws `invalid_argument` for a text that is not a report at all.
+ */
 export function parseReport(text: string): ReportBody {
   const raw = parse(text);
-  const receipts = listIn(raw, 'receipts', REPORT_LIMITS.receipts).map(parseReceipt);
-  const nodes = listIn(raw, 'nodes', REPORT_LIMITS.counts).map(parseNode);
-  if (nodes.reduce((sum, { streams }) => sum + streams.length, 0) > REPORT_LIMITS.counts)
-    throw malformed('nodes');
-  const relays = listIn(raw, 'relays', REPORT_LIMITS.relays).map((id) => textOf(id, 'relays'));
-  return { receipts, nodes, relays, dropped: countOf(raw, 'dropped') };
+  const drops = new Drops();
+  const receipts = drops.keep(listIn(raw, 'receipts'), parseReceipt, ({ seq, node }) => `${seq} ${node}`);
+  const nodes = drops.keep(
+    listIn(raw, 'nodes'),
+    (node) => parseNode(node, drops),
+    ({ node }) => node,
+  );
+  const relays = new Drops().keep(listIn(raw, 'relays'), parseName, (id) => id);
+  return {
+    receipts: drops.newest(receipts, REPORT_LIMITS.receipts),
+    nodes,
+    relays: relays.slice(0, REPORT_LIMITS.relays),
+    dropped: drops.count + (countOf(raw.dropped) ?? 0),
+  };
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function parseReceipt(raw: unknown): DeliveryReceipt {
-  const receipt = recordOf(raw, 'receipts');
-  const [streams, seen] = [countOf(receipt, 'streams'), countOf(receipt, 'seen')];
-  if (seen > streams) throw malformed('seen');
-  return {
-    seq: countOf(receipt, 'seq'),
-    node: nameOf(receipt),
-    environmentId: textOf(receipt.environmentId, 'environmentId'),
-    streams,
-    seen,
-    slowestMs: countOf(receipt, 'slowestMs'),
-    at: countOf(receipt, 'at'),
-  };
-}
+/** Counts the entries of lists that are dropped. */
+class Drops {
+  count = 0;
 
-function parseNode(raw: unknown): NodeStreams {
-  const node = recordOf(raw, 'nodes');
-  return { node: nameOf(node), streams: listIn(node, 'streams', REPORT_LIMITS.counts).map(parseCount) };
-}
+  /** The entries that `read` accepts; of those with the same key the last one. */
+  keep<T>(
+    raw: readonly unknown[],
+    read: (entry: unknown) => T | undefined,
+    keyOf: (entry: T) => string,
+  ): T[] {
+    const kept = new Map<string, T>();
+    for (const each of raw) {
+      const entry = read(each);
+      if (entry !== undefined) kept.set(keyOf(entry), entry);
+    }
+    this.count += raw.length - kept.size;
+    return [...kept.values()];
+  }
 
-function parseCount(raw: unknown): StreamCount {
-  const count = recordOf(raw, 'streams');
-  return {
-    environmentId: textOf(count.environmentId, 'environmentId'),
-    keyId: textOf(count.keyId, 'keyId'),
-    streams: countOf(count, 'streams'),
-  };
-}
-
-function parse(text: string): Members {
-  try {
-    return recordOf(JSON.parse(text), 'the body');
-  } catch (cause) {
-    throw cause instanceof ServiceError ? cause : malformed('the body');
+  /** The last entries, at most so many. */
+  newest<T>(entries: readonly T[], most: number): readonly T[] {
+    const kept = entries.slice(-most);
+    this.count += entries.length - kept.length;
+    return kept;
   }
 }
 
-function recordOf(raw: unknown, what: string): Members {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw malformed(what);
-  return raw as Members;
+function parseReceipt(raw: unknown): DeliveryReceipt | undefined {
+  const { seq, at, ...receipt } = membersIn(raw);
+  const [node, environmentId] = [parseName(receipt.node), parseName(receipt.environmentId)];
+  const [streams, seen, slowestMs] = [receipt.streams, receipt.seen, receipt.slowestMs].map(countOf);
+  if (node === undefined || environmentId === undefined || !isWhole(seq) || !isWhole(at)) return undefined;
+  if (streams === undefined || seen === undefined || slowestMs === undefined || seen > streams)
+    return undefined;
+  return { seq, node, environmentId, streams, seen, slowestMs, at };
 }
 
-function listIn(raw: Members, name: string, most: number): readonly unknown[] {
+function parseNode(raw: unknown, drops: Drops): NodeStreams | undefined {
+  const { node: name, streams } = membersIn(raw);
+  const node = parseName(name);
+  if (node === undefined || !Array.isArray(streams)) return undefined;
+  return {
+    node,
+    streams: drops.keep(streams, parseCount, ({ environmentId, keyId }) => `${environmentId} ${keyId}`),
+  };
+}
+
+function parseCount(raw: unknown): StreamCount | undefined {
+  const count = membersIn(raw);
+  const [environmentId, keyId] = [parseName(count.environmentId), parseName(count.keyId)];
+  const streams = countOf(count.streams);
+  if (environmentId === undefined || keyId === undefined || streams === undefined) return undefined;
+  return { environmentId, keyId, streams };
+}
+
+function parse(text: string): Members {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (cause) {
+    throw malformed('the body', cause);
+  }
+  return membersIn(raw);
+}
+
+/** The members of an object; none of anything else. */
+function membersIn(raw: unknown): Members {
+  return typeof raw === 'object' && raw !== null ? (raw as Members) : {};
+}
+
+function listIn(raw: Members, name: string): readonly unknown[] {
   const list = raw[name];
-  if (!Array.isArray(list) || list.length > most) throw malformed(name);
+  if (!Array.isArray(list)) throw malformed(name);
   return list;
 }
 
-function countOf(raw: Members, name: string): number {
-  const count = raw[name];
-  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) throw malformed(name);
-  return count;
+function isWhole(raw: unknown): raw is number {
+  return typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= 0;
 }
 
-function textOf(raw: unknown, name: string): string {
-  if (typeof raw !== 'string' || raw.length > 200) throw malformed(name);
-  return raw;
+function countOf(raw: unknown): number | undefined {
+  return isWhole(raw) && raw <= MAX_COUNT ? raw : undefined;
 }
 
-function nameOf({ node }: Members): string {
-  if (typeof node !== 'string' || !NODE_NAME.test(node)) throw malformed('node');
-  return node;
+function parseName(raw: unknown): string | undefined {
+  return typeof raw === 'string' && NAME.test(raw) ? raw : undefined;
 }
 
-function malformed(what: string): ServiceError {
-  return invalid(`The report of a relay is malformed (${what}): use the same version.`);
+function malformed(what: string, cause?: unknown): ServiceError {
+  return invalid(`The report of a relay is malformed (${what}): use the same version.`, { cause });
 }

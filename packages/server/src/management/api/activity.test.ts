@@ -35,8 +35,8 @@ for (const engine of ENGINES) {
         const environmentId = await idOf(name, 'production');
         const now = app.node.now;
         const count = (keyId: string, streams: number) => ({ environmentId, keyId, streams });
-        await store.savePresence('a', [count(web.id, 2), count('', 1)], now);
-        await store.savePresence('b', [count(web.id, 3)], now - 20_000);
+        await store.savePresence([{ node: 'a', streams: [count(web.id, 2), count('', 1)] }], now);
+        await store.savePresence([{ node: 'b', streams: [count(web.id, 3)] }], now - 20_000);
         await app.home.store.touchKeys(new Map([[idle.id, now - 1000]]));
         const facts = (key: { id: string; name: string; lastFour: string }) => {
           const { id, name: label, lastFour } = key;

@@ -26,9 +26,12 @@ class TestNode {
     const store: DeliveryStore = {
       saveReceipts: async (receipts) => void this.written.receipts.push(...receipts),
       receipts: async (from, to) => this.written.receipts.filter(({ seq }) => seq >= from && seq <= to),
-      savePresence: async (node, streams, seenAt) => {
-        const others = this.written.presence.filter((row) => row.node !== node);
-        this.written.presence = [...others, ...streams.map((count) => ({ ...count, node, seenAt }))];
+      savePresence: async (nodes, seenAt) => {
+        const others = this.written.presence.filter((row) => nodes.every(({ node }) => row.node !== node));
+        const rows = nodes.flatMap(({ node, streams }) =>
+          streams.map((count) => ({ ...count, node, seenAt })),
+        );
+        this.written.presence = [...others, ...rows];
       },
       presence: async (since) => this.written.presence.filter(({ seenAt }) => seenAt >= since),
       removePresence: async (node) => void this.written.withdrawn.push(node),

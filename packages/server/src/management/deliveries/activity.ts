@@ -114,11 +114,8 @@ export class Activity implements DeliveryReader {
       if (this.#streams.size > 0) this.#deliveries.note(receipt);
       this.#receipts.add(receipt);
     }
-    const { store } = this.#parts;
-    for (const { node, streams } of nodes) {
-      // A node that is not stored now is stored with its next report.
-      await store.savePresence(node, streams, Date.now()).catch(() => {});
-    }
+    // Nodes that are not stored now are stored with their next report.
+    if (nodes.length > 0) await this.#parts.store.savePresence(nodes, Date.now()).catch(() => {});
   }
 
   /**

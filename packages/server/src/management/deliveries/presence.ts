@@ -63,7 +63,7 @@ export class Presence {
     this.#writtenAt = performance.now();
     try {
       // A node without streams reports that once.
-      if (counts.length > 0 || this.#hasRows) await store.savePresence(node, counts, now());
+      if (counts.length > 0 || this.#hasRows) await store.savePresence([{ node, streams: counts }], now());
       this.#hasRows = counts.length > 0;
     } catch (cause) {
       this.#writtenAt = Number.NEGATIVE_INFINITY;
