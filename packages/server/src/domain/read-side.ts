@@ -22,7 +22,7 @@ export interface ReadSide {
   readonly streams: OpenStreams;
   /** Waits until every process that serves reads has applied row `seq`, with a bound: a writer reads its own write. */
   waitForApplied(seq: number): Promise<void>;
-  /** The public ids of the keys that were used since the last call, or hold a stream open. */
+  /** The public ids of the keys that were used since the last call, or hold a stream open; some may come twice. */
   takeUsedKeys(): Promise<Iterable<string>>;
 }
 

@@ -168,12 +168,12 @@ export interface Store {
    * beginning after a conflict with another writer, so it must base its decisions on what it reads there.
    */
   commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>>;
-  /** Notes when keys were last used. Not a change: no log row, no audit row. */
-  touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+  /** Notes when keys were last used, in epoch milliseconds. Not a change: no log row, no audit row. */
+  touchKeys(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
   /** As {@link touchKeys}, for access tokens. */
-  touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+  touchAccessTokens(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
   /** As {@link touchKeys}, for relay tokens. */
-  touchRelays(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+  touchRelays(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
 }
 
 /** The kinds of search hits, in the order of equally good ones. */

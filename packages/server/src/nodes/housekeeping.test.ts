@@ -48,7 +48,8 @@ test('the relay tokens that nodes follow with are noted every half minute', asyn
     logServer: { takeContacts: () => new Set(['relay']) },
     // Housekeeping uses no more of the store here.
     store: {
-      touchRelays: async (uses: ReadonlyMap<string, number>) => noted.push([...uses.keys()]),
+      touchKeys: async () => {},
+      touchRelays: async (uses: Iterable<[string, number]>) => noted.push([...new Map(uses).keys()]),
     } as never,
     database: undefined as never,
     deliveries: { prune: async () => {} },

@@ -45,11 +45,9 @@ export class Housekeeping {
   /** Stores which keys have been used since the last time. A failure costs only these dates. */
   async noteUses(): Promise<void> {
     const now = Date.now();
-    const uses = new Map([...(await this.#parts.readers.takeUsedKeys())].map((id) => [id, now]));
-    const contacts = new Map([...this.#parts.logServer.takeContacts()].map((id) => [id, now]));
     try {
-      if (uses.size > 0) await this.#parts.store.touchKeys(uses);
-      if (contacts.size > 0) await this.#parts.store.touchRelays(contacts);
+      await this.#parts.store.touchKeys(usedAt(now, await this.#parts.readers.takeUsedKeys()));
+      await this.#parts.store.touchRelays(usedAt(now, this.#parts.logServer.takeContacts()));
     } catch (err) {
       this.#noteFailure(err, 'the last use of keys and relay tokens could not be stored');
     }
@@ -79,4 +77,9 @@ export class Housekeeping {
   #noteFailure(err: unknown, message: string): void {
     this.#parts.log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, message);
   }
+}
+
+/** Each id with the time. */
+function* usedAt(now: number, ids: Iterable<string>): Generator<readonly [string, number]> {
+  for (const id of ids) yield [id, now];
 }

@@ -32,11 +32,16 @@ export function placeholders(count: number, before = 0): string {
   return Array.from({ length: count }, (_, index) => `$${before + index + 1}`).join(', ');
 }
 
-/** Cuts a list into lists of at most `size`, keeping the order. */
-export function chunks<T>(items: readonly T[], size: number): readonly T[][] {
-  const all: T[][] = [];
-  for (let start = 0; start < items.length; start += size) all.push(items.slice(start, start + size));
-  return all;
+/** Cuts items into lists of at most `size`, keeping the order. */
+export function* chunks<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let chunk: T[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
 }
 
 /** A record as its row has it: what is optional in the record is NULL in the row. */

@@ -5,10 +5,14 @@ import { CommitUncertainError, type Database } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
 import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
+import { chunks } from './rows.ts';
 import { SqlTransaction } from './transaction.ts';
 
 /** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
 const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
+
+/** Uses of keys that one transaction stores: nothing else can write meanwhile. */
+const USES_AT_ONCE = 500;
 
 /** Thrown through a transaction that has nothing to commit, to end it without a trace. */
 class NothingWritten<T> {
@@ -59,34 +63,35 @@ export class SqlStore implements Store {
     }
   }
 
-  touchKeys(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+  touchKeys(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void> {
     return this.#touch('project_keys', lastUsed);
   }
 
-  touchAccessTokens(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+  touchAccessTokens(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void> {
     return this.#touch('access_tokens', lastUsed);
   }
 
-  touchRelays(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+  touchRelays(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void> {
     return this.#touch('relay_tokens', lastUsed);
   }
 
   async #touch(
     table: 'project_keys' | 'access_tokens' | 'relay_tokens',
-    lastUsed: ReadonlyMap<string, number>,
+    lastUsed: Iterable<readonly [id: string, at: number]>,
   ): Promise<void> {
-    // In order of ids, so that two nodes that note the same keys do not wait for each other.
-    const uses = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
-    if (uses.length === 0) return;
-    await this.#database.transaction(async (transaction) => {
-      for (const [id, at] of uses) {
-        await transaction.query(
-          `UPDATE ${table} SET last_used_at = $1
-            WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)`,
-          [at, id],
-        );
-      }
-    });
+    for (const uses of chunks(lastUsed, USES_AT_ONCE)) {
+      // In order of ids, so that two nodes that note the same keys do not wait for each other.
+      uses.sort(([a], [b]) => (a < b ? -1 : 1));
+      await this.#database.transaction(async (transaction) => {
+        for (const [id, at] of uses) {
+          await transaction.query(
+            `UPDATE ${table} SET last_used_at = $1
+              WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)`,
+            [at, id],
+          );
+        }
+      });
+    }
   }
 
   /**

@@ -133,4 +133,32 @@ describe('KeyIndex', () => {
     index.remove(String(RECORD.digest));
     expect(index.authenticate(KEY)).toBeUndefined();
   });
+
+  test('counts live keys, and reports each expiry once, again after the clock was set back', () => {
+    let now = NOW;
+    const index = new KeyIndex(() => now);
+    const other = {
+      ...RECORD,
+      id: 'key-2',
+      digest: Bun.SHA256.hash('another', 'hex'),
+      expiresAt: NOW + 1_000,
+    };
+    index.add(RECORD);
+    index.add(other);
+    index.add(other);
+    expect([index.size, index.nextExpiry()]).toEqual([2, NOW + 1_000]);
+    expect(index.takeExpired()).toEqual([]);
+    now += 1_000;
+    expect(index.takeExpired()).toEqual(['key-2']);
+    expect(index.takeExpired()).toEqual([]);
+    expect(index.size).toBe(1);
+    now = NOW;
+    expect(index.takeExpired()).toEqual([]);
+    expect([index.size, index.nextExpiry()]).toEqual([2, NOW + 1_000]);
+    now += 1_000;
+    expect(index.takeExpired()).toEqual(['key-2']);
+    now += 86_400_000;
+    expect(index.takeExpired()).toEqual([]);
+    expect([index.size, index.nextExpiry()]).toEqual([1, Number.POSITIVE_INFINITY]);
+  });
 });

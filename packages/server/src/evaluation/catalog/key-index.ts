@@ -40,6 +40,13 @@ const DIGEST = /^[0-9a-f]{64}$/;
 export class KeyIndex {
   readonly #byDigest = new Map<string, KeyEntry>();
   readonly #byId = new Map<string, KeyEntry>();
+  /** The keys that are marked as used. */
+  #used: KeyEntry[] = [];
+  #expired = 0;
+  /** No key expires or is forgotten before this time. */
+  #nextDue = Number.POSITIVE_INFINITY;
+  /** The time of the last {@link takeExpired}, which shows when the clock is set back. */
+  #checkedAt = 0;
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -48,7 +55,7 @@ export class KeyIndex {
 
   /** How many keys are live. */
   get size(): number {
-    return [...this.#byDigest.values()].filter(({ isExpired }) => !isExpired).length;
+    return this.#byDigest.size - this.#expired;
   }
 
   /**
@@ -58,8 +65,15 @@ export class KeyIndex {
   authenticate(header: string | null): KeyEntry | undefined {
     if (header === null || header.length > MAX_KEY_LENGTH) return undefined;
     const entry = this.#live(this.#byDigest.get(digestOf(header)));
-    if (entry !== undefined) entry.used = true;
+    if (entry !== undefined) this.noteUse(entry);
     return entry;
+  }
+
+  /** Notes that the key was used, for {@link takeUsed}. */
+  noteUse(entry: KeyEntry): void {
+    if (entry.used) return;
+    entry.used = true;
+    this.#used.push(entry);
   }
 
   /** Finds the live key with a public id. An id is no secret, so this alone is no use of the key. */
@@ -78,6 +92,8 @@ export class KeyIndex {
   add(raw: StoredKey): boolean {
     const entry = parseEntry(raw);
     if (entry === undefined) return false;
+    this.remove(entry.digest);
+    this.#nextDue = Math.min(this.#nextDue, entry.expiresAt);
     this.#byDigest.set(entry.digest, entry);
     this.#byId.set(entry.id, entry);
     return true;
@@ -102,6 +118,7 @@ export class KeyIndex {
     if (entry === undefined) return;
     this.#byDigest.delete(digest);
     this.#byId.delete(entry.id);
+    if (entry.isExpired) this.#expired--;
   }
 
   /** Removes every key of a project and returns their ids. */
@@ -129,38 +146,47 @@ export class KeyIndex {
    */
   takeExpired(): readonly string[] {
     const now = this.#now();
+    const isDue = now >= this.#nextDue || now < this.#checkedAt;
+    this.#checkedAt = now;
+    if (!isDue) return [];
     const expired: string[] = [];
+    this.#nextDue = Number.POSITIVE_INFINITY;
     for (const [digest, entry] of this.#byDigest) {
       const wasExpired = entry.isExpired;
       entry.isExpired = entry.expiresAt <= now;
+      this.#expired += Number(entry.isExpired) - Number(wasExpired);
       if (entry.isExpired && !wasExpired) expired.push(entry.id);
-      if (entry.expiresAt + REMEMBER_MS <= now) this.remove(digest);
+      const dueAt = entry.isExpired ? entry.expiresAt + REMEMBER_MS : entry.expiresAt;
+      if (dueAt <= now) this.remove(digest);
+      else this.#nextDue = Math.min(this.#nextDue, dueAt);
     }
     return expired;
   }
 
-  /** When the next key expires or is forgotten, in epoch milliseconds; `Infinity` when none does. */
+  /**
+   * A time before which no key expires or is forgotten, in epoch milliseconds; `Infinity` when none does. Exact after
+   * {@link takeExpired}, unless the next key has been removed since.
+   */
   nextExpiry(): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const { expiresAt, isExpired } of this.#byDigest.values())
-      next = Math.min(next, isExpired ? expiresAt + REMEMBER_MS : expiresAt);
-    return next;
+    return this.#nextDue;
   }
 
   /** The ids of the keys used since the last call. */
   takeUsed(): readonly string[] {
-    const used: string[] = [];
-    for (const entry of this.#byDigest.values()) {
-      if (!entry.used) continue;
+    const used = this.#used;
+    this.#used = [];
+    return used.map((entry) => {
       entry.used = false;
-      used.push(entry.id);
-    }
-    return used;
+      return entry.id;
+    });
   }
 
   clear(): void {
     this.#byDigest.clear();
     this.#byId.clear();
+    this.#used = [];
+    this.#expired = 0;
+    this.#nextDue = Number.POSITIVE_INFINITY;
   }
 }
 

@@ -83,7 +83,7 @@ function redeem(
   const environment = checked && catalog.environmentWithId(checked.environmentId);
   if (checked === undefined || environment === undefined || more.length > 0) throw invalidTicket();
   if (!mayRead(checked.key, environment)) throw invalidTicket();
-  checked.key.used = true;
+  catalog.keys.noteUse(checked.key);
   return { key: checked.key, environment };
 }
 

@@ -4,7 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, within } from '@halyard/testing';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
-import type { Database } from '../database.ts';
+import type { Database, Queryable } from '../database.ts';
 import { SqlDeliveryStore } from '../delivery-store.ts';
 import { loadSnapshot } from '../log.ts';
 import { migrate } from '../schema.ts';
@@ -43,6 +43,22 @@ test('the event loop turns between queued transactions, so that reads of flags a
   );
   clearImmediate(tick);
   expect(new Set(seenAt).size).toBe(20);
+});
+
+test('the event loop turns between the statements of a long transaction, and of a long snapshot', async () => {
+  await using file = await openFile();
+  for (const kind of ['transaction', 'snapshot'] as const) {
+    let hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    const statements = await file.database[kind](async ({ query }: Queryable) => {
+      let count = 0;
+      for (; !hasTurned && count < 100_000; count++) await query('SELECT seq FROM feed');
+      return count;
+    });
+    expect(statements).toBeLessThan(100_000);
+  }
 });
 
 describe('an SQLite database in use', () => {

@@ -27,6 +27,9 @@ export interface SqliteOptions {
 /** How long a read of the log waits for another process; the heartbeat must have its answer within two seconds. */
 const LOG_PATIENCE_MS = 1_500;
 
+/** How long statements of one transaction may follow one another before reads of flags have their turn. */
+const SLICE_MS = 3;
+
 /** How often the file is checked for commits of other processes. A check costs 2 microseconds. */
 const POLL_MS = 20;
 
@@ -112,7 +115,7 @@ class SqliteDatabase implements OpenDatabase {
     await this.#turnstile.pass(async () => this.#connection.close());
   }
 
-  /** All work is synchronous inside, so the event loop turns between one piece and the next, for the reads of flags. */
+  /** Statements are synchronous, so the event loop turns between one piece of work and the next, for the reads of flags. */
   #pass<T>(work: () => Promise<T>): Promise<T> {
     return this.#turnstile.pass(() => {
       if (this.#isClosed) throw new StorageError('The database is closed.');
@@ -125,7 +128,12 @@ class SqliteDatabase implements OpenDatabase {
     await waitWhileBusy(() => connection.run(begin));
     let isOpen = true;
     let failure: unknown;
+    let sliceEnds = performance.now() + SLICE_MS;
     const query = async <Row>(text: string, parameters: readonly Parameter[] = []) => {
+      if (performance.now() > sliceEnds) {
+        await nextTurn();
+        sliceEnds = performance.now() + SLICE_MS;
+      }
       if (!isOpen)
         throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
       checkTexts(parameters);
