@@ -63,17 +63,16 @@ describe('a PostgreSQL for tests', () => {
     expect(await server.query('SELECT x FROM t', url)).toEqual([{ x: 1 }]);
   });
 
-  test('a standby follows its primary read-only', async () => {
+  test('a standby follows its primary read-only until it is promoted', async () => {
     await using standby = await server.startStandby();
     const url = await server.createDatabase();
     await server.query('CREATE TABLE t AS SELECT 7 AS x', url);
     const name = new URL(url).pathname.slice(1);
-    const follows = async () => {
-      const rows = await standby.query('SELECT x FROM t', standby.url(name)).catch(() => []);
-      return rows.length > 0;
-    };
-    await until('the standby has the table', follows);
+    await standby.untilCaughtUpWith(server);
+    expect(await standby.query('SELECT x FROM t', standby.url(name))).toEqual([{ x: 7 }]);
     await expect(standby.query('CREATE TABLE u (x int)', standby.url(name))).rejects.toThrow(/read-only/);
+    await standby.promote();
+    await standby.query('CREATE TABLE u (x int)', standby.url(name));
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { lastingPort } from './lasting-port.ts';
 import { handOver, postgresBinaries, RUN_AS } from './postgres-binaries.ts';
 import { isAlive, killTree } from './processes.ts';
+import { until } from './waiting.ts';
 
 /** How to run the server. */
 export interface PostgresOptions {
@@ -150,6 +151,21 @@ export class PostgresServer implements AsyncDisposable {
     const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password}`;
     const settings = { ...this.#settings, primary_conninfo: primary };
     return launch(new PostgresServer(home, this.#password, settings), () => this.#copyTo(home));
+  }
+
+  /** Waits until this standby has everything that `primary` has committed. */
+  async untilCaughtUpWith(primary: PostgresServer): Promise<void> {
+    const [row] = await primary.query<{ lsn: string }>('SELECT pg_current_wal_lsn()::text AS lsn');
+    const text = `SELECT pg_last_wal_replay_lsn() >= '${row?.lsn}'::pg_lsn AS "isThere"`;
+    await until('the standby has caught up', async () => {
+      const [state] = await this.query<{ isThere: boolean }>(text);
+      return state?.isThere === true;
+    });
+  }
+
+  /** Makes a primary of this standby, and waits until it takes writes. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote()');
   }
 
   /** Stops the server and removes its folder. Safe to call twice. */

@@ -165,6 +165,12 @@ describe('the text of a setting', () => {
       'databaseUrl',
       'postgresql://db/x?sslmode=verify-full',
     ],
+    [
+      'HALYARD_DATABASE_URL',
+      'postgres://u:p@a:5432,b:5433/x?target_session_attrs=read-write',
+      'databaseUrl',
+      'postgres://u:p@a:5432,b:5433/x?target_session_attrs=read-write',
+    ],
   ];
   for (const [variable, text, member, value] of accepted) {
     test(`${variable}=${text} is accepted`, () => {

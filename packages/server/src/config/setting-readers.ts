@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Parsed } from '@halyard/protocol';
+import { parsePostgresUrl } from '../domain/postgres-url.ts';
 
 /** Parses the text of a setting. */
 export interface SettingReader<Value> {
@@ -110,11 +111,11 @@ export const folderPath: SettingReader<string> = {
   read: (text) => (text.includes('\0') ? undefined : text),
 };
 
-/** The address of a PostgreSQL database. */
+/** The address of a PostgreSQL database, on one server or several. */
 export const postgresUrl: SettingReader<string> = {
   placeholder: '<url>',
   expected: 'an address such as postgres://user:password@host:5432/database',
-  read: (text) => (/^postgres(ql)?:$/.test(parseUrl(text)?.protocol ?? '') ? text : undefined),
+  read: (text) => (parsePostgresUrl(text) === undefined ? undefined : text),
 };
 
 /** An HTTP address; slashes at the end are dropped, so that paths can be appended. */

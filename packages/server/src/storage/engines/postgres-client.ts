@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { StorageError } from '../../domain/errors.ts';
+import { StorageError, StoreOutage } from '../../domain/errors.ts';
+import { parsePostgresUrl, type SessionTarget } from '../../domain/postgres-url.ts';
 import { checkTexts, type Parameter } from '../database.ts';
-import { isRefusal, toOutage } from './postgres-errors.ts';
+import { isRefusal, toOutage, toStorageError } from './postgres-errors.ts';
 
 /** The oldest server that is supported, as PostgreSQL numbers its versions. */
 const OLDEST_SERVER = 150_000;
@@ -16,10 +17,56 @@ const SILENT_TICKS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * The settings of every connection to `url`. They work through a transaction pooler: no startup
- * options, no named statements. `sslmode` means what it means to libpq. Throws {@link StorageError} for a bad URL.
+ * The servers of an address. One of them is used until connecting to it fails, then the next: after a failover that is
+ * the promoted one. Throws {@link StorageError} for a bad address.
  */
-export function clientConfig(url: string): pg.ClientConfig {
+export class ServerList {
+  readonly target: SessionTarget;
+  readonly #configs: readonly pg.ClientConfig[];
+  #index = 0;
+
+  constructor(address: string) {
+    const servers = parsePostgresUrl(address);
+    // Without the text itself: it may hold a password.
+    if (servers === undefined)
+      throw new StorageError(
+        'The database URL is not valid: write postgres://user:password@host:5432/database.',
+      );
+    this.target = servers.target;
+    this.#configs = servers.urls.map(clientConfig);
+  }
+
+  /** The settings of a connection to the server in use. */
+  get config(): pg.ClientConfig {
+    // The index stays within the list, which has at least one server.
+    return this.#configs[this.#index] as pg.ClientConfig;
+  }
+
+  /**
+   * Connects to the first server that `connect` accepts, beginning with the one in use. Rejects with the failure that may
+   * pass if there is one, and otherwise with what an operator must repair.
+   */
+  async connect<Connection>(connect: (config: pg.ClientConfig) => Promise<Connection>): Promise<Connection> {
+    const failures: unknown[] = [];
+    while (failures.length < this.#configs.length) {
+      const { config } = this;
+      try {
+        return await connect(config);
+      } catch (error) {
+        failures.push(toStorageError(error));
+        // Another attempt at the same time may have moved on already.
+        if (this.config === config) this.#index = (this.#index + 1) % this.#configs.length;
+      }
+    }
+    throw failures.find((failure) => !(failure instanceof StorageError)) ?? failures[0];
+  }
+}
+
+/**
+ * The settings of every connection to the server of `url`. They work through a transaction pooler: no startup
+ * options, no named statements. `sslmode` means what it means to libpq.
+ */
+function clientConfig(url: string): pg.ClientConfig {
   return {
     connectionString: withLibpqTls(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -100,15 +147,28 @@ function watchForSilence(client: pg.Client, silenceMs: number): Timer {
   }, silenceMs / SILENT_TICKS);
 }
 
-/** Refuses a server that is too old with a {@link StorageError}. */
-export async function checkServerVersion(client: pg.Client): Promise<void> {
-  const text = `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`;
-  const [version] = await runQuery<{ number: number; name: string }>(client, {
+/**
+ * Refuses a server that is too old with a {@link StorageError}, and one that is not of the kind that the address asks for
+ * with a {@link StoreOutage}: it may be promoted.
+ */
+export async function checkServer(client: pg.Client, target: SessionTarget): Promise<void> {
+  const text = `SELECT current_setting('server_version_num')::int AS number,
+    current_setting('server_version') AS name, pg_is_in_recovery() AS "isStandby"`;
+  const [server] = await runQuery<{ number: number; name: string; isStandby: boolean }>(client, {
     text,
     timeoutMs: CONNECT_TIMEOUT_MS,
   });
-  if (version === undefined || version.number >= OLDEST_SERVER) return;
-  throw new StorageError(`The server is PostgreSQL ${version.name}: Halyard needs PostgreSQL 15 or later.`);
+  if (server === undefined) return;
+  const { number, name, isStandby } = server;
+  if (number < OLDEST_SERVER)
+    throw new StorageError(`The server is PostgreSQL ${name}: Halyard needs PostgreSQL 15 or later.`);
+  if (target === 'any' || isStandby === (target === 'standby')) return;
+  const place = `${client.host}:${client.port}`;
+  throw new StoreOutage(
+    isStandby
+      ? `${place} is a standby, and the database URL asks for a primary`
+      : `${place} is a primary, and the database URL asks for a standby`,
+  );
 }
 
 /** Whether the connection was destroyed or lost its socket. */
@@ -122,13 +182,7 @@ export function destroy(client: pg.Client): void {
 }
 
 function withLibpqTls(url: string): string {
-  const parsed = URL.parse(url);
-  if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) {
-    // Without the text itself: it may hold a password.
-    throw new StorageError(
-      'The database URL is not valid: write postgres://user:password@host:5432/database.',
-    );
-  }
+  const parsed = new URL(url);
   // Left to itself, pg takes every sslmode for verify-full and prints a warning about it.
   if (!parsed.searchParams.has('sslmode')) return url;
   parsed.searchParams.set('uselibpqcompat', 'true');

@@ -15,7 +15,7 @@ import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
-import { checkServerVersion } from './postgres-client.ts';
+import { checkServer } from './postgres-client.ts';
 import { COMMIT } from './postgres-transaction.ts';
 
 setDefaultTimeout(60_000);
@@ -62,7 +62,7 @@ describe('connecting to PostgreSQL', () => {
     const old = {
       query: async () => ({ rows: [{ number: 140_011, name: '14.11' }] }),
     } as unknown as pg.Client;
-    await expect(checkServerVersion(old)).rejects.toThrow(/PostgreSQL 14\.11.*15 or later/);
+    await expect(checkServer(old, 'any')).rejects.toThrow(/PostgreSQL 14\.11.*15 or later/);
   });
 
   test('sslmode is understood as libpq does: disable connects, require is refused by a server without TLS', async () => {
@@ -386,10 +386,35 @@ describe('a PostgreSQL server of its own', () => {
     }
   });
 
+  test('migrates a database whose sessions are read-only by default', async () => {
+    const url = await server.createDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const database = await openPostgres({ url });
+    await migrate(database);
+    expect((await loadSnapshot(database)).cursor.seq).toBe(0);
+    await database.close();
+  });
+});
+
+describe('a PostgreSQL server with a standby', () => {
+  let server: PostgresServer;
+  let standby: PostgresServer;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    standby = await server.startStandby();
+  });
+
+  afterAll(async () => {
+    await standby.close();
+    await server.close();
+  });
+
   test('a node on a hot standby follows, reads and is refused to write', async () => {
     await using home = await openHome(server);
-    await using standby = await server.startStandby();
     const database = await openPostgres({ url: standby.url(new URL(home.url).pathname.slice(1)) });
+    await standby.untilCaughtUpWith(server);
     await migrate(database);
     expect((await loadSnapshot(database)).cursor.seq).toBe(2);
     const session = await database.openLogSession();
@@ -407,31 +432,41 @@ describe('a PostgreSQL server of its own', () => {
 
   test('a standby with an old schema is refused until its primary has been migrated', async () => {
     const url = await server.createDatabase();
-    await using standby = await server.startStandby();
     const database = await openPostgres({ url: standby.url(new URL(url).pathname.slice(1)) });
+    await standby.untilCaughtUpWith(server);
     await expect(migrate(database)).rejects.toThrow(
       /schema version 0, this program needs \d+, .* start a node of this version on the primary/,
     );
     await expect(migrate(database)).rejects.toBeInstanceOf(StoreOutage);
     const primary = await openPostgres({ url });
     await migrate(primary);
-    const isMigrated = () =>
-      migrate(database).then(
-        () => true,
-        () => false,
-      );
-    await until('the standby has the schema', isMigrated);
+    await standby.untilCaughtUpWith(server);
+    expect(await migrate(database)).toBeUndefined();
     await Promise.all([database.close(), primary.close()]);
   });
 
-  test('migrates a database whose sessions are read-only by default', async () => {
-    const url = await server.createDatabase();
-    const name = new URL(url).pathname.slice(1);
-    await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    const database = await openPostgres({ url });
-    await migrate(database);
-    expect((await loadSnapshot(database)).cursor.seq).toBe(0);
-    await database.close();
+  test('an address of two servers is used where the primary is, also after a failover', async () => {
+    await using home = await openHome(server);
+    const address = new URL(home.url);
+    const hosts = [standby, server].map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const both = (target: string) =>
+      openPostgres({
+        url: `${home.url.replace(address.host, hosts)}?target_session_attrs=${target}`,
+      });
+    const [writing, reading] = await Promise.all([both('read-write'), both('standby')]);
+    const store = new SqlStore(writing);
+    await store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    const isStandby = 'SELECT pg_is_in_recovery() AS answer';
+    expect(await reading.query(isStandby)).toEqual([{ answer: true }]);
+    const session = await writing.openLogSession();
+    expect(await session.head()).toMatchObject({ seq: 3, pushed: true });
+    await standby.untilCaughtUpWith(server);
+    await server.stop('immediate');
+    await expect(writing.query('SELECT 1')).rejects.toBeInstanceOf(StoreOutage);
+    await standby.promote();
+    await store.commit(ADA, changing(home.environment, ['checkout', OFF]));
+    expect(await (await writing.openLogSession()).head()).toMatchObject({ seq: 4, pushed: true });
+    await Promise.all([writing.close(), reading.close()]);
   });
 });
 

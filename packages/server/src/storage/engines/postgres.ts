@@ -11,11 +11,11 @@ import {
   type WriteTransaction,
 } from '../database.ts';
 import {
-  checkServerVersion,
-  clientConfig,
+  checkServer,
   destroy,
   isDestroyed,
   runQuery,
+  ServerList,
   type TimeLimits,
 } from './postgres-client.ts';
 import { isBusy, isReadOnly, isRefusal, isTransient, toOutage, toStorageError } from './postgres-errors.ts';
@@ -24,7 +24,10 @@ import { Turnstile } from './turnstile.ts';
 
 /** Which server to use, and how much of it. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database?sslmode=…`; `sslmode` as libpq understands it. */
+  /**
+   * `postgres://user:password@host:port/database?sslmode=…`, with several hosts as `a:5432,b:5432`. `sslmode` and
+   * `target_session_attrs` mean what they mean to libpq.
+   */
   readonly url: string;
   /** Connections for reads and writes at most, beside one for each log session. Default 5. */
   readonly poolSize?: number;
@@ -61,16 +64,23 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
 
 class PostgresDatabase implements OpenDatabase {
   readonly engine = 'postgres';
-  readonly #url: string;
+  readonly #servers: ServerList;
   readonly #pool: pg.Pool;
   readonly #sessions = new Set<PostgresLogSession>();
   #isClosed = false;
 
   constructor({ url, poolSize = 5 }: PostgresOptions) {
-    this.#url = url;
+    const servers = new ServerList(url);
+    this.#servers = servers;
+    // The pool creates a client for each connection: with the settings of the server that is in use by then.
+    const Client = class extends pg.Client {
+      constructor() {
+        super(servers.config);
+      }
+    };
     // `pg.Client`: the pool only creates these.
-    const onConnect = (client: pg.ClientBase) => checkServerVersion(client as pg.Client);
-    this.#pool = new pg.Pool({ ...clientConfig(url), max: poolSize, onConnect });
+    const onConnect = (client: pg.ClientBase) => checkServer(client as pg.Client, servers.target);
+    this.#pool = new pg.Pool({ ...servers.config, Client, max: poolSize, onConnect });
     // A connection that dies while idle is replaced by the next use; one that dies in use fails that use. Without
     // these listeners either would end the process.
     this.#pool.on('error', () => {});
@@ -105,7 +115,7 @@ class PostgresDatabase implements OpenDatabase {
 
   async openLogSession(): Promise<SqlLogSession> {
     if (this.#isClosed) throw new StorageError('The database is closed.');
-    const session = await openPostgresSession(this.#url, (ended) => this.#sessions.delete(ended));
+    const session = await openPostgresSession(this.#servers, (ended) => this.#sessions.delete(ended));
     this.#sessions.add(session);
     // Closed while the session was being opened.
     if (this.#isClosed) session.close();
@@ -122,7 +132,7 @@ class PostgresDatabase implements OpenDatabase {
 
   async #connect(): Promise<pg.PoolClient> {
     try {
-      return await this.#pool.connect();
+      return await this.#servers.connect(() => this.#pool.connect());
     } catch (error) {
       throw toOutage(error);
     }
@@ -148,22 +158,24 @@ function readOnly(cause: unknown): ReadOnlyDatabaseError {
   });
 }
 
-/** Opens a follower's session. Rejects when the server is unreachable or too old. */
-async function openPostgresSession(
-  url: string,
+/** Opens a follower's session. Rejects when no server is reachable and suitable. */
+function openPostgresSession(
+  servers: ServerList,
   onClose: (session: PostgresLogSession) => void,
 ): Promise<PostgresLogSession> {
-  const client = new pg.Client({ ...clientConfig(url), connectionTimeoutMillis: SESSION_TIMEOUT_MS });
-  const session = new PostgresLogSession(client, onClose);
-  try {
-    await client.connect();
-    await checkServerVersion(client);
-    await session.listen();
-    return session;
-  } catch (error) {
-    session.close();
-    throw toStorageError(error);
-  }
+  return servers.connect(async (config) => {
+    const client = new pg.Client({ ...config, connectionTimeoutMillis: SESSION_TIMEOUT_MS });
+    const session = new PostgresLogSession(client, onClose);
+    try {
+      await client.connect();
+      await checkServer(client, servers.target);
+      await session.listen();
+      return session;
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+  });
 }
 
 /**
