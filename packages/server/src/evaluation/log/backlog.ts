@@ -1,4 +1,6 @@
 import type { Cursor, LogRow } from '../../domain/change-log.ts';
+import { encodeMessage } from './framing.ts';
+import { type LogScope, rowIn } from './scope.ts';
 
 /** A row of the backlog. */
 export interface BacklogRow {
@@ -77,6 +79,47 @@ export class LogBacklog {
     this.#first++;
     const { seq, changeId } = first.row;
     this.#start = { epoch: this.#start.epoch, seq, changeId };
+  }
+}
+
+/**
+ * Rows as messages, encoded once for all followers of a scope that are about as far behind. The oldest messages make room
+ * for new ones.
+ */
+export class EncodedRows {
+  readonly #maxBytes: number;
+  readonly #messages = new Map<string, Uint8Array>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes that the messages take: more than the bound only where a single one does. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The message with a row for a scope of that name. */
+  of(next: BacklogRow, scope: LogScope, scopeName: string): Uint8Array {
+    const name = `${next.row.seq} ${scopeName}`;
+    const known = this.#messages.get(name);
+    if (known !== undefined) return known;
+    const message = encodeMessage({ type: 'row', row: rowIn(scope, next) });
+    for (const [oldest, { length }] of this.#messages) {
+      if (this.#bytes + ROW_BYTES + message.length <= this.#maxBytes) break;
+      this.#messages.delete(oldest);
+      this.#bytes -= ROW_BYTES + length;
+    }
+    this.#messages.set(name, message);
+    this.#bytes += ROW_BYTES + message.length;
+    return message;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#messages.clear();
+    this.#bytes = 0;
   }
 }
 

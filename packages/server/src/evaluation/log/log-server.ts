@@ -8,12 +8,12 @@ import { errorResponse, refuseMethod } from '../../http/errors.ts';
 import type { RouteAnswer, Routes } from '../../http/listeners.ts';
 import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
-import { LogBacklog } from './backlog.ts';
+import { type BacklogRow, EncodedRows, LogBacklog } from './backlog.ts';
 import { FollowerStream } from './follower-stream.ts';
 import { encodeMessage } from './framing.ts';
 import { type EndReason, HEARTBEAT_MS, LOG_PATH, LOG_TYPE, LOG_VERSION, REPORTS_PATH } from './messages.ts';
 import { MAX_REPORT_BYTES, nameBelow, parseReport } from './reports.ts';
-import { contentsIn, hasEnvironment, type LogScope, rowIn, scopeName, scopeOf } from './scope.ts';
+import { contentsIn, hasEnvironment, type LogScope, scopeName, scopeOf } from './scope.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 
 /** A follower that may have the log. */
@@ -36,9 +36,16 @@ export interface LogServerOptions {
   readonly log: Logger;
   /** Bytes of recent rows to keep; by default 16 MiB. */
   readonly backlogBytes?: number;
+  /** Most streams of the log for one token; by default half of all. */
+  readonly maxFollowersPerToken?: number;
+  /** How long one snapshot serves all followers that need one, in milliseconds; by default five seconds. */
+  readonly snapshotMs?: number;
 }
 
 const BACKLOG_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of messages with recent rows, for followers that catch up together. */
+const MESSAGES_BYTES = 4 * 1024 * 1024;
 
 /** Reports of one token within a second: each relay sends at most four. */
 const MAX_REPORTS = 400;
@@ -46,7 +53,7 @@ const MAX_REPORTS = 400;
 /** Most streams of the log at once. */
 const MAX_FOLLOWERS = 2000;
 
-/** How long one snapshot serves all followers that need one, in milliseconds. Rows after it come from the backlog. */
+/** A snapshot that is older than this serves no further follower. Rows after it come from the backlog. */
 const SNAPSHOT_MS = 5000;
 
 /**
@@ -62,8 +69,7 @@ export class LogServer implements ReadPlaneObserver {
   /** Names of environments by id, also of one whose deletion is being applied. */
   readonly #names = new Map<string, string>();
   #heartbeatAt = Number.NEGATIVE_INFINITY;
-  /** The message of the newest row by scope: at the end of the log all followers need it at once. */
-  #newest: { readonly seq: number; readonly byScope: Map<string, Uint8Array> } | undefined;
+  readonly #messages = new EncodedRows(MESSAGES_BYTES);
   readonly #contacts = new Set<string>();
   #reports = { second: 0, counts: new Map<string, number>() };
   #isDraining = false;
@@ -99,11 +105,16 @@ export class LogServer implements ReadPlaneObserver {
     return this.#backlog.bytes;
   }
 
+  /** How many snapshots are kept for followers that need one. */
+  get snapshots(): number {
+    return this.#snapshots.size;
+  }
+
   /** A snapshot replaced the catalog. */
   loaded(cursor: Cursor): void {
     this.#backlog.restart(cursor);
     this.#snapshots.clear();
-    this.#newest = undefined;
+    this.#messages.clear();
     this.#learnNames();
   }
 
@@ -113,7 +124,6 @@ export class LogServer implements ReadPlaneObserver {
     if (row.kind === 'environment.created') this.#learnNames();
     const environmentName = environmentId === undefined ? undefined : this.#names.get(environmentId);
     this.#backlog.append({ row, environmentName });
-    this.#newest = undefined;
     if (row.kind === 'environment.deleted' || row.kind === 'project.deleted') this.#learnNames();
     for (const stream of this.#streams.keys()) stream.wake();
     if (row.kind === 'relay.revoked')
@@ -127,8 +137,9 @@ export class LogServer implements ReadPlaneObserver {
     if (now - this.#heartbeatAt < HEARTBEAT_MS / 2) return;
     this.#heartbeatAt = now;
     for (const stream of this.#streams.keys()) stream.heartbeat();
+    this.#forgetSnapshots();
     // Nothing that readers no longer need is kept.
-    if (this.#streams.size === 0) this.#snapshots.clear();
+    if (this.#streams.size === 0) this.#messages.clear();
   }
 
   /** The log was lost: a follower must not take silence for peace. */
@@ -212,26 +223,36 @@ export class LogServer implements ReadPlaneObserver {
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
   }
 
+  #limitFollowers(followerId: string): void {
+    const { maxFollowersPerToken = MAX_FOLLOWERS / 2 } = this.#options;
+    let own = 0;
+    for (const { id } of this.#streams.values()) if (id === followerId) own++;
+    if (this.#streams.size < MAX_FOLLOWERS && own < maxFollowersPerToken) return;
+    const message =
+      own < maxFollowersPerToken
+        ? `This node already has ${MAX_FOLLOWERS} followers: connect to another, or to a relay.`
+        : `This relay token already has ${maxFollowersPerToken} followers here: use another for some, or connect to a relay.`;
+    throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
+  }
+
   #open(request: Request, server: Server<undefined>): Response {
     const follower = this.#authorize(request);
     const from = cursorIn(request);
     const { plane } = this.#options;
     const { cursor } = plane.follower;
     if (!plane.freshness.canStream() || cursor === undefined || this.#isDraining) throw logIsLost();
-    if (this.#streams.size >= MAX_FOLLOWERS) {
-      const message = `This node already has ${MAX_FOLLOWERS} followers: connect to another, or to a relay.`;
-      throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
-    }
+    this.#limitFollowers(follower.id);
     // The processes of this node take its connections and must have its log; a relay is one more stream.
     if (this.#options.authorize === undefined) plane.files.admitStream();
     server.timeout(request, 0);
     const scope = this.#nameOf(follower.scope);
+    const messageOf = (row: BacklogRow | undefined) => row && this.#messages.of(row, follower.scope, scope);
     const continues = from?.scope === scope && this.#backlog.continues(from);
     const stream = new FollowerStream({
       hello: encodeMessage({ type: 'hello', version: LOG_VERSION, epoch: cursor.epoch, scope, continues }),
       snapshot: continues ? undefined : this.#snapshotIn(follower.scope, cursor),
       seq: from?.seq ?? 0,
-      rowAfter: (seq) => this.#rowAfter(seq, follower.scope),
+      rowAfter: (seq) => messageOf(this.#backlog.after(seq)),
       hasLost: (seq) => !this.#backlog.holds(seq),
       ageMs: () => plane.follower.sinceProofMs(),
       onGone: (gone) => this.#streams.delete(gone),
@@ -255,27 +276,20 @@ export class LogServer implements ReadPlaneObserver {
 
   #snapshotIn(scope: LogScope, cursor: Cursor): SnapshotParts {
     const name = scopeName(scope);
-    const now = performance.now();
-    for (const [other, { parts, madeAt }] of this.#snapshots) {
-      if (now - madeAt > SNAPSHOT_MS || !this.#backlog.holds(parts.cursor.seq)) this.#snapshots.delete(other);
-    }
+    this.#forgetSnapshots();
     const known = this.#snapshots.get(name);
     if (known !== undefined) return known.parts;
     const parts = new SnapshotParts(cursor, contentsIn(scope, this.#options.plane.catalog.contents()));
-    this.#snapshots.set(name, { parts, madeAt: now });
+    this.#snapshots.set(name, { parts, madeAt: performance.now() });
     return parts;
   }
 
-  #rowAfter(seq: number, scope: LogScope): Uint8Array | undefined {
-    const next = this.#backlog.after(seq);
-    if (next === undefined) return undefined;
-    const encode = () => encodeMessage({ type: 'row', row: rowIn(scope, next) });
-    if (this.#backlog.after(seq + 1) !== undefined) return encode();
-    const name = scopeName(scope);
-    this.#newest ??= { seq, byScope: new Map() };
-    const known = this.#newest.byScope.get(name) ?? encode();
-    this.#newest.byScope.set(name, known);
-    return known;
+  /** Followers that still read one keep it by themselves. */
+  #forgetSnapshots(): void {
+    const outdated = performance.now() - (this.#options.snapshotMs ?? SNAPSHOT_MS);
+    for (const [name, { parts, madeAt }] of this.#snapshots) {
+      if (madeAt < outdated || !this.#backlog.holds(parts.cursor.seq)) this.#snapshots.delete(name);
+    }
   }
 
   /** A relay's followers get no more than the relay itself. */

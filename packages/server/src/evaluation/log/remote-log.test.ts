@@ -12,6 +12,7 @@ import { encodeMessage } from './framing.ts';
 import { LogServer } from './log-server.ts';
 import { LOG_PATH, LOG_TYPE, type LogMessage, REPORTS_PATH } from './messages.ts';
 import { RemoteLog } from './remote-log.ts';
+import { WHOLE_LOG } from './scope.ts';
 import { startUpstream, type TestUpstream, type UpstreamOptions } from './test-upstream.ts';
 
 setDefaultTimeout(60_000);
@@ -179,6 +180,32 @@ test('a node that has no catalog cannot judge a token, and does not call it wron
   const opening = await fetch(`${server.url.origin}${LOG_PATH}`, { headers });
   const report = await fetch(`${server.url.origin}${REPORTS_PATH}`, { method: 'POST', headers, body: '{}' });
   expect([opening.status, report.status]).toEqual([500, 500]);
+});
+
+test('a token has its share of the followers, and a follower that leaves makes room', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home, {
+    authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
+    maxFollowersPerToken: 2,
+  });
+  const first = [follow(upstream.remote({ token: 'one' })), follow(upstream.remote({ token: 'one' }))];
+  for (const { plane } of first) await plane.firstLive;
+  await expect(upstream.remote({ token: 'one' }).open()).rejects.toThrow('too many followers');
+  await follow(upstream.remote({ token: 'two' })).plane.firstLive;
+  first[0]?.plane.close();
+  await until('it has left', () => upstream.logServer.followers === 2);
+  await follow(upstream.remote({ token: 'one' })).plane.firstLive;
+});
+
+test('a snapshot is forgotten once no follower needs it, although followers stay', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home, { snapshotMs: 1 });
+  const { plane } = follow(upstream.remote());
+  await plane.firstLive;
+  await until('it is forgotten', () => upstream.logServer.snapshots === 0);
+  expect(upstream.logServer.followers).toBe(1);
 });
 
 describe('a scope', () => {
