@@ -60,6 +60,14 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Import a project from such a document',
     load: async () => (await import('./documents.ts')).defineImport,
   },
+  backup: {
+    summary: 'Back up the database of an installation, while its nodes run',
+    load: async () => (await import('./backup.ts')).defineBackup,
+  },
+  restore: {
+    summary: 'Restore a backup, into either engine',
+    load: async () => (await import('./backup.ts')).defineRestore,
+  },
   types: {
     summary: 'Write the flags of a project as TypeScript declarations',
     load: async () => (await import('./types.ts')).defineTypes,

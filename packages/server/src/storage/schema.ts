@@ -25,6 +25,8 @@ export interface MigrateOptions {
   readonly now?: () => number;
   /** Names the history that begins with a new database. */
   readonly newId?: () => string;
+  /** The version to stop at; by default, the newest. */
+  readonly upTo?: number;
 }
 
 /** Which engine to open, and where. */
@@ -38,14 +40,16 @@ export interface EngineOptions {
   readonly onMigrated?: (migrated: Migrated) => void;
 }
 
-/** The file of the embedded engine inside the data folder. */
-const DATABASE_FILE = 'halyard.db';
+/** The path of the embedded engine's file in a data folder. */
+export function databaseFile(data: string): string {
+  return join(data, 'halyard.db');
+}
 
 /** Opens the engine and brings its schema up to date. Rejects with `StorageError` when retrying cannot help. */
 export async function openDatabase(options: EngineOptions): Promise<OpenDatabase> {
   const { data, databaseUrl: url, databasePoolSize: poolSize, onMigrated } = options;
   const database = await (url === undefined
-    ? openSqlite({ path: join(data, DATABASE_FILE) })
+    ? openSqlite({ path: databaseFile(data) })
     : openPostgresEngine({ url, poolSize }));
   try {
     const migrated = await migrate(database);
@@ -58,7 +62,7 @@ export async function openDatabase(options: EngineOptions): Promise<OpenDatabase
 }
 
 /** Loaded only when it is used: nodes on SQLite start without it. */
-async function openPostgresEngine(options: PostgresOptions): Promise<OpenDatabase> {
+export async function openPostgresEngine(options: PostgresOptions): Promise<OpenDatabase> {
   const { openPostgres } = await import('./engines/postgres.ts');
   return openPostgres(options);
 }
@@ -91,22 +95,23 @@ export async function migrate(
 async function applySteps(
   database: OpenDatabase,
   transaction: WriteTransaction,
-  { now = Date.now, newId = () => crypto.randomUUID() }: MigrateOptions,
+  { now = Date.now, newId = () => crypto.randomUUID(), upTo = SCHEMA_VERSION }: MigrateOptions,
 ): Promise<Migrated | undefined> {
   await transaction.lockForMigration();
   const from = await acceptedVersion(database, transaction);
   for (const [index, statements] of MIGRATIONS.entries()) {
-    if (index < from) continue;
+    if (index < from || index >= upTo) continue;
     for (const statement of statements) await transaction.query(statement);
     const row = [index + 1, now()];
     await transaction.query('INSERT INTO halyard_schema (version, applied_at) VALUES ($1, $2)', row);
   }
   const endOfLog = 'INSERT INTO feed (id, epoch, seq) VALUES (1, $1, 0) ON CONFLICT (id) DO NOTHING';
   await transaction.query(endOfLog, [newId()]);
-  return from === SCHEMA_VERSION ? undefined : { from, to: SCHEMA_VERSION };
+  return from === upTo ? undefined : { from, to: upTo };
 }
 
-async function acceptedVersion(database: OpenDatabase, queryable: Queryable): Promise<number> {
+/** The database's schema version; 0 for an empty database. Rejects with {@link StorageError} for a newer one than ours. */
+export async function acceptedVersion(database: OpenDatabase, queryable: Queryable): Promise<number> {
   const version = await schemaVersion(database, queryable);
   if (version <= SCHEMA_VERSION) return version;
   throw new StorageError(
@@ -115,7 +120,6 @@ async function acceptedVersion(database: OpenDatabase, queryable: Queryable): Pr
   );
 }
 
-/** The database's schema version; 0 for an empty database. */
 async function schemaVersion(database: OpenDatabase, queryable: Queryable): Promise<number> {
   const tables = await queryable.query(TABLE_EXISTS[database.engine]);
   if (tables.length === 0) return 0;

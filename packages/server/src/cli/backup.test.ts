@@ -1,0 +1,79 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { Management, openSse, startNode, temporaryFolder } from '@halyard/testing';
+import { runCaptured } from './test-shell.ts';
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+test('a running node is backed up, and once it is stopped it can be restored', async () => {
+  const dataFolder = folder.file('data');
+  const file = folder.file('a.backup');
+  const first = await startNode({ dataFolder });
+  const management = new Management(first);
+  await management.createProject('shop');
+  const { key } = await management.createKey('shop', ['production']);
+  await management.putState('shop', 'production', 'checkout', { enabled: true });
+
+  const backup = await runCaptured(['backup', file, '--data', dataFolder], { isTerminal: true });
+  expect(backup).toMatchObject({ exitCode: 0, err: '' });
+  expect(backup.out).toMatch(
+    /^Backed up 1 project, 3 environments and 1 flag to \/.+a\.backup \(\d+ KiB\), verified\.\n$/,
+  );
+  await management.putState('shop', 'production', 'checkout', { enabled: false });
+
+  const restoreNow = () =>
+    runCaptured(['restore', file, '--data', dataFolder, '--replace'], { isTerminal: true });
+  expect(await restoreNow()).toMatchObject({
+    exitCode: 1,
+    err: 'error: A node uses the database: stop all nodes first.\n',
+  });
+  await first.stop();
+  const restored = await restoreNow();
+  expect(restored).toMatchObject({ exitCode: 0, err: '' });
+  expect(restored.out).toContain('Restored 1 project, 3 environments and 1 flag from the backup of 2');
+
+  const second = await startNode({ dataFolder });
+  const stream = await openSse(`${second.url}/v1/stream?env=production`, {
+    headers: { 'X-Service-Key': key },
+  });
+  expect((await stream.nextFrame()).data).toContain('"checkout":{"enabled":true}');
+  await stream.close();
+  await second.stop();
+});
+
+test('of the backups in a folder, the newest are kept', async () => {
+  const [data, target] = [folder.file('other'), folder.file('backups')];
+  mkdirSync(target);
+  const restored = await runCaptured(['restore', folder.file('a.backup'), '--data', data]);
+  expect(JSON.parse(restored.out)).toMatchObject({ projects: 1, engine: 'sqlite' });
+  for (const name of ['halyard-20200101T000000Z.backup', 'halyard-20210101T000000Z.backup', 'notes.txt'])
+    writeFileSync(`${target}/${name}`, '');
+  const backup = await runCaptured(['backup', target, '--data', data, '--keep', '2']);
+  const { file, removed } = JSON.parse(backup.out);
+  expect(removed).toEqual(['halyard-20200101T000000Z.backup']);
+  expect(readdirSync(target).sort()).toEqual([
+    'halyard-20210101T000000Z.backup',
+    file.split('/').at(-1),
+    'notes.txt',
+  ]);
+});
+
+test.each([
+  [['backup', 'x.backup', '--keep', '3'], 2, '--keep needs a folder'],
+  [['backup', 'x.backup', '--keep', '0'], 2, '--keep must be a whole number'],
+  [
+    ['backup', '/no/such/folder/x.backup', '--data', '/no/such/data'],
+    1,
+    'The folder /no/such/folder does not exist.',
+  ],
+  [['backup', 'x.backup', '--data', '/no/such/data'], 1, 'There is no database in /no/such/data'],
+  [['restore', '/no/such/file'], 1, '/no/such/file cannot be used: there is no such file or folder.'],
+  [['backup', 'x.backup', '--database-url', 'mysql://x'], 2, '--database-url'],
+] as const)('%j is refused', async (line, exitCode, message) => {
+  const run = await runCaptured(line, { env: { HALYARD_DATA: folder.file('unused') } });
+  expect(run.exitCode).toBe(exitCode);
+  expect(run.err).toContain(message);
+});

@@ -1,0 +1,176 @@
+import { statSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ConfigError, type FlagValues, resolveSetting } from '../config/config.ts';
+import { SETTINGS } from '../config/settings.ts';
+import { StorageError, StoreOutage } from '../domain/errors.ts';
+import type { Contents, DatabasePlace } from '../storage/backup.ts';
+import type { BackupHeader } from '../storage/backup-file.ts';
+import { COMMIT, VERSION } from '../version.ts';
+import { CliError, usageError } from './cli-error.ts';
+import { shortTime, wantsJson } from './output.ts';
+import { settingOptions } from './serve.ts';
+import type { Shell } from './shell.ts';
+
+const messages = {
+  keepNeedsFolder: '--keep needs a folder to keep the backups in: name a folder instead of a file.',
+  keepInvalid: '--keep must be a whole number from 1 to 10000.',
+  backedUp: (facts: Facts) =>
+    `Backed up ${countsOf(facts)} to ${facts.file} (${sizeOf(facts.fileBytes)}), verified.\n`,
+  removed: (count: number) => `Removed ${count} older ${count === 1 ? 'backup' : 'backups'}.\n`,
+  restored: (facts: Facts) =>
+    `Restored ${countsOf(facts)} from the backup of ${shortTime(facts.createdAt)}.\n` +
+    'Start the nodes now. Keys and tokens that were revoked after the backup work again: revoke them again.\n' +
+    'Everybody has to sign in to the dashboard again.\n',
+};
+
+const BACKUP_HELP = `
+The file holds digests of keys and tokens, never the secrets. The admin-token file of the data folder is not in it.
+
+Examples:
+  halyard backup /backup/halyard.backup --data /var/lib/halyard
+  halyard backup /backup --keep 14 --database-url-file /run/secrets/database-url     keep the newest 14 in a folder`;
+
+const RESTORE_HELP = `
+Stop all nodes first. The restore begins a new epoch and lifts the revisions of all environments, so that connected
+clients take the restored flags for newer. A backup of either engine can be restored into either engine.
+
+Examples:
+  halyard restore /backup/halyard.backup --data /var/lib/halyard --replace
+  halyard restore /backup/halyard.backup --database-url postgres://halyard@db/halyard     move to PostgreSQL`;
+
+interface BackupOptions {
+  readonly keep?: string;
+  readonly json?: boolean;
+}
+
+/** `halyard backup` */
+export function defineBackup(backup: Command, shell: Shell): void {
+  addPlaceOptions(
+    backup
+      .description(
+        'Back up the database of an installation to one file, while its nodes run. The copy is consistent and verified.',
+      )
+      .argument('<file>', 'New file for the backup, or a folder, where the backup gets a name with the time')
+      .option('--keep <n>', 'Keep only the newest <n> backups in the folder'),
+  )
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (path: string, flags: FlagValues & BackupOptions) => {
+      const keep = keepCount(flags.keep);
+      const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+      if (keep !== undefined && !isFolder) throw usageError(messages.keepNeedsFolder);
+      const file = resolve(isFolder ? join(path, nameAt(shell.now())) : path);
+      const place = placeOf(shell, flags);
+      const { backUp } = await import('../storage/backup.ts');
+      const halyard = COMMIT === undefined ? VERSION : `${VERSION} (${COMMIT})`;
+      const { header, contents } = await explain(backUp(place, file, { halyard }));
+      const removed = keep === undefined ? [] : await removeOlder(path, keep);
+      report(
+        shell,
+        flags,
+        { file, fileBytes: statSync(file).size, removed, ...facts(header, contents) },
+        (all) =>
+          removed.length === 0
+            ? messages.backedUp(all)
+            : messages.backedUp(all) + messages.removed(removed.length),
+      );
+    });
+}
+
+/** `halyard restore` */
+export function defineRestore(command: Command, shell: Shell): void {
+  addPlaceOptions(
+    command
+      .description(
+        'Restore a backup into the database of an installation, of either engine, while no node runs.',
+      )
+      .argument('<file>', 'The backup')
+      .option('--replace', 'Replace a database that is not empty'),
+  )
+    .addHelpText('after', RESTORE_HELP)
+    .action(async (path: string, flags: FlagValues & BackupOptions & { readonly replace?: boolean }) => {
+      const place = placeOf(shell, flags);
+      const { restore } = await import('../storage/backup.ts');
+      const file = resolve(path);
+      const { header, contents } = await explain(restore(file, place, { replace: flags.replace === true }));
+      report(
+        shell,
+        flags,
+        { file, fileBytes: statSync(file).size, ...facts(header, contents) },
+        messages.restored,
+      );
+    });
+}
+
+function addPlaceOptions(command: Command): Command {
+  for (const name of ['data', 'databaseUrl'] as const)
+    for (const option of settingOptions(name, SETTINGS[name])) command.addOption(option);
+  return command.option('--json', 'Print JSON instead of a sentence');
+}
+
+/** The database that the options or the variables of the environment name, as for `halyard serve`. */
+function placeOf({ env }: Shell, flags: FlagValues): DatabasePlace {
+  const [data, databaseUrl] = (['data', 'databaseUrl'] as const).map((name) => {
+    const resolved = resolveSetting(name, SETTINGS[name], { flags, env });
+    if (!resolved.ok) throw new ConfigError([resolved.problem]);
+    return resolved.value.value;
+  });
+  // Both readers return text, and the first has a default.
+  return { data: data as string, databaseUrl: databaseUrl as string | undefined };
+}
+
+function keepCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,3}$|^10000$/.test(text)) throw usageError(messages.keepInvalid);
+  return Number(text);
+}
+
+const NAME = /^halyard-\d{8}T\d{6}Z\.backup$/;
+
+function nameAt(now: number): string {
+  return `halyard-${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`;
+}
+
+async function removeOlder(folder: string, keep: number): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+  const older = names.slice(0, Math.max(0, names.length - keep));
+  for (const name of older) await rm(join(folder, name));
+  return older;
+}
+
+/** What a command reports. */
+interface Facts extends Contents {
+  readonly file: string;
+  readonly fileBytes: number;
+  readonly createdAt: string;
+  readonly removed?: readonly string[];
+}
+
+function facts({ createdAt, halyard, engine, schema, seq }: BackupHeader, contents: Contents) {
+  return { createdAt, halyard, engine, schema, seq, ...contents };
+}
+
+function report(shell: Shell, options: BackupOptions, all: Facts, describe: (facts: Facts) => string): void {
+  shell.write(wantsJson(shell, options) ? `${JSON.stringify(all)}\n` : describe(all));
+}
+
+function countsOf({ projects, environments, flags }: Contents): string {
+  const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
+  return `${count(projects, 'project')}, ${count(environments, 'environment')} and ${count(flags, 'flag')}`;
+}
+
+function sizeOf(bytes: number): string {
+  const mebibytes = bytes / 1024 ** 2;
+  return mebibytes < 1 ? `${Math.ceil(bytes / 1024)} KiB` : `${mebibytes.toFixed(1)} MiB`;
+}
+
+async function explain<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StorageError || error instanceof StoreOutage)
+      throw new CliError(error.message, { cause: error });
+    throw error;
+  }
+}

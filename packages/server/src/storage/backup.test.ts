@@ -1,0 +1,211 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { sharedPostgres, temporaryFolder } from '@halyard/testing';
+import { backUp, type DatabasePlace, restore } from './backup.ts';
+import { listTables } from './copy-tables.ts';
+import type { OpenDatabase } from './database.ts';
+import { openSqlite } from './engines/sqlite.ts';
+import { migrate, openDatabase } from './schema.ts';
+import { SqlStore } from './store.ts';
+import { ADA, changing, makeKey, seed } from './test-records.ts';
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+const HALYARD = { halyard: '1.2.3' };
+let places = 0;
+
+async function newPlace(engine: string): Promise<DatabasePlace> {
+  places += 1;
+  const data = folder.file(`data-${places}`);
+  if (engine === 'sqlite') return { data };
+  return { data, databaseUrl: await (await sharedPostgres()).createDatabase() };
+}
+
+function newFile(): string {
+  places += 1;
+  return folder.file(`${places}.backup`);
+}
+
+function open({ data, databaseUrl }: DatabasePlace): Promise<OpenDatabase> {
+  return openDatabase({ data, ...(databaseUrl !== undefined && { databaseUrl }), databasePoolSize: 2 });
+}
+
+/** A place with a project, changes, a key and texts that are awkward to copy. */
+async function filledPlace(engine: string): Promise<DatabasePlace> {
+  const place = await newPlace(engine);
+  await using database = disposable(await open(place));
+  const store = new SqlStore(database);
+  const keys = Array.from({ length: 40 }, (_, index) => `flag-${index}-ä'"\\`);
+  const { project, environment } = await seed(store, keys);
+  const states = keys.map((key, index): [string, string] => [
+    key,
+    `{"enabled":true,"value":${JSON.stringify('x'.repeat(index * 500))},"n":1.0}`,
+  ]);
+  await store.commit(ADA, changing(environment, ...states));
+  await store.commit(ADA, (transaction) => transaction.insertKey(makeKey(project), 'digest-of-a-key'));
+  await database.query(
+    `INSERT INTO stream_presence (node_id, environment_id, key_id, streams, seen_at) VALUES ('n', 'e', 'k', 1, 2)`,
+  );
+  return place;
+}
+
+function disposable(database: OpenDatabase): OpenDatabase & AsyncDisposable {
+  return Object.assign(database, { [Symbol.asyncDispose]: () => database.close() });
+}
+
+/** Every row of a place's tables, except what a restore changes on purpose. */
+async function dump(place: DatabasePlace): Promise<Record<string, unknown[]>> {
+  await using database = disposable(await open(place));
+  await using schema = disposable(await openSqlite({ path: ':memory:' }));
+  await migrate(schema);
+  const dumped: Record<string, unknown[]> = {};
+  for (const { name, columns, key } of await listTables(schema)) {
+    const rows = await database.query<Record<string, unknown>>(
+      `SELECT ${columns.map((column) => `"${column}"`).join(', ')} FROM ${name}`,
+    );
+    const sorted = rows
+      .map((row) => ({ ...row, epoch: undefined, ...(name === 'environments' && { revision: 0 }) }))
+      .sort((a, b) => (rowKey(a, key) < rowKey(b, key) ? -1 : 1));
+    dumped[name] = name === 'stream_presence' ? [] : sorted;
+  }
+  return dumped;
+}
+
+function rowKey(row: Record<string, unknown>, key: readonly string[]): string {
+  return JSON.stringify(key.map((column) => row[column]));
+}
+
+async function headOf(place: DatabasePlace): Promise<{ epoch: string; revision: number }> {
+  await using database = disposable(await open(place));
+  const [head] = await database.query<{ epoch: string; revision: number }>(
+    'SELECT epoch, (SELECT max(revision) FROM environments) AS revision FROM feed',
+  );
+  if (head === undefined) throw new Error('the log has no end');
+  return head;
+}
+
+describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
+  test.each(['sqlite', 'postgres'])(
+    'restores every row into %s, in a new epoch with higher revisions',
+    async (to) => {
+      const [source, target, file] = [await filledPlace(from), await newPlace(to), newFile()];
+      const { header, contents } = await backUp(source, file, HALYARD);
+      expect(contents).toEqual({ projects: 1, environments: 1, flags: 40 });
+      expect(header).toMatchObject({ engine: from, halyard: '1.2.3' });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const restored = await restore(file, target);
+      expect(restored).toEqual({ header, contents });
+      expect(await dump(target)).toEqual(await dump(source));
+      const [before, after] = [await headOf(source), await headOf(target)];
+      expect(after.epoch).not.toBe(before.epoch);
+      expect(after.revision).toBeGreaterThan(before.revision);
+    },
+  );
+
+  test('replaces a database that is not empty only when told to, and goes beyond the revisions it served', async () => {
+    const [place, file] = [await filledPlace(from), newFile()];
+    await backUp(place, file, HALYARD);
+    const served = 5_000_000;
+    {
+      await using database = disposable(await open(place));
+      await database.query('UPDATE environments SET revision = $1', [served]);
+    }
+    const before = await headOf(place);
+    await expect(restore(file, place)).rejects.toThrow('The database is not empty: add --replace');
+    expect(await headOf(place)).toEqual(before);
+    await restore(file, place, { replace: true });
+    const after = await headOf(place);
+    expect(after.epoch).not.toBe(before.epoch);
+    expect(after.revision).toBeGreaterThan(served);
+  });
+
+  test('is refused while a node uses the database, which stays as it was', async () => {
+    const [place, file] = [await filledPlace(from), newFile()];
+    await backUp(place, file, HALYARD);
+    const before = await headOf(place);
+    // SQLite's locks count by process.
+    await using user = await useFromOutside(place);
+    await expect(restore(file, place, { replace: true })).rejects.toThrow(
+      'A node uses the database: stop all nodes first.',
+    );
+    await user.release();
+    expect(await headOf(place)).toEqual(before);
+  });
+
+  test('of an older schema is migrated when it is restored', async () => {
+    const [place, target, file] = [await newPlace(from), await newPlace(from), newFile()];
+    {
+      const { data, databaseUrl: url } = place;
+      const { openPostgresEngine, databaseFile } = await import('./schema.ts');
+      await using database = disposable(
+        await (url === undefined ? openSqlite({ path: databaseFile(data) }) : openPostgresEngine({ url })),
+      );
+      await migrate(database, { upTo: 1 });
+      await database.query(`INSERT INTO projects (id, name, created_at) VALUES ('p', 'old', 1)`);
+    }
+    expect((await backUp(place, file, HALYARD)).header.schema).toBe(1);
+    await restore(file, target);
+    expect((await dump(target)).projects).toEqual([{ id: 'p', name: 'old', created_at: 1 }]);
+  });
+});
+
+/** Holds the database open from a process of its own, as a node does. */
+async function useFromOutside({ data, databaseUrl }: DatabasePlace) {
+  const program = `
+    const { openDatabase } = await import(${JSON.stringify(`${import.meta.dir}/schema.ts`)});
+    const database = await openDatabase(${JSON.stringify({ data, databaseUrl, databasePoolSize: 1 })});
+    await database.query('SELECT 1');
+    console.log('open');
+    await Bun.stdin.text();
+    await database.close();`;
+  const child = Bun.spawn([process.execPath, '-e', program], { stdin: 'pipe', stdout: 'pipe' });
+  await child.stdout.getReader().read();
+  const release = async () => {
+    child.stdin.end();
+    await child.exited;
+  };
+  return { release, [Symbol.asyncDispose]: release };
+}
+
+describe('a file', () => {
+  test('that is damaged anywhere is refused, and nothing is restored', async () => {
+    const [source, target, file] = [await filledPlace('sqlite'), await newPlace('sqlite'), newFile()];
+    await backUp(source, file, HALYARD);
+    const bytes = readFileSync(file);
+    for (const at of [1100, bytes.length >> 1, bytes.length - 3]) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 1;
+      writeFileSync(file, damaged);
+      await expect(restore(file, target)).rejects.toThrow(/is damaged/);
+    }
+    writeFileSync(file, bytes.subarray(0, bytes.length - 100));
+    await expect(restore(file, target)).rejects.toThrow(/is damaged/);
+    writeFileSync(file, bytes);
+    expect((await restore(file, target)).contents.projects).toBe(1);
+  });
+
+  test.each([
+    ['is no backup', 'hello', 'is not a backup of Halyard'],
+    [
+      'has a newer format',
+      JSON.stringify({ format: 'halyard backup', version: 2, halyard: '9.0.0' }),
+      'was written by a newer Halyard (9.0.0)',
+    ],
+  ])('that %s is refused', async (_case, text, message) => {
+    const file = newFile();
+    writeFileSync(file, text.padEnd(2000));
+    await expect(restore(file, await newPlace('sqlite'))).rejects.toThrow(message);
+  });
+
+  test('that exists is never replaced by a backup', async () => {
+    const file = newFile();
+    writeFileSync(file, 'mine');
+    await expect(backUp(await filledPlace('sqlite'), file, HALYARD)).rejects.toThrow(
+      'exists: choose another name',
+    );
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+});

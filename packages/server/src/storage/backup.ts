@@ -1,0 +1,317 @@
+import { Database as Sqlite } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { StorageError } from '../domain/errors.ts';
+import {
+  type BackupHeader,
+  partialFile,
+  readBackupFile,
+  syncFolder,
+  writeBackupFile,
+} from './backup-file.ts';
+import { copyTable, listTables } from './copy-tables.ts';
+import type { OpenDatabase, Queryable } from './database.ts';
+import { openSqlite } from './engines/sqlite.ts';
+import { acceptedVersion, databaseFile, migrate, openPostgresEngine, SCHEMA_VERSION } from './schema.ts';
+
+/** The database of an installation: a PostgreSQL where `databaseUrl` is set, else the SQLite file in the data folder. */
+export interface DatabasePlace {
+  readonly data: string;
+  readonly databaseUrl?: string | undefined;
+}
+
+/** How much there is in a database. */
+export interface Contents {
+  readonly projects: number;
+  readonly environments: number;
+  readonly flags: number;
+}
+
+/** Tables with what only a running installation needs, which no backup holds. */
+const FLEETING = new Set(['sessions', 'sign_in_failures', 'stream_presence', 'delivery_receipts']);
+
+/** How far a restore moves revisions beyond every one that is known to have been served. */
+const REVISION_LEAP = 100_000;
+
+/**
+ * Takes a consistent copy of a database while nodes use it, and writes it to `file`. Rejects with {@link StorageError}, in words for the
+ * operator.
+ */
+export async function backUp(
+  place: DatabasePlace,
+  file: string,
+  { halyard }: { readonly halyard: string },
+): Promise<{ readonly header: BackupHeader; readonly contents: Contents }> {
+  if (existsSync(file)) throw new StorageError(`${file} exists: choose another name.`);
+  if (!existsSync(dirname(file))) throw new StorageError(`The folder ${dirname(file)} does not exist.`);
+  await using source = await openPlace(place);
+  return await withTemporaryFile(file, async (copyPath) => {
+    const createdAt = new Date().toISOString();
+    const facts = await (source.database.engine === 'sqlite'
+      ? copySqlite(source.database, copyPath)
+      : copyPostgres(source.database, copyPath));
+    const { contents, ...end } = facts;
+    const origin = { createdAt, halyard, engine: source.database.engine, ...end };
+    return { header: await writeBackupFile(file, copyPath, origin), contents };
+  });
+}
+
+/** Opens an existing database as it is, without migrating it. */
+async function openPlace({
+  data,
+  databaseUrl,
+}: DatabasePlace): Promise<AsyncDisposable & { database: OpenDatabase }> {
+  const path = databaseFile(data);
+  if (databaseUrl === undefined && !existsSync(path)) {
+    throw new StorageError(`There is no database in ${data}: name the data folder of the node with --data.`);
+  }
+  const database = await (databaseUrl === undefined
+    ? openSqlite({ path })
+    : openPostgresEngine({ url: databaseUrl, poolSize: 1 }));
+  return { database, [Symbol.asyncDispose]: () => database.close() };
+}
+
+interface Copied {
+  readonly schema: number;
+  readonly epoch: string;
+  readonly seq: number;
+  readonly contents: Contents;
+}
+
+async function copySqlite(source: OpenDatabase, path: string): Promise<Copied> {
+  await usedVersion(source, source);
+  // SQLite takes an empty file, which keeps its mode.
+  await (await open(path, 'wx', 0o600)).close();
+  await source.query('VACUUM INTO $1', [path]);
+  const copy = await openSqlite({ path });
+  return await finishCopy(copy, path);
+}
+
+async function copyPostgres(source: OpenDatabase, path: string): Promise<Copied> {
+  const copy = await openSqlite({ path });
+  await source.snapshot(async (reader) => {
+    await migrate(copy, { upTo: await usedVersion(source, reader) });
+    await copyAll(reader, copy, FLEETING);
+  }, 'load');
+  return await finishCopy(copy, path);
+}
+
+async function usedVersion(database: OpenDatabase, reader: Queryable): Promise<number> {
+  const version = await acceptedVersion(database, reader);
+  if (version === 0) throw new StorageError('The database is empty: Halyard has never used it.');
+  return version;
+}
+
+/** Copies every table in one transaction into an SQLite or PostgreSQL database of the same schema. */
+async function copyAll(
+  source: Queryable,
+  target: OpenDatabase,
+  except: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const tables = await listTables(target.engine === 'sqlite' ? target : source);
+  await target.transaction(async (transaction) => {
+    // Also lifts the time limits of ordinary writes.
+    await transaction.lockForMigration();
+    for (const { name } of [...tables].reverse()) await transaction.query(`DELETE FROM ${name}`);
+    for (const table of tables) {
+      if (!except.has(table.name)) await copyTable(source, transaction, table);
+    }
+  });
+}
+
+/** Verifies a copy and closes it: one file, without a log beside it. */
+async function finishCopy(copy: OpenDatabase, path: string): Promise<Copied> {
+  try {
+    await copy.query('PRAGMA secure_delete = ON');
+    for (const { name } of await listTables(copy))
+      if (FLEETING.has(name)) await copy.query(`DELETE FROM ${name}`);
+    const checks = await copy.query<{ integrity_check: string }>('PRAGMA integrity_check');
+    if (checks.length !== 1 || checks[0]?.integrity_check !== 'ok') {
+      throw new StorageError(
+        `The copy ${path} is damaged, as its database may be: ${checks[0]?.integrity_check}.`,
+      );
+    }
+    const [end] = await copy.query<{ epoch: string; seq: number }>(
+      'SELECT epoch, seq FROM feed WHERE id = 1',
+    );
+    if (end === undefined) throw new StorageError('The database has lost the position of its log.');
+    const schema = await acceptedVersion(copy, copy);
+    const contents = await countContents(copy);
+    await copy.query('PRAGMA journal_mode = DELETE');
+    return { schema, ...end, contents };
+  } finally {
+    await copy.close();
+  }
+}
+
+async function countContents(database: Queryable): Promise<Contents> {
+  const [counts] = await database.query<Contents>(`SELECT
+    (SELECT count(*) FROM projects) AS projects,
+    (SELECT count(*) FROM environments WHERE deleted_at IS NULL) AS environments,
+    (SELECT count(*) FROM flags) AS flags`);
+  if (counts === undefined) throw new StorageError('The database cannot be counted.');
+  return counts;
+}
+
+/**
+ * Replaces the database of a place with a backup, of either engine. Begins a new epoch and moves the revisions of all
+ * environments beyond every one that was served, so that nodes and clients take the restored flags for newer.
+ * Migrates a backup of an older program. Rejects with {@link StorageError} while a node uses the database, when it holds
+ * anything and `replace` is not set, and for a backup that cannot be read; the database is then as it was.
+ */
+export async function restore(
+  file: string,
+  place: DatabasePlace,
+  { replace = false }: { readonly replace?: boolean } = {},
+): Promise<{ readonly header: BackupHeader; readonly contents: Contents }> {
+  const target = databaseFile(place.data);
+  if (place.databaseUrl === undefined) await mkdir(place.data, { recursive: true, mode: 0o700 });
+  const beside = place.databaseUrl === undefined ? target : join(tmpdir(), 'halyard.db');
+  return await withTemporaryFile(beside, async (path) => {
+    const header = await readBackupFile(file, path);
+    if (header.schema > SCHEMA_VERSION) {
+      throw new StorageError(
+        `${file} was made by a newer Halyard (${header.halyard}): restore it with that version.`,
+      );
+    }
+    const prepare = (served: readonly Served[]) => prepareCopy(path, served);
+    const contents = await (place.databaseUrl === undefined
+      ? replaceFile(target, path, { prepare, replace })
+      : replaceTables(place.databaseUrl, path, { prepare, replace }));
+    return { header, contents };
+  });
+}
+
+/** The newest revision of an environment that its nodes have served. */
+interface Served {
+  readonly id: string;
+  readonly revision: number;
+}
+
+interface Replacement {
+  /** Makes the copy ready, given what the replaced database served. */
+  readonly prepare: (served: readonly Served[]) => Promise<Contents>;
+  readonly replace: boolean;
+}
+
+async function prepareCopy(path: string, served: readonly Served[]): Promise<Contents> {
+  const copy = await openSqlite({ path });
+  try {
+    await migrate(copy);
+    await copy.transaction(async (transaction) => {
+      await transaction.query('UPDATE feed SET epoch = $1', [crypto.randomUUID()]);
+      for (const { id, revision } of served) {
+        await transaction.query('UPDATE environments SET revision = $1 WHERE id = $2 AND revision < $1', [
+          revision,
+          id,
+        ]);
+      }
+      await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
+    });
+  } catch (error) {
+    await copy.close();
+    throw error;
+  }
+  const { contents } = await finishCopy(copy, path);
+  return contents;
+}
+
+async function replaceFile(
+  target: string,
+  path: string,
+  { prepare, replace }: Replacement,
+): Promise<Contents> {
+  if (!existsSync(target)) {
+    const contents = await prepare([]);
+    await rename(path, target);
+    await syncFolder(dirname(target));
+    return contents;
+  }
+  // Throws for a file of another program.
+  const old = await openSqlite({ path: target });
+  const served = await inspect(old, replace).finally(() => old.close());
+  using lock = new Sqlite(target, { readwrite: true });
+  lockWholeFile(lock);
+  const contents = await prepare(served);
+  // The old file has no log beside it any longer: the lock wrote it back.
+  await rename(path, target);
+  await syncFolder(dirname(target));
+  return contents;
+}
+
+/** Takes the file for itself, which succeeds only while no other process has it open. */
+function lockWholeFile(sqlite: Sqlite): void {
+  try {
+    sqlite.run('PRAGMA journal_mode = DELETE');
+    sqlite.run('PRAGMA locking_mode = EXCLUSIVE');
+    sqlite.run('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    throw inUse(cause);
+  }
+}
+
+async function replaceTables(
+  url: string,
+  path: string,
+  { prepare, replace }: Replacement,
+): Promise<Contents> {
+  const database = await openPostgresEngine({ url, poolSize: 1 });
+  try {
+    await migrate(database);
+    const contents = await prepare(await inspect(database, replace));
+    const copy = await openSqlite({ path });
+    try {
+      // A node that starts just now sees the new epoch, and loads everything again.
+      await copyAll(copy, database);
+    } finally {
+      await copy.close();
+    }
+    return contents;
+  } finally {
+    await database.close();
+  }
+}
+
+/** What a database has served. Refuses one that is in use, and one that is not empty unless it may be replaced. */
+async function inspect(database: OpenDatabase, replace: boolean): Promise<readonly Served[]> {
+  if (database.engine === 'postgres') await refuseRunningNodes(database);
+  if ((await acceptedVersion(database, database)) === 0) return [];
+  const [used] = await database.query<{ rows: number }>(
+    'SELECT (SELECT count(*) FROM change_log) + (SELECT count(*) FROM audit_log) + (SELECT count(*) FROM operators) AS rows',
+  );
+  if (Number(used?.rows) > 0 && !replace) {
+    throw new StorageError(
+      'The database is not empty: add --replace to lose what it holds, after a backup of it.',
+    );
+  }
+  return await database.query<Served>('SELECT id, revision FROM environments');
+}
+
+/** Refuses a database that nodes are connected to, after a moment in which connections that were just closed vanish. */
+async function refuseRunningNodes(postgres: Queryable): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const others = await postgres.query(
+      `SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'halyard' AND pid <> pg_backend_pid()`,
+    );
+    if (others.length === 0) return;
+    if (attempt === 20) throw inUse();
+    await Bun.sleep(100);
+  }
+}
+
+function inUse(cause?: unknown): StorageError {
+  return new StorageError('A node uses the database: stop all nodes first.', { cause });
+}
+
+/** Runs `work` with an unused name beside `path`, and removes what is left there. */
+async function withTemporaryFile<T>(path: string, work: (temporary: string) => Promise<T>): Promise<T> {
+  const temporary = partialFile(path);
+  try {
+    return await work(temporary);
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(temporary + suffix, { force: true });
+  }
+}
