@@ -47,6 +47,7 @@ describe('MessageReader', () => {
     ['a list', framed(0, '[]')],
     ['a message of another type', framed(0, '{"type":"constructor"}')],
     ['a row without a payload', framed(0, JSON.stringify({ type: 'row', row: ROW }))],
+    ['a name that fits no address', framed(0, JSON.stringify({ ...MESSAGES[0], epoch: 'e'.repeat(201) }))],
     ['a heartbeat from before its stream', framed(0, '{"type":"heartbeat","seq":1,"sentMs":-1,"ageMs":0}')],
   ])('%s is refused', (_, bytes) => {
     expect(() => [...new MessageReader().read(bytes)]).toThrow(/^it (sent|does not speak)/);

@@ -37,6 +37,12 @@ export class MessageReader {
   #size = 0;
   /** Bytes of the next message with its header; of the header alone until that is complete. */
   #needed = HEADER_BYTES;
+  #lastBytes = 0;
+
+  /** Bytes of the message that came last, decompressed. */
+  get lastBytes(): number {
+    return this.#lastBytes;
+  }
 
   /** The messages that end in this chunk, in order. */
   *read(chunk: Uint8Array): Generator<LogMessage> {
@@ -53,7 +59,9 @@ export class MessageReader {
       this.#size = bytes.length - this.#needed;
       const body = bytes.subarray(HEADER_BYTES, this.#needed);
       this.#needed = HEADER_BYTES;
-      yield decode(bytes[4], body);
+      const plain = decompress(bytes[4], body);
+      this.#lastBytes = plain.length;
+      yield decode(plain);
     }
   }
 
@@ -65,14 +73,25 @@ export class MessageReader {
   }
 }
 
-function decode(coding: number | undefined, body: Uint8Array): LogMessage {
-  let raw: unknown;
+function decompress(coding: number | undefined, body: Uint8Array): Uint8Array {
   try {
     if (coding !== PLAIN && coding !== ZSTD) throw new Error(`unknown coding ${coding}`);
-    const plain = coding === PLAIN ? body : zstdDecompressSync(body, { maxOutputLength: MAX_MESSAGE_BYTES });
+    return coding === PLAIN ? body : zstdDecompressSync(body, { maxOutputLength: MAX_MESSAGE_BYTES });
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+function decode(plain: Uint8Array): LogMessage {
+  let raw: unknown;
+  try {
     raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(plain));
   } catch (cause) {
-    throw new LogProtocolError('it sent a message that cannot be read', { cause });
+    throw unreadable(cause);
   }
   return parseMessage(raw);
+}
+
+function unreadable(cause: unknown): LogProtocolError {
+  return new LogProtocolError('it sent a message that cannot be read', { cause });
 }

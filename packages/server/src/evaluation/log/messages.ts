@@ -93,6 +93,8 @@ type Members = Readonly<Record<string, unknown>> & { readonly type?: unknown };
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
+/** A name that goes into the address of the next request, or is kept for long. */
+const isName: Check = (value) => typeof value === 'string' && value.length <= 200;
 const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 const isMilliseconds: Check = (value) => typeof value === 'number' && value >= 0;
 const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
@@ -114,11 +116,11 @@ function record(checks: Readonly<Record<string, Check>>): Check {
     entries.every(([name, check]) => check((value as Members)[name]));
 }
 
-const isCursor = record({ epoch: isText, seq: isCount, changeId: isText });
+const isCursor = record({ epoch: isName, seq: isCount, changeId: isName });
 
 const isRow = record({
   seq: isCount,
-  changeId: isText,
+  changeId: isName,
   // A newer upstream may have kinds that this version does not serve; they move the cursor.
   kind: isText,
   projectId: isText,
@@ -132,8 +134,8 @@ const isRow = record({
 const CHECKS: Readonly<Record<LogMessage['type'], Check>> = {
   hello: record({
     version: isCount,
-    epoch: isText,
-    scope: isText,
+    epoch: isName,
+    scope: isName,
     continues: (value) => typeof value === 'boolean',
   }),
   snapshot: record({

@@ -311,6 +311,84 @@ describe('an upstream that cannot be followed', () => {
   });
 });
 
+describe('an upstream that never ends', () => {
+  const hello: LogMessage = { type: 'hello', version: 1, epoch: 'e', scope: 's', continues: false };
+  const end: LogMessage = { type: 'snapshot-end', cursor: { epoch: 'e', seq: 0, changeId: 'c' }, records: 0 };
+  const limits = { snapshotBytes: 2_000_000, rowsBytes: 2_000_000, catchUpMs: 600 };
+  const row = {
+    kind: 'records.changed',
+    projectId: '',
+    payload: '{}',
+    actor: 'a'.repeat(100_000),
+    at: 1,
+  } as const;
+  const heartbeat: LogMessage = { type: 'heartbeat', seq: 0, sentMs: 0, ageMs: 0 };
+  const project = { id: 'p', name: 'n'.repeat(100_000) };
+  let seq = 0;
+  const nextRow = (): LogMessage => ({ type: 'row', row: { ...row, seq: ++seq, changeId: `c${seq}` } });
+  const part = (): LogMessage => ({ type: 'snapshot', projects: [project] });
+
+  test.each<[string, readonly LogMessage[], () => LogMessage, number, RegExp]>([
+    ['a snapshot', [hello], part, 0, /cannot be followed: it sends a snapshot without an end/],
+    ['rows', [hello, end], nextRow, 0, /cannot be followed: it sends rows without an end/],
+    [
+      'a snapshot that arrives drop by drop',
+      [hello],
+      () => ({ type: 'snapshot' }),
+      100,
+      /all that it has in time/,
+    ],
+  ])('%s is given up', async (_, first, next, everyMs, reason) => {
+    seq = 0;
+    const server = serveEndless(first, next, everyMs);
+    open.push(() => server.stop(true));
+    const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}`, limits }).open();
+    open.push(() => session.close());
+    const head = session.head().catch((cause) => cause);
+    expect((await within('it is given up', head)).message).toMatch(reason);
+  });
+
+  test('rows in one piece are bounded also when the follower is current', async () => {
+    seq = 0;
+    const rows = Array.from({ length: 30 }, nextRow);
+    const server = serveEndless(
+      [hello, end, heartbeat],
+      () => ({ type: 'end', reason: 'lost' }),
+      60_000,
+      rows,
+    );
+    open.push(() => server.stop(true));
+    const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}`, limits }).open();
+    open.push(() => session.close());
+    const lost = Promise.withResolvers<Error>();
+    session.onLost(lost.resolve);
+    expect((await within('it is given up', lost.promise)).message).toMatch(/rows without an end/);
+  });
+});
+
+/** A server that sends some messages, then others in one piece, and then one after the other for ever. */
+function serveEndless(
+  first: readonly LogMessage[],
+  next: () => LogMessage,
+  everyMs: number,
+  atOnce: readonly LogMessage[] = [],
+) {
+  const pieces = [first, atOnce].map((messages) => Buffer.concat(messages.map(encodeMessage)));
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const piece = pieces.shift();
+        if (piece === undefined) await Bun.sleep(everyMs);
+        controller.enqueue(piece ?? encodeMessage(next()));
+      },
+    });
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(body(), { headers: { 'Content-Type': LOG_TYPE } }),
+  });
+}
+
 /** A server that answers with these bytes and then ends the connection. */
 function serveBytes(bytes: Uint8Array) {
   return Bun.serve({

@@ -2,7 +2,7 @@ import type { Cursor, LogSession, LogSource, Snapshot } from '../../domain/chang
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { MessageReader } from './framing.ts';
 import { LOG_PATH, LOG_TYPE, LOG_VERSION, LogProtocolError, REPORTS_PATH, SILENCE_MS } from './messages.ts';
-import { RemoteSession } from './remote-session.ts';
+import { RemoteSession, type SessionLimits } from './remote-session.ts';
 
 /** Where a {@link RemoteLog} is. */
 export interface RemoteLogOptions {
@@ -14,6 +14,8 @@ export interface RemoteLogOptions {
   readonly token?: string;
   /** The scope in which the first cursor was reached, for a node that starts from its last known flags. */
   readonly scope?: string;
+  /** Default: what a large installation needs. */
+  readonly limits?: Partial<SessionLimits>;
 }
 
 /** Longest a report may take, in milliseconds. */
@@ -52,7 +54,9 @@ export class RemoteLog implements LogSource {
       await checkAnswer(response, this.#options.url);
       const reader = response.body?.getReader();
       if (reader === undefined) throw new LogProtocolError('it sent an empty answer');
-      const session = new RemoteSession({ reader, messages: new MessageReader(), begunAt, canceled, from });
+      const { limits } = this.#options;
+      const messages = new MessageReader();
+      const session = new RemoteSession({ reader, messages, begunAt, canceled, from, limits });
       const hello = await session.begin();
       if (hello.version !== LOG_VERSION) {
         throw new LogProtocolError(

@@ -19,8 +19,21 @@ const CHECK_MS = 500;
 /** Bytes of rows that wait for the follower before no more are read from the socket. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-/** Rows that may come before the first heartbeat, in bytes: more than any backlog has. */
-const MAX_EARLY_BYTES = 256 * 1024 * 1024;
+/** Bounds of what an upstream may send, however broken or hostile it is. */
+export interface SessionLimits {
+  /** Text of a snapshot, in bytes. */
+  readonly snapshotBytes: number;
+  /** Text of rows that wait, in bytes: more than any backlog has, because before the first heartbeat none is taken. */
+  readonly rowsBytes: number;
+  /** Longest until the first heartbeat, in milliseconds: a follower that is not current must not wait forever. */
+  readonly catchUpMs: number;
+}
+
+const LIMITS: SessionLimits = {
+  snapshotBytes: 512 * 1024 * 1024,
+  rowsBytes: 256 * 1024 * 1024,
+  catchUpMs: 600_000,
+};
 
 /** How fast two monotonic clocks may drift apart: 0.2 milliseconds a second. */
 const DRIFT = 0.0002;
@@ -48,11 +61,13 @@ export interface RemoteSessionOptions {
   readonly canceled: AbortController;
   /** The cursor that the upstream was asked to continue at. */
   readonly from: Cursor | undefined;
+  readonly limits?: Partial<SessionLimits> | undefined;
 }
 
 /** One connection to an upstream: receives its messages in order and hands them to the follower. */
 export class RemoteSession implements LogSession {
   readonly #options: RemoteSessionOptions;
+  readonly #limits: SessionLimits;
   readonly #hello = Promise.withResolvers<HelloMessage>();
   readonly #snapshot = Promise.withResolvers<Snapshot>();
   readonly #current = Promise.withResolvers<void>();
@@ -63,6 +78,7 @@ export class RemoteSession implements LogSession {
   /** Where this session began, and where its rows end. */
   #base: Cursor | undefined;
   #seq = 0;
+  #snapshotBytes = 0;
   #rows: LogRow[] = [];
   #waitingBytes = 0;
   #isCurrent = false;
@@ -77,6 +93,7 @@ export class RemoteSession implements LogSession {
 
   constructor(options: RemoteSessionOptions) {
     this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
     this.#clock = new ClockOffset(options.begunAt);
     for (const { promise } of [this.#hello, this.#snapshot, this.#current])
       promise.catch(() => {
@@ -146,7 +163,7 @@ export class RemoteSession implements LogSession {
         this.#heardAt = performance.now();
         let hasNews = false;
         for (const message of messages.read(value)) {
-          this.#take(message);
+          this.#take(message, messages.lastBytes);
           hasNews ||= message.type === 'row' || message.type === 'heartbeat';
         }
         if (hasNews) this.#wake();
@@ -157,7 +174,7 @@ export class RemoteSession implements LogSession {
     }
   }
 
-  #take(message: LogMessage): void {
+  #take(message: LogMessage, bytes: number): void {
     const stage = STAGES[message.type];
     if (stage !== undefined && stage !== this.#stage)
       throw new LogProtocolError(`its message ${message.type} is out of order`);
@@ -166,13 +183,16 @@ export class RemoteSession implements LogSession {
         this.#begin(message);
         break;
       case 'snapshot':
+        this.#snapshotBytes += bytes;
+        if (this.#snapshotBytes > this.#limits.snapshotBytes)
+          throw new LogProtocolError('it sends a snapshot without an end');
         this.#parts.add(message);
         break;
       case 'snapshot-end':
         this.#endSnapshot(message);
         break;
       case 'row':
-        this.#takeRow(message.row);
+        this.#takeRow(message.row, bytes);
         break;
       case 'heartbeat':
         this.#takeHeartbeat(message);
@@ -205,11 +225,13 @@ export class RemoteSession implements LogSession {
     this.#stage = 'rows';
   }
 
-  #takeRow(row: LogRow): void {
+  #takeRow(row: LogRow, bytes: number): void {
     if (row.seq !== this.#seq + 1) throw new LogProtocolError(`its row ${row.seq} follows row ${this.#seq}`);
     this.#seq = row.seq;
     this.#rows.push(row);
-    this.#waitingBytes += row.payload.length;
+    this.#waitingBytes += bytes;
+    if (this.#waitingBytes > this.#limits.rowsBytes)
+      throw new LogProtocolError('it sends rows without an end');
   }
 
   #takeHeartbeat({ seq, sentMs, ageMs }: HeartbeatMessage): void {
@@ -221,8 +243,6 @@ export class RemoteSession implements LogSession {
 
   /** While many rows wait for the follower, no more are read: the upstream's own bound then applies. */
   async #waitForRoom(): Promise<void> {
-    if (!this.#isCurrent && this.#waitingBytes > MAX_EARLY_BYTES)
-      throw new LogProtocolError('it sends rows without an end');
     while (this.#isCurrent && this.#waitingBytes > MAX_WAITING_BYTES && !this.#isClosed) {
       this.#room = Promise.withResolvers();
       await this.#room.promise;
@@ -232,6 +252,10 @@ export class RemoteSession implements LogSession {
   }
 
   #checkSilence(): void {
+    if (!this.#isCurrent && performance.now() - this.#options.begunAt > this.#limits.catchUpMs) {
+      this.#lose(new StoreOutage('the upstream did not send all that it has in time'));
+      return;
+    }
     if (this.#room !== undefined || performance.now() - this.#heardAt < SILENCE_MS) return;
     // After a pause of this process, what has arrived is read first.
     setTimeout(() => {
