@@ -1,7 +1,7 @@
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import type { LogRow } from '../../domain/change-log.ts';
+import type { Cursor, LogRow } from '../../domain/change-log.ts';
 import { encodeSnapshot } from '../log/snapshot-parts.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
 import {
@@ -12,11 +12,27 @@ import {
   PROOF_DIGITS,
 } from './last-known-file.ts';
 
-/** Least time between two writes, in milliseconds: of changes of flags, and of everything else, such as a revoked key. */
-const EVERY_MS = { flags: 10_000, records: 1000 } as const;
+/** How soon changes are written, in milliseconds. What was revoked is written at once; a snapshot may have some of it. */
+const WITHIN_MS = { flags: 10_000, records: 1000, reloaded: 500, revoked: 0 } as const;
 
 /** A write is followed by a pause of this many times its duration, so that it takes at most 5 % of the time. */
 const PAUSE_FACTOR = 20;
+
+/** The same where something was revoked: at most half of the time. */
+const REVOKED_PAUSE_FACTOR = 1;
+
+/** Pause after a write that failed, in milliseconds. */
+const RETRY_MS = 5000;
+
+type Change = keyof typeof WITHIN_MS;
+
+/** Rows that take something away from readers. */
+const REVOKING: ReadonlySet<string> = new Set([
+  'key.revoked',
+  'relay.revoked',
+  'environment.deleted',
+  'project.deleted',
+]);
 
 /** How often it is noted that nothing has changed, in milliseconds. */
 const PROOF_MS = 5000;
@@ -28,6 +44,10 @@ export interface LastKnownWriterOptions {
   /** The scope of the upstream's log; absent where the source is a database. */
   readonly scope?: () => string | undefined;
   readonly log: Logger;
+  /** Pause after a write, in durations of it, unless something was revoked. */
+  readonly pauseFactor?: number;
+  /** Pause after a write that failed, in milliseconds. */
+  readonly retryMs?: number;
 }
 
 /**
@@ -39,10 +59,11 @@ export class LastKnownWriter implements ReadPlaneObserver {
   readonly #proofTimer: Timer;
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
-  #readyAt = 0;
+  /** What has changed since the last write began and presses most. */
+  #pressing: Change | undefined;
+  #lastWrite = { endedAt: 0, tookMs: 0 };
+  #isWriting = false;
   #file: FileHandle | undefined;
-  /** Whether there is something that the file does not have. */
-  #isDirty = false;
   #work: Promise<void> = Promise.resolve();
   #hasFailed = false;
   #isClosed = false;
@@ -51,17 +72,18 @@ export class LastKnownWriter implements ReadPlaneObserver {
     this.#options = options;
     this.#proofTimer = setInterval(() => this.#queue(() => this.#noteProof()), PROOF_MS);
     this.#proofTimer.unref();
+    this.#queue(() => this.#removeLeftovers());
   }
 
   /** A snapshot replaced the catalog. */
   loaded(): void {
-    this.#schedule(EVERY_MS.records);
+    this.#schedule('reloaded');
   }
 
   /** A row was applied. */
   applied({ kind }: LogRow): void {
     if (kind === 'records.changed') return;
-    this.#schedule(kind === 'flags.changed' ? EVERY_MS.flags : EVERY_MS.records);
+    this.#schedule(REVOKING.has(kind) ? 'revoked' : kind === 'flags.changed' ? 'flags' : 'records');
   }
 
   /** Writes the newest state, and stops. Never rejects. Safe to call twice. */
@@ -77,18 +99,22 @@ export class LastKnownWriter implements ReadPlaneObserver {
     this.#file = undefined;
   }
 
-  #schedule(withinMs: number): void {
-    this.#isDirty = true;
-    if (this.#isClosed) return;
+  #schedule(change: Change): void {
+    if (this.#pressing === undefined || WITHIN_MS[change] < WITHIN_MS[this.#pressing])
+      this.#pressing = change;
+    // The end of the write in progress says how long a pause it needs.
+    if (this.#isClosed || this.#isWriting) return;
+    const { pauseFactor = PAUSE_FACTOR } = this.#options;
+    const factor = change === 'revoked' || change === 'reloaded' ? REVOKED_PAUSE_FACTOR : pauseFactor;
     const now = performance.now();
-    const dueAt = Math.max(now + withinMs, this.#readyAt);
+    const dueAt = Math.max(
+      now + WITHIN_MS[change],
+      this.#lastWrite.endedAt + factor * this.#lastWrite.tookMs,
+    );
     if (dueAt >= this.#dueAt) return;
     this.#dueAt = dueAt;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#dueAt = Number.POSITIVE_INFINITY;
-      this.#queue(() => this.#write());
-    }, dueAt - now);
+    this.#timer = setTimeout(() => this.#queue(() => this.#write()), dueAt - now);
     this.#timer.unref();
   }
 
@@ -108,11 +134,35 @@ export class LastKnownWriter implements ReadPlaneObserver {
   }
 
   async #write(): Promise<void> {
-    const { place, plane, scope } = this.#options;
-    const { cursor } = plane.follower;
-    if (cursor === undefined || !this.#isDirty) return;
-    this.#isDirty = false;
+    const { retryMs = RETRY_MS } = this.#options;
+    const { cursor } = this.#options.plane.follower;
+    const change = this.#pressing;
+    clearTimeout(this.#timer);
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    if (cursor === undefined || change === undefined) return;
+    this.#pressing = undefined;
+    this.#isWriting = true;
     const begunAt = performance.now();
+    try {
+      const file = await this.#replace(cursor);
+      await this.#file?.close();
+      this.#file = file;
+      this.#hasFailed = false;
+      const endedAt = performance.now();
+      this.#lastWrite = { endedAt, tookMs: endedAt - begunAt };
+    } catch (error) {
+      this.#pressing ??= change;
+      this.#lastWrite = { endedAt: performance.now() + retryMs, tookMs: 0 };
+      throw error;
+    } finally {
+      this.#isWriting = false;
+      if (this.#pressing !== undefined) this.#schedule(this.#pressing);
+    }
+  }
+
+  /** Writes the newest state beside the file, and renames it; returns the new file. */
+  async #replace(cursor: Cursor): Promise<FileHandle> {
+    const { place, plane, scope } = this.#options;
     // Taken in one turn, so that they belong together; encoded and written in many.
     const [contents, provenAt] = [plane.catalog.contents(), Date.now() - plane.follower.sinceProofMs()];
     const path = `${place.path}.${process.pid}.tmp`;
@@ -140,22 +190,29 @@ export class LastKnownWriter implements ReadPlaneObserver {
       await file.write(headerText(header, provenAt), 0, 'latin1');
       await file.sync();
       await rename(path, place.path);
+      return file;
     } catch (error) {
-      this.#isDirty = true;
       await file.close();
       await rm(path, { force: true });
       throw error;
     }
-    await this.#file?.close();
-    this.#file = file;
-    this.#hasFailed = false;
-    this.#readyAt = performance.now() + PAUSE_FACTOR * (performance.now() - begunAt);
+  }
+
+  /**
+   * Removes what processes left that were killed while they wrote. One that still writes, which shares the folder, then
+   * fails to rename its file, and writes it again.
+   */
+  async #removeLeftovers(): Promise<void> {
+    const { path } = this.#options.place;
+    const names = await readdir(dirname(path)).catch(() => []);
+    const leftovers = names.filter((name) => name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp'));
+    for (const name of leftovers) await rm(join(dirname(path), name), { force: true });
   }
 
   /** Notes in place that the file is still current. The handle is of the file that this process wrote, whatever is there now. */
   async #noteProof(): Promise<void> {
     const { follower } = this.#options.plane;
-    if (this.#file === undefined || this.#isDirty || !follower.isLive) return;
+    if (this.#file === undefined || this.#pressing !== undefined || !follower.isLive) return;
     await this.#file.write(proofText(Date.now() - follower.sinceProofMs()), 0, 'latin1');
   }
 }

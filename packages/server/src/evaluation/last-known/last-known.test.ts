@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { temporaryFolder, until } from '@halyard/testing';
 import pino from 'pino';
 import { logSourceOf } from '../../storage/log.ts';
@@ -7,7 +7,7 @@ import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../../storage/test-records.ts';
 import { ReadPlane } from '../read-plane.ts';
 import { HEADER_BYTES, LastKnownError, lastKnownPlace, readLastKnown } from './last-known-file.ts';
-import { LastKnownWriter } from './last-known-writer.ts';
+import { LastKnownWriter, type LastKnownWriterOptions } from './last-known-writer.ts';
 
 setDefaultTimeout(60_000);
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 /** A plane that follows a database and keeps its last known flags, which are a flag and two keys, one revoked. */
-async function setUp() {
+async function setUp(options: Partial<LastKnownWriterOptions> = {}) {
   if (SQLITE === undefined) throw new Error('no engine');
   const home = await openTestStore(SQLITE);
   open.push(() => home[Symbol.asyncDispose]());
@@ -36,14 +36,14 @@ async function setUp() {
   await home.store.commit(ADA, changing(environment, ['checkout', ON]));
   const plane = new ReadPlane({ source: logSourceOf(home.database), log: LOG, maxQueuedBytes: 1024 });
   const place = lastKnownPlace(folder.file('data'), 'postgres://db/halyard');
-  const writer = new LastKnownWriter({ place, plane, log: LOG });
+  const writer = new LastKnownWriter({ place, plane, log: LOG, ...options });
   plane.observe(writer);
   open.push(() => plane.close());
   plane.start();
   await plane.firstLive;
   const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(revoked, 1));
   await plane.follower.waitForApplied(seq);
-  return { home, plane, place, writer, environment, seq };
+  return { home, plane, place, writer, environment, live, seq };
 }
 
 describe('the last known flags', () => {
@@ -66,6 +66,46 @@ describe('the last known flags', () => {
       const found = await readLastKnown(place, Date.now());
       return found?.snapshot.cursor.seq === seq;
     });
+  });
+
+  test('are saved at once when a key is revoked, however long the pause for flags is', async () => {
+    const { home, place, plane, environment, live } = await setUp({ pauseFactor: 1e9 });
+    const savedSeq = async () => (await readLastKnown(place, Date.now()))?.snapshot.cursor.seq;
+    await until('they are saved', async () => (await savedSeq()) !== undefined);
+    await home.store.commit(ADA, changing(environment, ['checkout', '{"enabled":false}']));
+    const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(live, 1));
+    await plane.follower.waitForApplied(seq);
+    await until('the revocation is saved', async () => (await savedSeq()) === seq);
+  });
+
+  test('are saved after a failure, although nothing else changes', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const { home, place, plane, live } = await setUp({ retryMs: 50, log });
+    const isSaved = async (seq: number) => {
+      const found = await readLastKnown(place, Date.now());
+      return found?.snapshot.cursor.seq === seq;
+    };
+    await until('they are saved', () => isSaved(plane.follower.seq));
+    const obstacle = `${place.path}.${process.pid}.tmp`;
+    mkdirSync(obstacle);
+    const { seq = 0 } = await home.store.commit(ADA, (transaction) => transaction.revokeKey(live, 1));
+    await plane.follower.waitForApplied(seq);
+    await until('it has failed', () => lines.length === 1);
+    expect(await isSaved(seq)).toBe(false);
+    rmdirSync(obstacle);
+    await until('the revocation is saved', () => isSaved(seq));
+  });
+
+  test('leave nothing of a process that was killed while it wrote', async () => {
+    const folder = temporaryFolder();
+    open.push(() => folder.remove());
+    const place = lastKnownPlace(folder.path, 'postgres://db/halyard');
+    for (const name of ['last-known-flags.123.tmp', 'last-known-flags.9.tmp', 'other.tmp'])
+      writeFileSync(folder.file(name), 'x');
+    const { writer } = await setUp({ place });
+    await writer.close();
+    expect(readdirSync(folder.path).sort()).toEqual(['last-known-flags', 'other.tmp']);
   });
 
   test('let a plane answer while its log is away, with their age, and continue without a gap', async () => {
