@@ -15,6 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
   '.html': 'text/html; charset=utf-8',
 };
 
@@ -31,6 +32,8 @@ export async function bundle(): Promise<Asset[]> {
     minify: true,
     publicPath: '/assets/',
     naming: { entry: '[name]-[hash].[ext]', chunk: 'chunk-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    // Fonts keep their names, and stay out of the style sheet.
+    external: ['/assets/*'],
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [tailwind],
   });
@@ -41,7 +44,20 @@ export async function bundle(): Promise<Asset[]> {
     type: TYPES['.svg'] ?? '',
     bytes: await Bun.file(join(SOURCE, 'favicon.svg')).bytes(),
   };
-  return [await page(outputs), icon, ...outputs];
+  const files = [...outputs, ...(await fonts())];
+  return [await page(files), icon, ...files];
+}
+
+/** The fonts. Their names hold a part of their SHA-256: a changed font needs a new name, as every file that is kept for ever. */
+async function fonts(): Promise<Asset[]> {
+  const names = [...new Bun.Glob('*.woff2').scanSync(join(SOURCE, 'fonts'))].sort();
+  return Promise.all(
+    names.map(async (name) => ({
+      path: `/assets/${name}`,
+      type: TYPES['.woff2'] ?? '',
+      bytes: await Bun.file(join(SOURCE, 'fonts', name)).bytes(),
+    })),
+  );
 }
 
 async function assetOf(output: Bun.BuildArtifact): Promise<Asset> {

@@ -35,9 +35,10 @@ export async function packAssets(assets: readonly Asset[]): Promise<Uint8Array> 
   return new Uint8Array(await new Blob([head, ...pieces]).arrayBuffer());
 }
 
-function formsOf({ bytes }: Asset): [coding: string, bytes: Uint8Array<ArrayBuffer>][] {
+function formsOf({ bytes, type }: Asset): [coding: string, bytes: Uint8Array<ArrayBuffer>][] {
   const plain: [string, Uint8Array<ArrayBuffer>] = ['identity', bytes];
-  if (bytes.length < WORTH_COMPRESSING) return [plain];
+  // Fonts are compressed already.
+  if (bytes.length < WORTH_COMPRESSING || type.startsWith('font/')) return [plain];
   const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
   return [plain, ['gzip', Bun.gzipSync(bytes, { level: 9 })], ['br', new Uint8Array(brotli)]];
 }

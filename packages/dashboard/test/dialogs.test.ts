@@ -69,3 +69,126 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'a menu opens and moves with the keys of menus, and Escape returns the focus to its button',
+  async () => {
+    const { page, check } = await world.open('/projects/shop/environments');
+    const button = page.getByRole('button', { name: 'More for staging' });
+    await button.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('menuitem', { name: 'Move up' }).and(page.locator(':focus')).waitFor();
+    await check();
+    await page.keyboard.press('ArrowUp');
+    await page.getByRole('menuitem', { name: 'Delete' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('m');
+    await page.getByRole('menuitem', { name: 'Move up' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('menuitem', { name: 'Move up' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await button.and(page.locator(':focus')).waitFor();
+    await button.click();
+    const menu = await page.getByRole('menu').boundingBox();
+    expect((menu?.x ?? -1) >= 0 && (menu?.x ?? 0) + (menu?.width ?? 0) <= 1280).toBe(true);
+    await page.mouse.click(300, 300);
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'tags and owners are suggested, taken with the keys, and removed with Backspace, without closing the dialog',
+  async () => {
+    await world.management.request('POST', '/api/projects/shop/flags', {
+      body: { key: 'tagged', tags: ['release', 'mobile'], owner: 'Team Search', states: {} },
+    });
+    const { page, check } = await world.open(FLAGS);
+    await page.getByRole('link', { name: 'tagged' }).waitFor();
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog', { name: 'New flag' });
+    // Without a key, the button says what is missing and moves there.
+    await dialog.getByRole('button', { name: 'Create flag' }).click();
+    await dialog.getByText('Enter a key.').waitFor();
+    await dialog.getByLabel('Key').and(page.locator(':focus')).waitFor();
+    const tags = dialog.getByRole('combobox', { name: 'Tags' });
+    await tags.pressSequentially('re');
+    const suggestion = page.getByRole('listbox').getByRole('option', { name: 'release' });
+    await suggestion.waitFor();
+    await check();
+    await page.keyboard.press('Escape');
+    await suggestion.waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowDown');
+    await page.locator('[role="option"][aria-selected="true"]', { hasText: 'release' }).waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Remove tag release' }).waitFor();
+    await tags.pressSequentially('brand-new,');
+    await dialog.getByRole('button', { name: 'Remove tag brand-new' }).waitFor();
+    await page.keyboard.press('Backspace');
+    await dialog.getByRole('button', { name: 'Remove tag brand-new' }).waitFor({ state: 'detached' });
+    const owner = dialog.getByRole('combobox', { name: 'Owner' });
+    await owner.pressSequentially('ada');
+    await page.getByRole('listbox').getByRole('option', { name: 'ada@example.com' }).click();
+    expect(await owner.inputValue()).toBe('ada@example.com');
+    await owner.fill('team');
+    await page.getByRole('listbox').getByRole('option', { name: 'Team Search' }).click();
+    expect(await owner.inputValue()).toBe('Team Search');
+    await check();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test.each(['light', 'dark'] as const)(
+  'native controls have one look, and the browser’s own with forced colors, %s',
+  async (theme) => {
+    const { page } = await world.open('/projects/shop/keys', { theme });
+    await page.getByRole('button', { name: 'New key' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New key' });
+    const box = dialog.getByRole('checkbox', { name: 'staging' });
+    await box.waitFor();
+    const look = (selector: string) =>
+      page.evaluate(`(() => {
+        const { appearance, backgroundColor } = getComputedStyle(document.querySelector('${selector}'));
+        return appearance + ' ' + backgroundColor;
+      })()`);
+    const unchecked = await look('dialog input[type="checkbox"]');
+    await box.check();
+    await dialog.getByRole('checkbox', { name: 'development' }).check();
+    expect(unchecked).toStartWith('none');
+    expect(await look('dialog input[type="checkbox"]')).not.toBe(unchecked);
+    expect(await look('dialog select')).toStartWith('none');
+    await page.emulateMedia({ forcedColors: 'active' });
+    expect(await look('dialog input[type="checkbox"]')).toStartWith('auto');
+    expect(await look('dialog select')).toStartWith('auto');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the heads of a list sort it, in both directions and back, and say so',
+  async () => {
+    for (const name of ['website', 'worker', 'api'])
+      await world.management.createKey('shop', ['staging'], { name });
+    const { page, check } = await world.open('/projects/shop/keys');
+    const names = async () =>
+      (await page.getByRole('rowheader').allInnerTexts()).map((text) => text.split('\n')[0]).join(' ');
+    await page.getByRole('rowheader').first().waitFor();
+    const own = await names();
+    const head = page.getByRole('columnheader', { name: 'Key', exact: true });
+    await head.getByRole('button').click();
+    expect(await names()).toBe('api website worker');
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await check();
+    await head.getByRole('button').click();
+    expect(await names()).toBe('worker website api');
+    expect(new URL(page.url()).search).toBe('?sort=-name');
+    await head.getByRole('button').click();
+    expect([await names(), await head.getAttribute('aria-sort')]).toEqual([own, 'none']);
+    await page.close();
+  },
+  PATIENCE_MS,
+);

@@ -26,7 +26,8 @@ test('environments are created, colored, moved, unprotected and deleted by name'
   await form.waitFor({ state: 'detached' });
   await page.getByRole('rowheader', { name: 'preview' }).waitFor();
 
-  await page.getByRole('button', { name: 'Move preview up' }).click();
+  await page.getByRole('button', { name: 'More for preview' }).click();
+  await page.getByRole('menuitem', { name: 'Move up' }).click();
   await page.getByText('preview is now 3 of 4').waitFor();
   // Between the two writes that it takes, the old order may have been read once more.
   await page.getByRole('rowheader').nth(2).filter({ hasText: 'preview' }).waitFor();
@@ -42,11 +43,13 @@ test('environments are created, colored, moved, unprotected and deleted by name'
   const production = page.getByRole('row', { name: /^production/ });
   await production.getByRole('cell', { name: 'none' }).waitFor();
 
-  await production.getByRole('button', { name: 'Delete production' }).click();
+  await production.getByRole('button', { name: 'More for production' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
   const question = page.getByRole('dialog', { name: 'Delete production?' });
   await question.getByText('1 open stream is closed.').waitFor();
   const go = question.getByRole('button', { name: 'Delete environment' });
-  expect(await go.isDisabled()).toBe(true);
+  await go.click();
+  await question.getByText('Type “production” exactly.').waitFor();
   await question.getByRole('textbox').fill('production');
   await check();
   await go.click();
@@ -97,7 +100,8 @@ test('a protected environment and a project are deleted by typing their names', 
   const place = await page.getByRole('link', { name: 'Environments' }).boundingBox();
   // The screen's own name is the last of the navigation, and has to be scrolled to.
   expect((place?.x ?? 390) + (place?.width ?? 0)).toBeLessThanOrEqual(390);
-  await page.getByRole('button', { name: 'Delete production' }).click();
+  await page.getByRole('button', { name: 'More for production' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('production');
   await page.getByRole('button', { name: 'Delete environment' }).click();
   await page.getByText('Environment production deleted').waitFor();

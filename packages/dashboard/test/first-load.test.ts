@@ -49,14 +49,27 @@ test('the page holds nothing inline, and no file refers to another server', () =
   ]);
   for (const file of pack.keys()) {
     if (!file.endsWith('.css')) continue;
-    expect(textOf(file)).not.toMatch(/@import|url\(\s*["']?(?!data:)/);
+    const named = [...textOf(file).matchAll(/(?:@import|url\()\s*["']?([^"')]{0,12})/g)];
+    expect(
+      named.map(([, start = '']) => start).filter((start) => !/^(data:|\/assets\/)/.test(start)),
+    ).toEqual([]);
+  }
+});
+
+test('a font has the name of its content, as every file that browsers keep for ever', () => {
+  const fonts = [...pack].filter(([path]) => path.endsWith('.woff2'));
+  expect(fonts).toHaveLength(2);
+  for (const [path, { forms }] of fonts) {
+    const hash = new Bun.CryptoHasher('sha256').update(forms.get('identity') ?? '').digest('hex');
+    expect(path).toContain(`-${hash.slice(0, 8)}.woff2`);
   }
 });
 
 test('no source map and no file without a compressed form is shipped', () => {
   for (const [path, { forms }] of pack) {
     expect(path).not.toEndWith('.map');
-    if ((forms.get('identity')?.length ?? 0) > 1024)
+    if (path.endsWith('.woff2')) expect([path, [...forms.keys()]]).toEqual([path, ['identity']]);
+    else if ((forms.get('identity')?.length ?? 0) > 1024)
       expect([path, [...forms.keys()]]).toEqual([path, ['br', 'gzip', 'identity']]);
   }
 });

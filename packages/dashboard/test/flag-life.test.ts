@@ -155,7 +155,7 @@ test(
     await page.getByRole('button', { name: 'Edit: Description' }).waitFor();
     await page.getByText('The banner of last year').first().waitFor();
     await page.getByRole('button', { name: 'Edit: Tags' }).click();
-    await page.getByRole('textbox', { name: 'Tags' }).fill('banner, banner, old');
+    await page.getByRole('combobox', { name: 'Tags' }).fill('banner, banner, old');
     await check();
     await page.keyboard.press('Enter');
     await page.getByRole('definition').getByText('old', { exact: true }).waitFor();
@@ -184,7 +184,8 @@ test(
     await page.getByRole('button', { name: 'Delete for good…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete old-banner for good?' });
     const remove = dialog.getByRole('button', { name: 'Delete' });
-    expect(await remove.isDisabled()).toBe(true);
+    await remove.click();
+    await dialog.getByText('Type “old-banner” exactly.').waitFor();
     await dialog.getByLabel('Type old-banner to confirm').fill('old-banner');
     await remove.click();
     await page.waitForURL('**/projects/shop/flags');
@@ -215,7 +216,7 @@ test(
     release.resolve();
     await description.waitFor({ state: 'detached' });
     await page.keyboard.type(' team');
-    expect(await page.getByRole('textbox', { name: 'Owner' }).inputValue()).toBe('web team');
+    expect(await page.getByRole('combobox', { name: 'Owner' }).inputValue()).toBe('web team');
     await page.keyboard.press('Enter');
     await page.getByRole('definition').getByText('web team').waitFor();
     await page.close();

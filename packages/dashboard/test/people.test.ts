@@ -49,7 +49,8 @@ test('an invitation is accepted in another browser, with its role', async () => 
 test('a used link does not work, and a password reset link signs its owner in', async () => {
   const { email } = await signUp(world, { email: 'edmund@example.com', role: 'editor' });
   const admin = await world.open('/operators');
-  await admin.page.getByRole('button', { name: 'Reset password of edmund' }).click();
+  await admin.page.getByRole('button', { name: 'More for edmund' }).click();
+  await admin.page.getByRole('menuitem', { name: 'Reset password' }).click();
   await admin.page.getByRole('button', { name: 'Create link' }).click();
   const link = await shownLink(admin.page, 'Password reset link');
   const owner = await world.open(link, { as: 'nobody' });
@@ -72,7 +73,8 @@ test('the last administrator cannot be demoted or removed, and the screen explai
   expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await check();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Remove ada' }).click();
+  await page.getByRole('button', { name: 'More for ada' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
   await page.getByText('is the only administrator').waitFor();
   await page.getByRole('row', { name: /ada@example.com.*Administrator/ }).waitFor();
 }, 60_000);

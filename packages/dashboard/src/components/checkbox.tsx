@@ -1,27 +1,26 @@
-import Check from 'lucide-react/icons/check';
-
-/** A checkbox whose whole square of 24 pixels takes the click; the visible box is smaller. */
+/** A checkbox without a label of its own, as in a table; a square of 26 pixels takes the click. */
 export function Checkbox({
   label,
   isChecked,
   onChange,
 }: {
   label: string;
-  isChecked: boolean;
-  onChange: () => void;
+  isChecked: boolean | 'mixed';
+  /** `isRange`: with Shift. */
+  onChange: (isRange: boolean) => void;
 }) {
   return (
-    <span className="relative isolate inline-flex size-6 shrink-0 items-center justify-center align-middle">
+    <span className="inline-flex size-6 shrink-0 items-center justify-center align-middle">
       <input
+        ref={(element) => {
+          if (element !== null) element.indeterminate = isChecked === 'mixed';
+        }}
         type="checkbox"
         aria-label={label}
-        className="peer absolute inset-0 z-10 cursor-pointer appearance-none rounded"
-        checked={isChecked}
-        onChange={onChange}
+        checked={isChecked === true}
+        // Only the native event of a click knows the modifier keys.
+        onChange={({ nativeEvent }) => onChange('shiftKey' in nativeEvent && nativeEvent.shiftKey === true)}
       />
-      <span className="flex size-4 items-center justify-center rounded-sm border border-line-strong bg-surface text-accent-ink peer-checked:border-accent peer-checked:bg-accent">
-        {isChecked && <Check size={12} strokeWidth={3} aria-hidden />}
-      </span>
     </span>
   );
 }

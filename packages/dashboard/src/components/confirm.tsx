@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { TextField } from './field.tsx';
 import { FormDialog, useForm } from './form.tsx';
+import { messages } from './messages.ts';
 import { createQuestionSlot } from './question-slot.ts';
 
 /** A question to confirm. */
@@ -47,15 +48,21 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
 
 function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (yes: boolean) => void }) {
   const [typed, setTyped] = useState('');
-  const isReady = question.typed === undefined || typed === question.typed;
-  const form = useForm({ submit: () => onAnswer(true) });
+  const form = useForm({
+    problems: {
+      typed:
+        question.typed === undefined || typed === question.typed
+          ? undefined
+          : messages.typeExactly(question.typed),
+    },
+    submit: () => onAnswer(true),
+  });
   return (
     <FormDialog
       title={question.title}
       form={form}
       action={question.action}
       kind={question.isDangerous ? 'danger' : 'primary'}
-      isDisabled={!isReady}
       isActionFocused={question.typed === undefined}
       isQuestion
       onClose={() => onAnswer(false)}
@@ -63,7 +70,8 @@ function ConfirmDialog({ question, onAnswer }: { question: Question; onAnswer: (
       <div className="text-ink-2">{question.body}</div>
       {question.typed !== undefined && (
         <TextField
-          label={`Type ${question.typed} to confirm`}
+          label={messages.typeToConfirm(question.typed)}
+          error={form.problem('typed')}
           data-autofocus
           autoComplete="off"
           spellCheck={false}

@@ -145,7 +145,11 @@ function isBeside({ target, currentTarget, clientX, clientY }: MouseEvent<HTMLDi
   return target === currentTarget && !isInside;
 }
 
-/** The buttons at the end of a dialog: cancel first, the main action last. */
+/** The buttons at the end of a dialog, which stay in view: cancel first, the main action last. */
 export function DialogActions({ children }: { children: ReactNode }) {
-  return <div className="mt-5 flex flex-wrap justify-end gap-2">{children}</div>;
+  return (
+    <div className="sticky bottom-0 z-10 -mx-5 mt-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-raised px-5 py-3">
+      {children}
+    </div>
+  );
 }

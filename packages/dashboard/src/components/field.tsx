@@ -83,6 +83,38 @@ export function TextField({
   );
 }
 
+/** A date (`2027-01-31`) or, of kind `datetime-local`, a date and time below its label. Other attributes go to the `<input>`. */
+export function DateField({
+  kind = 'date',
+  ...rest
+}: Omit<ComponentProps<typeof TextField>, 'type'> & { kind?: 'date' | 'datetime-local' }) {
+  return <TextField type={kind} {...rest} />;
+}
+
+/** A date without a label of its own. */
+export function DateInput({
+  label,
+  value,
+  className,
+  onChange,
+  ...rest
+}: Omit<ComponentProps<'input'>, 'type' | 'onChange' | 'aria-label'> & {
+  label: string;
+  value: string;
+  onChange: (date: string) => void;
+}) {
+  return (
+    <input
+      {...rest}
+      type="date"
+      aria-label={label}
+      className={classNames(CONTROL, className)}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
 /** A checkbox with its label, and a hint below it. */
 export function CheckField({
   label,
@@ -101,7 +133,7 @@ export function CheckField({
     <label className="flex min-h-6 items-start gap-2.5">
       <input
         type="checkbox"
-        className="mt-0.5 size-4 shrink-0 accent-accent"
+        className="mt-0.5"
         checked={isChecked}
         disabled={isDisabled}
         onChange={(event) => onChange(event.target.checked)}
@@ -136,13 +168,7 @@ export function ChoiceField<Value extends string>({
       <div className={list}>
         {choices.map(([value, label]) => (
           <label key={value} className={classNames('flex has-checked:bg-accent-soft', item)}>
-            <input
-              type="radio"
-              name={name}
-              className="size-4 shrink-0 accent-accent"
-              checked={selected === value}
-              onChange={() => onSelect(value)}
-            />
+            <input type="radio" name={name} checked={selected === value} onChange={() => onSelect(value)} />
             {label}
           </label>
         ))}

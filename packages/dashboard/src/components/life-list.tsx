@@ -2,11 +2,15 @@ import type { ReactNode } from 'react';
 import { useSearchState } from '../api/use-search-state.ts';
 import type { LifeStatus } from './lifetime.tsx';
 import { ListFilter } from './list-filter.tsx';
+import { sortItems, useSort } from './sort.ts';
 import { type Column, RecordTable } from './tables.tsx';
 
 const STATUSES = ['active', 'expired', 'revoked'] as const satisfies readonly LifeStatus[];
 
-/** Keys or tokens in a table, active ones first, then by age; filtered by the URL (`q` and `status`). */
+/**
+ * Keys or tokens in a table, active ones first, then by age, or sorted by a column whose `sortKey` is a member of theirs;
+ * filtered by the URL (`q` and `status`).
+ */
 export function LifeList<Item extends { readonly createdAt: string }>({
   label,
   filterLabel,
@@ -28,6 +32,7 @@ export function LifeList<Item extends { readonly createdAt: string }>({
 }) {
   const [search] = useSearchState();
   const [query, status] = [search.get('q')?.toLowerCase() ?? '', search.get('status') ?? ''];
+  const sort = useSort();
   const rank = (item: Item) => (statusOf(item) === 'active' ? 0 : 1);
   const found = items
     .filter((item) => status === '' || statusOf(item) === status)
@@ -37,10 +42,15 @@ export function LifeList<Item extends { readonly createdAt: string }>({
     <>
       <ListFilter label={filterLabel} statuses={STATUSES} shown={found.length} total={items.length} />
       {found.length > 0 && (
-        <RecordTable label={label} columns={columns}>
-          {found.map(children)}
+        <RecordTable label={label} columns={columns} sort={sort}>
+          {sortItems(found, sort, memberOf).map(children)}
         </RecordTable>
       )}
     </>
   );
+}
+
+function memberOf(item: object, name: string): unknown {
+  const value: unknown = Object.entries(item).find(([key]) => key === name)?.[1];
+  return Array.isArray(value) ? value.join(' ') : value;
 }

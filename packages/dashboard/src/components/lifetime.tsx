@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Badge } from './badges.tsx';
-import { Field, INPUT } from './field.tsx';
+import { DateInput, Field, INPUT } from './field.tsx';
 import { messages } from './messages.ts';
 import { NativeSelect } from './select.tsx';
 import { RecordCell } from './tables.tsx';
@@ -129,16 +129,15 @@ export function ExpiryField({
             choices={CHOICES}
           />
           {days === -1 && (
-            <input
-              type="date"
-              aria-label="Expiry date"
-              className={`${INPUT} w-auto flex-1`}
+            <DateInput
+              label={messages.expiry.dateLabel}
+              className="flex-1"
               required
               min={localDay(new Date())}
               value={day}
-              onChange={(event) => {
-                setDay(event.target.value);
-                set(endOfDay(event.target.value));
+              onChange={(next) => {
+                setDay(next);
+                set(endOfDay(next));
               }}
             />
           )}

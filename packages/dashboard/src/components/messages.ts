@@ -4,6 +4,17 @@ export const messages = {
   copyBlocked: "This browser doesn't let the page copy. Select the text and copy it.",
   noResults: 'No matches',
   anyStatus: 'Any status',
+  findOption: 'Find',
+  clearSelection: 'Clear selection',
+  people: 'People and teams',
+  typeToConfirm: (name: string) => `Type ${name} to confirm`,
+  typeExactly: (name: string) => `Type “${name}” exactly.`,
+
+  tags: {
+    known: 'Known tags',
+    placeholder: 'Add a tag',
+    remove: (tag: string) => `Remove tag ${tag}`,
+  },
 
   secret: {
     leave: (what: string) => `The ${what} is shown only once. Without a copy you have to create a new one.`,
@@ -42,6 +53,7 @@ export const messages = {
     days: (days: number) => `In ${days} days`,
     year: 'In a year',
     date: 'On a date…',
+    dateLabel: 'Expiry date',
     past: 'Choose a date in the future.',
   },
 } as const;

@@ -50,17 +50,21 @@ export function Select({
   className,
   ...rest
 }: SelectProps & { label: string; kind?: 'field' | 'filter' }) {
-  const filter = classNames(
-    'h-8 max-w-44 min-w-0 rounded-md border px-1.5 [field-sizing:content]',
-    rest.value !== ''
-      ? 'border-accent bg-accent-soft text-ink'
-      : 'border-transparent bg-bg text-ink-2 hover:bg-hover hover:text-ink',
-  );
   return (
     <NativeSelect
       aria-label={label}
       title={kind === 'filter' ? label : undefined}
-      className={classNames(kind === 'filter' ? filter : `${CONTROL} pr-1`, className)}
+      className={classNames(
+        kind === 'field'
+          ? CONTROL
+          : classNames(
+              'h-8 max-w-56 min-w-0 rounded-md border px-2.5 [field-sizing:content]',
+              rest.value !== ''
+                ? 'border-accent bg-accent-soft text-ink'
+                : 'border-line-strong bg-surface text-ink-2 hover:bg-hover hover:text-ink',
+            ),
+        className,
+      )}
       {...rest}
     />
   );

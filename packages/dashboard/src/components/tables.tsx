@@ -1,21 +1,66 @@
+import ArrowDown from 'lucide-react/icons/arrow-down';
+import ArrowUp from 'lucide-react/icons/arrow-up';
 import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
+import { ariaSort, type Sort } from './sort.ts';
 
 /** A column of a {@link RecordTable}. */
 export interface Column {
   readonly label: string;
   /** The head is only for screen readers, as above buttons. */
   readonly isSilent?: boolean;
+  /** What the list can be sorted by, in the address. */
+  readonly sortKey?: string;
+}
+
+/** The head of a column that sorts the list when it is pressed; the arrow shows the order. Its cell has `aria-sort`. */
+export function SortButton({
+  sort,
+  sortKey,
+  className,
+  children,
+}: {
+  sort: Sort;
+  sortKey: string;
+  className?: string;
+  children: ReactNode;
+}) {
+  const order = ariaSort(sort, sortKey);
+  const Arrow = order === 'descending' ? ArrowDown : ArrowUp;
+  return (
+    <button
+      type="button"
+      className={classNames(
+        'group/sort -mx-1 inline-flex min-h-6 max-w-full items-center gap-1 rounded px-1 hover:text-ink',
+        order !== 'none' && 'text-ink',
+        className,
+      )}
+      onClick={() => sort.toggle(sortKey)}
+    >
+      {children}
+      <Arrow
+        size={12}
+        aria-hidden
+        className={classNames(
+          'shrink-0',
+          order === 'none' && 'opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60',
+        )}
+      />
+    </button>
+  );
 }
 
 /** A table of records that never scrolls sideways: on narrow screens each record is a card with labeled fields. */
 export function RecordTable({
   label,
   columns,
+  sort,
   children,
 }: {
   label: string;
   columns: readonly Column[];
+  /** Without it, the heads only name the columns. */
+  sort?: Sort;
   children: ReactNode;
 }) {
   return (
@@ -27,9 +72,18 @@ export function RecordTable({
               <th
                 key={column.label}
                 scope="col"
+                aria-sort={sort && column.sortKey !== undefined ? ariaSort(sort, column.sortKey) : undefined}
                 className="h-9 px-3 text-xs font-medium whitespace-nowrap text-ink-3 first:pl-4 last:pr-4"
               >
-                {column.isSilent ? <span className="sr-only">{column.label}</span> : column.label}
+                {column.isSilent ? (
+                  <span className="sr-only">{column.label}</span>
+                ) : sort && column.sortKey !== undefined ? (
+                  <SortButton sort={sort} sortKey={column.sortKey} className="max-lg:hidden">
+                    {column.label}
+                  </SortButton>
+                ) : (
+                  column.label
+                )}
               </th>
             ))}
           </tr>

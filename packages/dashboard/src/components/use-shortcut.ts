@@ -24,11 +24,11 @@ export function useShortcut(key: string, run: (event: KeyboardEvent) => void): v
   }, [key, run]);
 }
 
-/** Whether a field, an open dialog or a menu uses the keys. */
+/** Whether a field, an open dialog, a menu or a list uses the keys. */
 function isBusy(event: KeyboardEvent): boolean {
   // The editor of values is in a shadow root: outside of it, the event's target is only the host.
   const [target] = event.composedPath();
-  if (document.querySelector('dialog[open], [role="menu"]') !== null) return true;
+  if (document.querySelector('dialog[open], :popover-open') !== null) return true;
   if (!(target instanceof HTMLElement)) return false;
   const isField = target.matches('textarea, select, [contenteditable="true"]');
   return isField || (target instanceof HTMLInputElement && !['checkbox', 'radio'].includes(target.type));

@@ -2,6 +2,7 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import Plus from 'lucide-react/icons/plus';
+import Trash from 'lucide-react/icons/trash-2';
 import { useCallback, useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useClients, useLivePresence } from '../../api/clients.ts';
@@ -11,7 +12,8 @@ import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
-import { Button, IconButton } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
+import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
@@ -137,21 +139,21 @@ function EnvironmentRow({
       <RecordActions>
         {canChange && (
           <>
-            <IconButton label={messages.moveUp(name)} disabled={up === undefined} onClick={up}>
-              <ArrowUp size={15} aria-hidden />
-            </IconButton>
-            <IconButton label={messages.moveDown(name)} disabled={down === undefined} onClick={down}>
-              <ArrowDown size={15} aria-hidden />
-            </IconButton>
             <Button aria-label={messages.editEnvironment(name)} onClick={() => setEditing(true)}>
               {messages.edit}
             </Button>
-            <Button
-              aria-label={messages.deleteEnvironment(name)}
-              onClick={() => void remove(environment, flags)}
-            >
-              {messages.delete}
-            </Button>
+            <OverflowMenu label={messages.more(name)}>
+              <MenuItem disabled={up === undefined} onSelect={() => up?.()}>
+                <ArrowUp size={14} aria-hidden /> {messages.moveUp}
+              </MenuItem>
+              <MenuItem disabled={down === undefined} onSelect={() => down?.()}>
+                <ArrowDown size={14} aria-hidden /> {messages.moveDown}
+              </MenuItem>
+              <MenuSeparator />
+              <MenuItem isDangerous onSelect={() => void remove(environment, flags)}>
+                <Trash size={14} aria-hidden /> {messages.delete}
+              </MenuItem>
+            </OverflowMenu>
           </>
         )}
         {isEditing && (

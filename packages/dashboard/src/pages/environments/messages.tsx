@@ -28,14 +28,14 @@ export const messages = {
   protected: 'protected',
   unprotected: 'none',
   loading: '…',
-  moveUp: (name: string) => `Move ${name} up`,
-  moveDown: (name: string) => `Move ${name} down`,
+  more: (name: string) => `More for ${name}`,
+  moveUp: 'Move up',
+  moveDown: 'Move down',
   moved: (name: string, place: number, count: number) => `${name} is now ${place} of ${count}`,
   moveFailed: (name: string) => `${name} could not be moved`,
   edit: 'Edit',
   editEnvironment: (name: string) => `Edit ${name}`,
   delete: 'Delete',
-  deleteEnvironment: (name: string) => `Delete ${name}`,
 
   // Creating and editing
   createAction: 'Create environment',

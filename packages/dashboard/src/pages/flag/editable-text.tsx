@@ -19,6 +19,7 @@ export function EditableText({
   isLong = false,
   canEdit,
   onSave,
+  control,
   children,
 }: {
   label: string;
@@ -31,6 +32,8 @@ export function EditableText({
   canEdit: boolean;
   /** Rejects with the error to show. */
   onSave: (text: string) => Promise<void>;
+  /** The control to edit it with. Default: a text field. */
+  control?: EditControl;
   children: ReactNode;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -38,7 +41,7 @@ export function EditableText({
   if (isOpen) {
     return (
       <EditForm
-        {...{ label, text, hint, longest, isLong, onSave }}
+        {...{ label, text, hint, longest, isLong, onSave, control }}
         onClose={(isFocusFree) => {
           setOpen(false);
           setTakesFocus(isFocusFree);
@@ -68,6 +71,17 @@ export function EditableText({
   );
 }
 
+/** A control that edits a text. */
+type EditControl = (field: {
+  readonly label: string;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}) => ReactNode;
+
+function focusControl(element: HTMLElement | null): void {
+  element?.querySelector('input')?.focus();
+}
+
 /** The field for a text: Enter saves (in long fields with Ctrl or Cmd), Escape cancels. */
 function EditForm({
   label,
@@ -76,6 +90,7 @@ function EditForm({
   longest,
   isLong,
   onSave,
+  control,
   onClose,
 }: {
   label: string;
@@ -84,6 +99,7 @@ function EditForm({
   longest: number;
   isLong: boolean;
   onSave: (text: string) => Promise<void>;
+  control: EditControl | undefined;
   /** `isFocusFree`: no other element took the focus while saving. */
   onClose: (isFocusFree: boolean) => void;
 }) {
@@ -135,6 +151,7 @@ function EditForm({
       ref={form}
       className="flex w-full max-w-3xl flex-col gap-1.5"
       onSubmit={(event) => void submit(event)}
+      onKeyDown={control && onKeyDown}
     >
       <div className="flex flex-wrap items-start gap-1.5">
         {isLong ? (
@@ -143,6 +160,10 @@ function EditForm({
             className={`${INPUT} h-20 py-1.5 sm:flex-1`}
             onChange={(event) => setTyped(event.target.value)}
           />
+        ) : control !== undefined ? (
+          <div ref={focusControl} className="w-full sm:w-80">
+            {control({ label, text: typed, onChange: setTyped })}
+          </div>
         ) : (
           <input
             {...shared}

@@ -1,12 +1,17 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
 import { updateFlagInCache } from '../../api/flag-cache.ts';
+import { queryKeys } from '../../api/query-cache.ts';
 import { api, request } from '../../api/request.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, FlagRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
+import { INPUT } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
+import { PeoplePicker, useOwnerName } from '../../components/people-picker.tsx';
+import { TagInput } from '../../components/tag-input.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { useChoices } from '../flags/filter-bar.tsx';
 import { tagsOf } from '../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
 import { messages } from './messages.tsx';
@@ -25,6 +30,8 @@ export function FlagDetails({
 }) {
   const update = useUpdateFlag(project, flag.key);
   const canEdit = useCan('editor');
+  const known = useKnownTexts(project);
+  const nameOf = useOwnerName();
   const { description, tags, owner, createdAt } = flag;
   return (
     <div className="-mt-1 flex flex-col gap-2">
@@ -49,6 +56,14 @@ export function FlagDetails({
             longest={1100}
             canEdit={canEdit}
             onSave={(text) => update({ tags: tagsOf(text) })}
+            control={({ label, text, onChange }) => (
+              <TagInput
+                aria-label={label}
+                tags={tagsOf(text)}
+                known={known.tags}
+                onChange={(next) => onChange(next.join(', '))}
+              />
+            )}
           >
             <Tags tags={tags} />
           </EditableText>
@@ -61,8 +76,17 @@ export function FlagDetails({
             longest={100}
             canEdit={canEdit}
             onSave={(text) => update({ owner: text })}
+            control={({ label, text, onChange }) => (
+              <PeoplePicker
+                aria-label={label}
+                className={INPUT}
+                value={text}
+                others={known.owners}
+                onChange={onChange}
+              />
+            )}
           >
-            <span className="break-all">{owner}</span>
+            <span className="break-all">{nameOf(owner)}</span>
           </EditableText>
         </Fact>
         <Fact name={words.created}>
@@ -79,6 +103,17 @@ export function FlagDetails({
     </div>
   );
 }
+
+/** The tags and owners of the project's flags, if the list is cached: it is too long to read only for suggestions. */
+function useKnownTexts(project: string) {
+  const { data } = useQuery<readonly FlagRecord[]>({
+    queryKey: queryKeys.flags(project),
+    queryFn: skipToken,
+  });
+  return useChoices(data ?? NONE);
+}
+
+const NONE: readonly FlagRecord[] = [];
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (

@@ -5,7 +5,7 @@ import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord, StatePatc
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { TextField } from '../../components/field.tsx';
+import { DateField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { ErrorText } from '../../components/screen-states.tsx';
@@ -123,11 +123,11 @@ export function ScheduleDialog({
       <p className="flex items-center gap-1.5 text-ink-2">
         {words.in} <EnvironmentBadge environment={environment} className="font-medium text-ink" />
       </p>
-      <TextField
+      <DateField
         label={words.when(localZone())}
         hint={time === '' ? undefined : words.utc(dueText(time).utc)}
         error={isFuture ? undefined : time === '' ? words.noTime : words.past}
-        type="datetime-local"
+        kind="datetime-local"
         required
         data-autofocus
         value={time}

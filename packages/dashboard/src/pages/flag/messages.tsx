@@ -19,7 +19,7 @@ export const messages = {
     description: 'Description',
     noDescription: 'Describe what this flag does',
     tags: 'Tags',
-    tagsHint: 'Separate with commas',
+    tagsHint: 'Enter adds a tag',
     noTags: 'none',
     owner: 'Owner',
     noOwner: 'none',

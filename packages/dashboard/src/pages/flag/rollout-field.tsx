@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useId } from 'react';
 import { INPUT } from '../../components/field.tsx';
+import { Slider } from '../../components/slider.tsx';
 import { messages } from './messages.tsx';
 import { type StateDraft, shareOf } from './state-draft.ts';
 
@@ -55,7 +56,6 @@ export function RolloutField({
             <input
               type="radio"
               name={`${id}-everyone`}
-              className="size-4 accent-accent"
               checked={draft.isEveryone === isEveryone}
               onChange={() => onEdit({ isEveryone })}
             />
@@ -67,18 +67,17 @@ export function RolloutField({
       {!draft.isEveryone && (
         <>
           <div className="mt-1.5 flex items-center gap-3">
-            <input
-              type="range"
-              aria-label={words.slider(environment)}
+            <Slider
+              label={words.slider(environment)}
               aria-valuetext={`${thousandths(shown)} %`}
               aria-describedby={`${id}-hint`}
               min={0}
               max={100}
               step={0.001}
-              className="h-6 min-w-0 flex-1 cursor-pointer accent-accent"
+              className="flex-1"
               value={shown}
               onKeyDown={onKeyDown}
-              onChange={(event) => onEdit({ pct: thousandths(Math.round(Number(event.target.value))) })}
+              onChange={(next) => onEdit({ pct: thousandths(Math.round(next)) })}
             />
             <span className="flex items-center gap-1">
               <input

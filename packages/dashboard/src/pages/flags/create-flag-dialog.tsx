@@ -6,8 +6,10 @@ import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Field, INPUT, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
+import { PeopleField } from '../../components/people-picker.tsx';
 import { Switch } from '../../components/switch.tsx';
-import { tagsOf } from './flag-tags.ts';
+import { TagField } from '../../components/tag-input.tsx';
+import { useChoices } from './filter-bar.tsx';
 import { messages } from './messages.ts';
 
 const words = messages.create;
@@ -29,14 +31,16 @@ export function CreateFlagDialog({
 }) {
   const [key, setKey] = useState(initialKey);
   const [description, setDescription] = useState('');
-  const [tags, setTags] = useState('');
+  const [tags, setTags] = useState<readonly string[]>([]);
   const [owner, setOwner] = useState('');
   const [enabledIn, setEnabledIn] = useState<ReadonlySet<string>>(new Set());
   const create = useCreateGuarded(project);
   const fault = key === '' ? undefined : faultOf(key, flags);
+  const known = useChoices(flags);
   const form = useForm({
+    problems: { key: key === '' ? words.keyMissing : fault },
     submit: async () => {
-      const texts = { description: description.trim(), tags: tagsOf(tags), owner: owner.trim() };
+      const texts = { description: description.trim(), tags, owner: owner.trim() };
       const flag = await create({ key, enabledIn, ...texts });
       if (flag === undefined) return;
       onClose();
@@ -44,17 +48,11 @@ export function CreateFlagDialog({
     },
   });
   return (
-    <FormDialog
-      title={messages.newFlag}
-      form={form}
-      action={words.submit}
-      isDisabled={key === '' || fault !== undefined}
-      onClose={onClose}
-    >
+    <FormDialog title={messages.newFlag} form={form} action={words.submit} onClose={onClose}>
       <TextField
         label={words.key}
         hint={words.keyHint}
-        error={fault}
+        error={fault ?? form.problem('key')}
         className="font-mono text-xs"
         data-autofocus
         autoComplete="off"
@@ -76,12 +74,18 @@ export function CreateFlagDialog({
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField label={words.tags} hint={words.tagsHint} value={tags} onChange={setTags} />
-        <TextField
+        <TagField
+          label={words.tags}
+          hint={words.tagsHint}
+          tags={tags}
+          known={known.tags}
+          onChange={setTags}
+        />
+        <PeopleField
           label={words.owner}
           hint={words.ownerHint}
-          maxLength={100}
           value={owner}
+          others={known.owners}
           onChange={setOwner}
         />
       </div>

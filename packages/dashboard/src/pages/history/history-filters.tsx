@@ -6,7 +6,7 @@ import { useCan } from '../../api/session.ts';
 import { useTokens } from '../../api/tokens.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
-import { CONTROL } from '../../components/field.tsx';
+import { DateInput } from '../../components/field.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
 import { messages } from './messages.ts';
@@ -86,16 +86,14 @@ export function HistoryFilters({
       />
       <span className="flex flex-wrap items-center gap-2">
         {messages.days.map(({ name, label, text }) => (
-          <label key={name} className="flex items-center gap-1.5 text-ink-2">
-            {text}
-            <input
-              type="date"
-              aria-label={label}
-              className={CONTROL}
+          <span key={name} className="flex items-center gap-1.5 text-ink-2">
+            <span aria-hidden>{text}</span>
+            <DateInput
+              label={label}
               value={params.get(name) ?? ''}
-              onChange={(event) => setParams({ [name]: event.target.value })}
+              onChange={(day) => setParams({ [name]: day })}
             />
-          </label>
+          </span>
         ))}
       </span>
       <a

@@ -82,7 +82,6 @@ function EnvironmentCheckboxes({
           >
             <input
               type="checkbox"
-              className="size-4 shrink-0 accent-accent"
               checked={selected.includes(environment.name)}
               onChange={(event) => toggle(environment.name, event.target.checked)}
             />

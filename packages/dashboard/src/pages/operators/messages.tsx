@@ -12,21 +12,20 @@ export const messages = {
   // The list
   list: 'People',
   columns: [
-    { label: 'Person' },
-    { label: 'Role' },
+    { label: 'Person', sortKey: 'name' },
+    { label: 'Role', sortKey: 'role' },
     { label: 'Protected' },
-    { label: 'Last seen' },
-    { label: 'Joined' },
+    { label: 'Last seen', sortKey: 'lastSeenAt' },
+    { label: 'Joined', sortKey: 'createdAt' },
     { label: 'Actions', isSilent: true },
   ],
   you: 'you',
   never: 'never',
   edit: 'Edit',
   editPerson: (name: string) => `Edit ${name}`,
+  more: (name: string) => `More for ${name}`,
   resetPassword: 'Reset password',
-  resetPasswordOf: (name: string) => `Reset password of ${name}`,
   remove: 'Remove',
-  removePerson: (name: string) => `Remove ${name}`,
   onlyAdmin: (name: string) => `${name} is the only administrator. Make someone else an administrator first.`,
 
   // Inviting

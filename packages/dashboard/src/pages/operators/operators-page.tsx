@@ -13,9 +13,11 @@ import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { MenuItem, OverflowMenu } from '../../components/menu.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { protectedText, ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { sortItems, useSort } from '../../components/sort.ts';
 import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -30,6 +32,7 @@ export function OperatorsPage() {
   const operators = useOperators();
   const invitations = useInvitations();
   const canChange = useCan('admin');
+  const sort = useSort();
   const [isInviting, setInviting] = useState(false);
   const start = useCallback(() => setInviting(true), []);
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canChange, run: start });
@@ -54,8 +57,8 @@ export function OperatorsPage() {
       {operators.data === undefined ? (
         <SkeletonRows rows={3} />
       ) : (
-        <RecordTable label={messages.list} columns={messages.columns}>
-          {operators.data.map((operator) => (
+        <RecordTable label={messages.list} columns={messages.columns} sort={sort}>
+          {sortItems(operators.data, sort, memberOf).map((operator) => (
             <OperatorRow key={operator.id} operator={operator} canChange={canChange} onCreated={setCreated} />
           ))}
         </RecordTable>
@@ -70,6 +73,10 @@ export function OperatorsPage() {
 }
 
 const [, roleColumn, protectedColumn, lastSeenColumn, joinedColumn] = messages.columns;
+
+function memberOf(operator: OperatorRecord, by: string): string | undefined {
+  return { ...operator, role: ROLE_NAMES[operator.role] }[by as 'name' | 'role' | 'createdAt' | 'lastSeenAt'];
+}
 
 function OperatorRow({
   operator,
@@ -114,15 +121,16 @@ function OperatorRow({
             <Button aria-label={messages.editPerson(name)} onClick={() => setEditing(true)}>
               {messages.edit}
             </Button>
-            <Button
-              aria-label={messages.resetPasswordOf(name)}
-              onClick={() => void createResetLink(operator).then((link) => link && onCreated(link))}
-            >
-              {messages.resetPassword}
-            </Button>
-            <Button aria-label={messages.removePerson(name)} onClick={() => void remove(operator)}>
-              {messages.remove}
-            </Button>
+            <OverflowMenu label={messages.more(name)}>
+              <MenuItem
+                onSelect={() => void createResetLink(operator).then((link) => link && onCreated(link))}
+              >
+                {messages.resetPassword}
+              </MenuItem>
+              <MenuItem isDangerous onSelect={() => void remove(operator)}>
+                {messages.remove}
+              </MenuItem>
+            </OverflowMenu>
           </>
         )}
         {isEditing && <EditOperatorDialog operator={operator} onClose={() => setEditing(false)} />}

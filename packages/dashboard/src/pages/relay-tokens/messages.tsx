@@ -15,12 +15,12 @@ export const messages = {
   // The list
   list: 'Relay tokens',
   columns: [
-    { label: 'Token' },
+    { label: 'Token', sortKey: 'name' },
     { label: 'Status' },
     { label: 'Projects' },
     { label: 'Environments' },
-    { label: 'Last contact' },
-    { label: 'Created' },
+    { label: 'Last contact', sortKey: 'lastUsedAt' },
+    { label: 'Created', sortKey: 'createdAt' },
     { label: 'Actions', isSilent: true },
   ],
   allProjects: 'all projects',

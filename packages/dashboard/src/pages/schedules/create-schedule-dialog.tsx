@@ -8,7 +8,7 @@ import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
 import { useChangeGuards } from '../../changes/change-guards.tsx';
 import { NoteField } from '../../changes/note-field.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
-import { INPUT, TextField } from '../../components/field.tsx';
+import { DateField, INPUT } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { Select, SelectField } from '../../components/select.tsx';
@@ -92,11 +92,11 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
             isProtected ? name + messages.protected : name,
           ])}
         />
-        <TextField
+        <DateField
           label={messages.when(localZone())}
           hint={problems.time === undefined ? messages.inUtc(dueText(draft.time).utc) : undefined}
           error={form.problem('time')}
-          type="datetime-local"
+          kind="datetime-local"
           required
           value={draft.time}
           onChange={(time) => setDraft({ ...draft, time })}

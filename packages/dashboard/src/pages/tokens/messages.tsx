@@ -16,13 +16,13 @@ export const messages = {
   list: 'Access tokens',
   find: 'Find a token',
   columns: [
-    { label: 'Token' },
+    { label: 'Token', sortKey: 'name' },
     { label: 'Status' },
-    { label: 'Role' },
+    { label: 'Role', sortKey: 'role' },
     { label: 'Protected' },
-    { label: 'Last used' },
-    { label: 'Created' },
-    { label: 'Expires' },
+    { label: 'Last used', sortKey: 'lastUsedAt' },
+    { label: 'Created', sortKey: 'createdAt' },
+    { label: 'Expires', sortKey: 'expiresAt' },
     { label: 'Actions', isSilent: true },
   ],
 

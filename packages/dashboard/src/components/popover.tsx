@@ -1,0 +1,87 @@
+import { type ReactNode, type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
+import { classNames } from './class-names.ts';
+
+/** Distances in pixels: from what it belongs to, and from the edges of the window. */
+const [GAP_PX, EDGE_PX] = [4, 8];
+
+/**
+ * A layer beside `anchor`, above everything else, dialogs included. Render it only while it is open: a press outside of
+ * both closes it, and so does Escape, which returns the focus to the anchor. It never takes the focus by itself.
+ */
+export function Popover({
+  anchor,
+  align = 'start',
+  className,
+  onClose,
+  children,
+}: {
+  anchor: RefObject<HTMLElement | null>;
+  align?: 'start' | 'end' | undefined;
+  className?: string;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const ref = useRef<HTMLDivElement>(null);
+  const close = useEffectEvent(onClose);
+  useLayoutEffect(() => {
+    const [layer, owner] = [ref.current, anchor.current];
+    if (layer === null || owner === null) return;
+    layer.showPopover();
+    const place = () => placeBeside(layer, owner, align);
+    const onPress = ({ target }: Event) => {
+      // Events of the window have no other targets.
+      if (!layer.contains(target as Node) && !owner.contains(target as Node)) close();
+    };
+    const observer = new ResizeObserver(place);
+    observer.observe(layer);
+    place();
+    addEventListener('pointerdown', onPress, { capture: true });
+    addEventListener('scroll', place, { capture: true, passive: true });
+    addEventListener('resize', place);
+    return () => {
+      observer.disconnect();
+      removeEventListener('pointerdown', onPress, { capture: true });
+      removeEventListener('scroll', place, { capture: true });
+      removeEventListener('resize', place);
+    };
+  }, [anchor, align]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only watches the keys of the controls inside
+    <div
+      ref={ref}
+      popover="manual"
+      className={classNames(
+        'fixed inset-auto m-0 w-max max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-raised p-1 text-left text-sm font-normal whitespace-normal text-ink shadow-pop',
+        className,
+      )}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+        // Neither the dialog around it nor the screen below may take the key.
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+        anchor.current?.focus();
+      }}
+      onBlur={({ relatedTarget }) => {
+        if (relatedTarget === null || ref.current?.contains(relatedTarget)) return;
+        if (!anchor.current?.contains(relatedTarget)) onClose();
+      }}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** Below the anchor, or above it where there is more space; always inside the window. */
+function placeBeside(layer: HTMLElement, owner: HTMLElement, align: 'start' | 'end'): void {
+  const { left, right, top, bottom } = owner.getBoundingClientRect();
+  const below = innerHeight - bottom - GAP_PX - EDGE_PX;
+  const above = top - GAP_PX - EDGE_PX;
+  const isBelow = layer.scrollHeight <= below || below >= above;
+  const { style, offsetWidth } = layer;
+  style.maxHeight = `${Math.max(80, Math.min(isBelow ? below : above, innerHeight * 0.7))}px`;
+  style.minWidth = `${Math.min(owner.offsetWidth, innerWidth - 2 * EDGE_PX)}px`;
+  style.top = `${isBelow ? bottom + GAP_PX : top - GAP_PX - layer.offsetHeight}px`;
+  const wanted = align === 'start' ? left : right - offsetWidth;
+  style.left = `${Math.max(EDGE_PX, Math.min(wanted, innerWidth - offsetWidth - EDGE_PX))}px`;
+}

@@ -1,0 +1,112 @@
+import X from 'lucide-react/icons/x';
+import { type ReactNode, useRef, useState } from 'react';
+import { classNames } from './class-names.ts';
+import { Combobox } from './combobox.tsx';
+import { CONTROL, Field } from './field.tsx';
+import { messages } from './messages.ts';
+
+const words = messages.tags;
+
+/** Tags as chips, with suggestions: Enter or a comma adds one, Backspace in the empty field removes the last. */
+export function TagInput({
+  tags,
+  known,
+  onChange,
+  className,
+  ...control
+}: {
+  tags: readonly string[];
+  /** Tags to suggest. */
+  known: readonly string[];
+  onChange: (tags: readonly string[]) => void;
+  className?: string;
+  id?: string;
+  'aria-label'?: string;
+  'aria-describedby'?: string;
+  'aria-invalid'?: true;
+  'data-autofocus'?: boolean;
+}) {
+  const [text, setText] = useState('');
+  const box = useRef<HTMLDivElement>(null);
+
+  function add(typed: string): void {
+    setText('');
+    const added = typed.split(',').map((tag) => tag.trim());
+    onChange([...new Set([...tags, ...added.filter((tag) => tag !== '')])]);
+  }
+
+  function remove(tag: string): void {
+    onChange(tags.filter((each) => each !== tag));
+    box.current?.querySelector('input')?.focus();
+  }
+
+  return (
+    <div
+      ref={box}
+      className={classNames(
+        CONTROL,
+        'flex h-auto min-h-8 w-full flex-wrap items-center gap-1 px-1.5 py-0.5 has-[input:focus-visible]:outline-2 has-[input:focus-visible]:outline-offset-2 has-[input:focus-visible]:outline-accent',
+        className,
+      )}
+    >
+      {tags.map((tag) => (
+        <span
+          key={tag}
+          className="inline-flex h-6 max-w-full items-center rounded bg-hover pl-1.5 text-xs text-ink-2"
+        >
+          <span className="truncate">{tag}</span>
+          <button
+            type="button"
+            aria-label={words.remove(tag)}
+            className="inline-flex size-6 shrink-0 items-center justify-center rounded text-ink-3 hover:text-ink"
+            onClick={() => remove(tag)}
+          >
+            <X size={12} aria-hidden />
+          </button>
+        </span>
+      ))}
+      <Combobox
+        {...control}
+        listLabel={words.known}
+        suggestions={known.filter((tag) => !tags.includes(tag)).map((value) => ({ value }))}
+        value={text}
+        className="h-6 min-w-20 flex-1 bg-transparent px-1 outline-none"
+        placeholder={tags.length === 0 ? words.placeholder : undefined}
+        onChange={(typed) => (typed.includes(',') ? add(typed) : setText(typed))}
+        onPick={add}
+        onBlur={() => {
+          if (text.trim() !== '') add(text);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && text.trim() !== '') {
+            event.preventDefault();
+            add(text);
+          }
+          const last = tags.at(-1);
+          if (event.key === 'Backspace' && text === '' && last !== undefined) remove(last);
+        }}
+      />
+    </div>
+  );
+}
+
+/** A {@link TagInput} below its label. */
+export function TagField({
+  label,
+  hint,
+  tags,
+  known,
+  onChange,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  tags: readonly string[];
+  known: readonly string[];
+  onChange: (tags: readonly string[]) => void;
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {({ className: _, ...control }) => <TagInput {...control} {...{ tags, known, onChange }} />}
+    </Field>
+  );
+}
