@@ -33,14 +33,14 @@ export function isRolloutPct(value: unknown): value is number {
  * Every member of a flag state with the values that it may have, in the order in which members are written. A new
  * member is added here; a stored state keeps members that are not here, and no reader gets them. (Spec: S2.6)
  */
-const MEMBERS: Readonly<Record<keyof FlagState, (data: unknown) => boolean>> = {
+const MEMBERS = Object.entries({
   enabled: (data) => typeof data === 'boolean',
   value: () => true,
   rolloutPct: isRolloutPct,
-};
+} satisfies Record<keyof FlagState, (data: unknown) => boolean>);
 
 /** The names of the members of a flag state, in the order in which they are written. */
-export const FLAG_STATE_MEMBERS: readonly string[] = Object.keys(MEMBERS);
+export const FLAG_STATE_MEMBERS: readonly string[] = MEMBERS.map(([name]) => name);
 
 /**
  * Reads one flag state from foreign data: a record with a boolean `enabled`, of which only the specified members
@@ -48,10 +48,15 @@ export const FLAG_STATE_MEMBERS: readonly string[] = Object.keys(MEMBERS);
  */
 export function parseFlagState(data: unknown): FlagState | undefined {
   if (!isRecord(data) || data.enabled === undefined) return undefined;
-  const known = Object.entries(MEMBERS).filter(([name]) => data[name] !== undefined);
-  if (!known.every(([name, isValid]) => isValid(data[name]))) return undefined;
+  const state: Record<string, unknown> = {};
+  for (const [name, isValid] of MEMBERS) {
+    const member = data[name];
+    if (member === undefined) continue;
+    if (!isValid(member)) return undefined;
+    state[name] = member;
+  }
   // `FlagState`: each member was just checked, and `enabled` is present.
-  return Object.fromEntries(known.map(([name]) => [name, data[name]])) as unknown as FlagState;
+  return state as unknown as FlagState;
 }
 
 /** Whether `data` is an object and not an array. */

@@ -69,6 +69,7 @@ test.each([
   ['{"until":[1,{"a":"}"}],"enabled":false,"rolloutPct":5}', '{"enabled":false,"rolloutPct":5}'],
   ['{"enabled":true,\n"value":{"a":\r1}}', '{"enabled":true,"value":{"a":1}}'],
   ['{"enabled":true,"value":{"b":1,"a":-0}}', '{"enabled":true,"value":{"b":1,"a":-0}}'],
+  ['{"rolloutPct":5,"enabled":true}', '{"enabled":true,"rolloutPct":5}'],
 ])('%s is served as %s', (stored, served) => {
   expect(servedState(stored)).toBe(served);
 });
