@@ -43,6 +43,9 @@ export interface Environment {
   readonly createdAt: number;
 }
 
+/** Marks the name of a deleted environment in the list of a key; no environment's name can end with it. */
+export const DELETED_MARK = ' (deleted)';
+
 /** A flag of a project; its state lives per environment. */
 export interface Flag {
   readonly projectId: string;

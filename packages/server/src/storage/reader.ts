@@ -1,6 +1,13 @@
 import type { AuditEntry } from '../domain/audit.ts';
 import type { AccessToken } from '../domain/people.ts';
-import type { Environment, Flag, Project, ProjectKey, StoredState } from '../domain/project.ts';
+import {
+  DELETED_MARK,
+  type Environment,
+  type Flag,
+  type Project,
+  type ProjectKey,
+  type StoredState,
+} from '../domain/project.ts';
 import type {
   ArchivedStates,
   AuditedOperation,
@@ -12,13 +19,7 @@ import { readAudit, readOperation } from './audit-reader.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
-import {
-  DELETED_MARK,
-  type NullableColumns,
-  parseArchivedStates,
-  parseTextList,
-  withoutNulls,
-} from './rows.ts';
+import { type NullableColumns, parseArchivedStates, parseTextList, withoutNulls } from './rows.ts';
 import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
 

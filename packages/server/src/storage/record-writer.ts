@@ -1,13 +1,19 @@
 import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
 import type { AccessToken } from '../domain/people.ts';
-import type { Environment, Flag, Project, ProjectKey } from '../domain/project.ts';
+import {
+  DELETED_MARK,
+  type Environment,
+  type Flag,
+  type Project,
+  type ProjectKey,
+} from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
-import { DELETED_MARK, insertRows, parseTextList, writeArchivedStates } from './rows.ts';
+import { insertRows, parseTextList, writeArchivedStates } from './rows.ts';
 import { SqlScheduleWriter } from './schedule-table.ts';
 
 /**

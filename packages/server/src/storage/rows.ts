@@ -55,9 +55,6 @@ export function withoutNulls<T>(row: NullableColumns<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }
 
-/** Marks the name of a deleted environment in the list of a key; no environment's name can end with it. */
-export const DELETED_MARK = ' (deleted)';
-
 /**
  * Reads a list of texts from a column of JSON text. A damaged column is read as an empty list: the list
  * screens must work, so that people can find and repair it.

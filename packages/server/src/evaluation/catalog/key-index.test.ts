@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { formatProjectKey } from '@halyard/protocol';
 import type { StoredKey } from '../../domain/change-log.ts';
-import { KeyIndex } from './key-index.ts';
+import { type KeyEntry, KeyIndex } from './key-index.ts';
 
 const NOW = 1_800_000_000_000;
 const KEY = formatProjectKey(new Uint8Array(32).fill(7));
@@ -35,6 +35,17 @@ describe('KeyIndex', () => {
     ['its digest instead of it', String(RECORD.digest)],
   ])('a header that is %s grants no access', (_, header) => {
     expect(indexOf(RECORD).authenticate(header)).toBeUndefined();
+  });
+
+  test('a key does not open a deleted environment, and is the same after its record was read again', () => {
+    const index = indexOf({ ...RECORD, environments: '["production","staging"]' });
+    index.removeEnvironment('project-1', 'production');
+    const [record] = index.records();
+    expect(record?.environments).toEqual(['staging', 'production (deleted)']);
+    const [before, after] = [index, indexOf(record as StoredKey)].map((each) => each.authenticate(KEY));
+    // The only one that is left is the one that a request without a name means.
+    expect([...(before?.environments ?? [])]).toEqual(['staging']);
+    expect(after).toEqual(before as KeyEntry);
   });
 
   test('a live key is found by its id, until it is removed or has expired', () => {

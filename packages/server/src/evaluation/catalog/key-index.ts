@@ -1,4 +1,5 @@
 import type { StoredKey } from '../../domain/change-log.ts';
+import { DELETED_MARK } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
 
 /** The facts about a key that requests need. */
@@ -8,7 +9,10 @@ export interface KeyEntry {
   readonly projectId: string;
   /** SHA-256 of the key: known to nodes and relays only. */
   readonly digest: string;
+  /** Names of the environments that it opens. */
   environments: ReadonlySet<string>;
+  /** Those that were deleted, each with {@link DELETED_MARK}: such a key is still valid, and its readers get 404. */
+  deleted: readonly string[];
   /** Epoch milliseconds; `Infinity` where the key does not expire. */
   readonly expiresAt: number;
   /** Set by each use, cleared once the use is stored. */
@@ -22,13 +26,11 @@ export interface ServedKey {
   readonly id: string;
   readonly projectId: string;
   readonly digest: string;
+  /** Names of environments, deleted ones with {@link DELETED_MARK}. */
   readonly environments: readonly string[];
   /** Epoch milliseconds; `null` where the key does not expire. */
   readonly expiresAt: number | null;
 }
-
-/** Stands where a key has no environment left; not a name that an environment can have. */
-const NO_ENVIRONMENT = ' (deleted)';
 
 /** Headers longer than any key are refused before they are hashed. */
 const MAX_KEY_LENGTH = 256;
@@ -137,6 +139,7 @@ export class KeyIndex {
     for (const entry of this.#byDigest.values()) {
       if (entry.projectId !== projectId || !entry.environments.has(name)) continue;
       entry.environments = new Set([...entry.environments].filter((other) => other !== name));
+      entry.deleted = [...entry.deleted, `${name}${DELETED_MARK}`];
     }
   }
 
@@ -191,25 +194,27 @@ export class KeyIndex {
 }
 
 function* recordsOf(entries: readonly KeyEntry[]): Generator<ServedKey> {
-  for (const { id, projectId, digest, environments, expiresAt } of entries) {
+  for (const { id, projectId, digest, environments, deleted, expiresAt } of entries) {
     yield {
       id,
       projectId,
       digest,
-      // A key whose environments were all deleted is still valid: its readers get 404.
-      environments: environments.size === 0 ? [NO_ENVIRONMENT] : [...environments],
+      environments: [...environments, ...deleted],
       expiresAt: expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt,
     };
   }
 }
 
 function parseEntry(raw: StoredKey): KeyEntry | undefined {
-  const environments = parseEnvironments(raw.environments);
+  const names = parseEnvironments(raw.environments);
   const expiresAt = parseExpiry(raw.expiresAt);
   const { id, projectId, digest } = raw;
   if (!isId(id) || !isId(projectId) || !isDigest(digest)) return undefined;
-  if (environments === undefined || expiresAt === undefined) return undefined;
-  return { id, projectId, digest, environments, expiresAt, used: false, isExpired: false };
+  if (names === undefined || expiresAt === undefined) return undefined;
+  const isDeleted = (name: string) => name.endsWith(DELETED_MARK);
+  const environments = new Set(names.filter((name) => !isDeleted(name)));
+  const deleted = names.filter(isDeleted);
+  return { id, projectId, digest, environments, deleted, expiresAt, used: false, isExpired: false };
 }
 
 function isId(raw: unknown): raw is string {
@@ -220,7 +225,7 @@ function isDigest(raw: unknown): raw is string {
   return typeof raw === 'string' && DIGEST.test(raw);
 }
 
-function parseEnvironments(raw: unknown): ReadonlySet<string> | undefined {
+function parseEnvironments(raw: unknown): readonly string[] | undefined {
   let names = raw;
   if (typeof raw === 'string') {
     try {
@@ -231,7 +236,7 @@ function parseEnvironments(raw: unknown): ReadonlySet<string> | undefined {
     }
   }
   if (!Array.isArray(names) || names.length === 0) return undefined;
-  return names.every((name) => typeof name === 'string' && name !== '') ? new Set<string>(names) : undefined;
+  return names.every((name) => typeof name === 'string' && name !== '') ? names : undefined;
 }
 
 function parseExpiry(raw: unknown): number | undefined {

@@ -1,4 +1,5 @@
 import type { ChangePayload, LogRow } from '../../domain/change-log.ts';
+import { DELETED_MARK } from '../../domain/project.ts';
 import type { StoredRelay } from '../../domain/relay.ts';
 import type { ServedContents } from '../catalog/catalog.ts';
 import type { ServedKey } from '../catalog/key-index.ts';
@@ -69,9 +70,12 @@ export function hasEnvironment(
   return (projects?.has(projectId) ?? true) && (environments?.has(name) ?? true);
 }
 
-/** The names of environments that a scope contains. */
+/** The names of environments that a scope contains, also of deleted ones: their keys stay valid everywhere. */
 function namesIn({ environments }: LogScope, names: readonly string[]): readonly string[] {
-  return environments === undefined ? names : names.filter((name) => environments.has(name));
+  if (environments === undefined) return names;
+  return names.filter((name) =>
+    environments.has(name.endsWith(DELETED_MARK) ? name.slice(0, -DELETED_MARK.length) : name),
+  );
 }
 
 /**
