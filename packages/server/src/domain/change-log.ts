@@ -104,6 +104,8 @@ export interface LogHead {
   readonly pushed: boolean;
   /** When this was the end of the log, on the monotonic clock of this process; absent: when it was asked for. */
   readonly provenAt?: number;
+  /** Whether this is a copy, which may lack rows that were read elsewhere. */
+  readonly isCopy?: boolean;
 }
 
 /** One session with the log: it carries the wake-ups, the heartbeat and the reads. */
@@ -128,4 +130,10 @@ export interface LogSource {
   open(from?: Cursor): Promise<LogSession>;
   /** The whole state now, or at the beginning of the session that was opened last. */
   loadSnapshot(): Promise<Snapshot>;
+  /**
+   * Called when the log of the same epoch does not hold `lost`, which a follower has applied: the database was restored, or
+   * failed over with a loss. Begins a new epoch, if no other follower has, so that numbers that are used twice are not
+   * confused. Only databases do that.
+   */
+  beginEpochAfter?(lost: Cursor): Promise<void>;
 }

@@ -83,3 +83,6 @@ export class StoreOutage extends Error {
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy';
 }
+
+/** The database is read-only for now, like a standby that has not been promoted. */
+export class ReadOnlyDatabaseError extends StoreOutage {}

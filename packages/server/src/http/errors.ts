@@ -1,6 +1,6 @@
 import { docsPage, ERROR_STATUS, type ErrorBody, REQUEST_ID_HEADER } from '@halyard/protocol';
 import type { Logger } from 'pino';
-import { ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
+import { ReadOnlyDatabaseError, ServiceError, StoreBusy, StoreOutage } from '../domain/errors.ts';
 
 /** Seconds after which a caller may retry while the store is unreachable or held by others. */
 const RETRY_SECONDS = 1;
@@ -76,6 +76,11 @@ export function refuseMethod(
 
 function hide(cause: unknown, context: FailureContext): ServiceError {
   logFailure(cause, context);
+  if (cause instanceof ReadOnlyDatabaseError) {
+    const message =
+      'The database of this node takes no changes, because it is a standby. Send them to a node on the primary.';
+    return new ServiceError('internal_error', message, { cause });
+  }
   if (cause instanceof StoreOutage) {
     return transient('The database is unreachable at the moment. Try again shortly.', cause);
   }

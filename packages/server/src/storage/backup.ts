@@ -14,6 +14,7 @@ import {
 import { copyTable, listTables } from './copy-tables.ts';
 import type { OpenDatabase, Queryable } from './database.ts';
 import { openSqlite } from './engines/sqlite.ts';
+import { REVISION_LEAP } from './log.ts';
 import { acceptedVersion, databaseFile, migrate, openPostgresEngine, SCHEMA_VERSION } from './schema.ts';
 
 /** The database of an installation: a PostgreSQL where `databaseUrl` is set, else the SQLite file in the data folder. */
@@ -31,9 +32,6 @@ export interface Contents {
 
 /** Tables with what only a running installation needs, which no backup holds. */
 const FLEETING = new Set(['sessions', 'sign_in_failures', 'stream_presence', 'delivery_receipts']);
-
-/** How far a restore moves revisions beyond every one that is known to have been served. */
-const REVISION_LEAP = 100_000;
 
 /**
  * Takes a consistent copy of a database while nodes use it, and writes it to `file`. Rejects with {@link StorageError}, in words for the

@@ -1,5 +1,5 @@
 import type { LogSession } from '../domain/change-log.ts';
-import { ServiceError, StoreOutage } from '../domain/errors.ts';
+import { ServiceError } from '../domain/errors.ts';
 
 /** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
 export interface Queryable {
@@ -21,7 +21,7 @@ export interface Database extends Queryable {
    * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
    * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
    * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT, and with
-   * {@link ReadOnlyDatabaseError} on a standby. `work` may run again in a new transaction after a conflict with another
+   * `ReadOnlyDatabaseError` on a standby. `work` may run again in a new transaction after a conflict with another
    * writer: it must have no other effects.
    */
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
@@ -57,9 +57,6 @@ export interface SqlLogSession extends Queryable, Omit<LogSession, 'read' | 'cha
 export class CommitUncertainError extends Error {
   override readonly name = 'CommitUncertainError';
 }
-
-/** The database is read-only for now, like a standby that has not been promoted. */
-export class ReadOnlyDatabaseError extends StoreOutage {}
 
 /**
  * A database that is opened at its first use, and again at the next one when that failed: a node outlives

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { changeIdAt, pruneLog, readLogPage } from './log.ts';
-import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import type { Cursor } from '../domain/change-log.ts';
+import { changeIdAt, loadSnapshot, logSourceOf, pruneLog, readLogPage } from './log.ts';
+import { ENGINES, loseRows, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
@@ -51,6 +52,39 @@ describe.each(ENGINES)('the change log on $name', (engine: TestEngine) => {
     const [row] = await readLog(home.database, 6, 1);
     expect(await changeIdAt(home.database, 7)).toBe(row?.changeId ?? '');
     expect(await changeIdAt(home.database, 11)).toBeUndefined();
+  });
+
+  test('several followers that miss a row begin one new epoch, and revisions rise once', async () => {
+    await using home = await openLog(engine);
+    const { cursor: lost } = await loadSnapshot(home.database);
+    await loseRows(home.database, 3);
+    const heard: number[] = [];
+    const onEpoch = ({ seq }: Cursor) => heard.push(seq);
+    const sources = [home.database, await home.connect()].map((database) =>
+      logSourceOf(database, { onEpoch }),
+    );
+    // One that comes too late may fail, and is tried again.
+    await Promise.allSettled(sources.map((source) => source.beginEpochAfter?.(lost)));
+    for (const source of sources) await source.beginEpochAfter?.(lost);
+    const { cursor, environments } = await loadSnapshot(home.database);
+    expect(heard).toEqual([10]);
+    expect(cursor.seq).toBe(7);
+    expect(cursor.epoch).not.toBe(lost.epoch);
+    expect(environments.map(({ revision }) => revision)).toEqual([100_005]);
+  });
+
+  test('no epoch begins while the row is there, was pruned, or is of another epoch', async () => {
+    await using home = await openLog(engine);
+    const { cursor } = await loadSnapshot(home.database);
+    const [early] = await readLog(home.database, 3, 1);
+    await pruneLog(home.database, { olderThan: FUTURE, keepRows: 2 });
+    const source = logSourceOf(home.database);
+    const held = [cursor, { ...cursor, seq: 4, changeId: early?.changeId ?? '' }];
+    for (const kept of [...held, { epoch: 'another', seq: 99, changeId: 'x' }])
+      await source.beginEpochAfter?.(kept);
+    expect((await loadSnapshot(home.database)).cursor).toEqual(cursor);
+    await source.beginEpochAfter?.({ ...cursor, changeId: 'another' });
+    expect((await loadSnapshot(home.database)).cursor.epoch).not.toBe(cursor.epoch);
   });
 
   test('pruning removes only old rows, and keeps the required number', async () => {

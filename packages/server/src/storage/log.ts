@@ -1,5 +1,5 @@
 import type { Cursor, LogPage, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
-import { StorageError } from '../domain/errors.ts';
+import { ReadOnlyDatabaseError, StorageError, StoreOutage } from '../domain/errors.ts';
 import type { Database, Queryable } from './database.ts';
 import { readStoredRelays } from './relay-table.ts';
 
@@ -134,8 +134,17 @@ async function readCursor(reader: Queryable): Promise<Cursor> {
   return { ...end, changeId: (await changeIdAt(reader, end.seq)) ?? '' };
 }
 
+/** Parts of a {@link logSourceOf}. */
+export interface LogSourceOptions {
+  /** The database that takes writes, where the log is followed in another one. */
+  readonly primary?: Database;
+  /** Called when a new epoch has begun because the row `lost` is missing. */
+  readonly onEpoch?: (lost: Cursor) => void;
+}
+
 /** The log as a database keeps it: sessions and snapshots for the follower, on either engine. */
-export function logSourceOf(database: Database): LogSource {
+export function logSourceOf(database: Database, options: LogSourceOptions = {}): LogSource {
+  const { primary = database, onEpoch } = options;
   return {
     loadSnapshot: () => loadSnapshot(database),
     open: async () => {
@@ -149,5 +158,46 @@ export function logSourceOf(database: Database): LogSource {
         close: () => session.close(),
       };
     },
+    beginEpochAfter: async (lost) => {
+      if (await beginEpochAfter(primary, lost)) onEpoch?.(lost);
+    },
   };
+}
+
+/**
+ * How far revisions are raised when a new epoch begins: beyond any that was served before, so that no client takes a new
+ * map for an old one.
+ */
+export const REVISION_LEAP = 100_000;
+
+/** Begins a new epoch if the log of `lost`'s epoch does not hold it. Returns whether it did. */
+async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolean> {
+  try {
+    return await database.transaction(async (transaction) => {
+      if (!(await isMissing(transaction, lost))) return false;
+      // As writers do: environments before the end of the log.
+      await transaction.query('UPDATE environments SET revision = revision + $1', [REVISION_LEAP]);
+      const epoch = crypto.randomUUID();
+      const [end] = await transaction.query<{ seq: number }>(
+        'UPDATE feed SET epoch = $1 WHERE id = 1 AND epoch = $2 RETURNING seq',
+        [epoch, lost.epoch],
+      );
+      // Another node did it while this one waited: what was raised here is rolled back.
+      if (end === undefined) throw new StoreOutage('another node has begun a new epoch');
+      await transaction.wake(end.seq);
+      return true;
+    });
+  } catch (error) {
+    // A standby: a node that writes to the primary begins the epoch, where there is one.
+    if (error instanceof ReadOnlyDatabaseError) return false;
+    throw error;
+  }
+}
+
+async function isMissing(reader: Queryable, { epoch, seq, changeId }: Cursor): Promise<boolean> {
+  const end = await readCursor(reader);
+  if (end.epoch !== epoch) return false;
+  if (end.seq < seq) return true;
+  const found = await changeIdAt(reader, seq);
+  return found !== undefined && found !== changeId;
 }

@@ -1,11 +1,6 @@
 import { join } from 'node:path';
-import { StorageError } from '../domain/errors.ts';
-import {
-  type OpenDatabase,
-  type Queryable,
-  ReadOnlyDatabaseError,
-  type WriteTransaction,
-} from './database.ts';
+import { ReadOnlyDatabaseError, StorageError } from '../domain/errors.ts';
+import type { OpenDatabase, Queryable, WriteTransaction } from './database.ts';
 import type { PostgresOptions } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { MIGRATIONS } from './migrations.ts';

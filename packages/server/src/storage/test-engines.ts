@@ -74,3 +74,11 @@ function place(open: () => Promise<OpenDatabase>, remove: () => Promise<void>): 
 export async function beginEpoch(database: OpenDatabase, epoch: string): Promise<void> {
   await database.query('UPDATE feed SET epoch = $1 WHERE id = 1', [epoch]);
 }
+
+/** Takes the newest rows of the log back, as a failover to a standby that did not have them, or an old backup. */
+export async function loseRows(database: OpenDatabase, count: number): Promise<void> {
+  await database.query('UPDATE feed SET seq = seq - $1 WHERE id = 1', [count]);
+  await database.query('DELETE FROM change_log WHERE seq > (SELECT seq FROM feed)');
+  await database.query(`UPDATE environments SET revision = coalesce(
+    (SELECT max(revision) FROM change_log WHERE environment_id = environments.id), 0)`);
+}

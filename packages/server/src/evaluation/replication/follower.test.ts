@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { until as eventually, within } from '@halyard/testing';
-import type { LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
+import type { Cursor, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
 import { UNLIMITED } from '../../domain/people.ts';
 import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
 import type { Database } from '../../storage/database.ts';
@@ -8,7 +8,7 @@ import { openSqlite } from '../../storage/engines/sqlite.ts';
 import { logSourceOf } from '../../storage/log.ts';
 import { migrate } from '../../storage/schema.ts';
 import { SqlStore } from '../../storage/store.ts';
-import { beginEpoch } from '../../storage/test-engines.ts';
+import { beginEpoch, loseRows } from '../../storage/test-engines.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { Follower } from './follower.ts';
 
@@ -30,6 +30,8 @@ class FaultySource implements LogSource {
   deaths = 0;
   /** Whether the next snapshot is of a server where the log took another turn at its last row. */
   isNextForeign = false;
+  /** Whether the log is read from a copy, such as a standby. */
+  isCopy = false;
 
   constructor(database: Database) {
     this.#source = logSourceOf(database);
@@ -41,6 +43,7 @@ class FaultySource implements LogSource {
     let isDead = false;
     return {
       head: () => {
+        if (this.isCopy) return session.head().then((head) => ({ ...head, isCopy: true }));
         if (!this.isDying) return session.head();
         if (!isDead) this.deaths++;
         isDead = true;
@@ -66,6 +69,10 @@ class FaultySource implements LogSource {
     if (!this.isNextForeign) return snapshot;
     this.isNextForeign = false;
     return { ...snapshot, cursor: { ...snapshot.cursor, changeId: 'another' } };
+  }
+
+  async beginEpochAfter(lost: Cursor): Promise<void> {
+    await this.#source.beginEpochAfter?.(lost);
   }
 
   /** The session ends on its own account. */
@@ -329,6 +336,38 @@ describe('Follower', () => {
     await until('lost');
     await until('live', 2);
     expect(source.snapshots).toBe(2);
+  });
+
+  test('begins a new epoch, with greater revisions, when the log has lost rows that were applied', async () => {
+    const { database, source, follower, until, write } = await setUp();
+    for (const n of [1, 2, 3]) await follower.waitForApplied(await write(n));
+    const { epoch } = follower.cursor ?? {};
+    await loseRows(database, 2);
+    await until('live', 2);
+    expect(follower.cursor).toMatchObject({ seq: follower.seq });
+    expect(follower.cursor?.epoch).not.toBe(epoch);
+    await write(4);
+    // Revision 1 was left, and 100,000 are beyond everything that was served before.
+    await until(
+      'revision 100002: {"environment":"production","flags":{"counter":{"enabled":true,"value":4}}}',
+    );
+    expect(source.snapshots).toBe(2);
+  });
+
+  test('waits for a copy that does not have the rows yet that were applied elsewhere', async () => {
+    const { database, source, follower, until, write } = await setUp();
+    for (const n of [1, 2]) await follower.waitForApplied(await write(n));
+    const { epoch } = follower.cursor ?? {};
+    source.refuses = true;
+    source.lose();
+    await database.query('UPDATE feed SET seq = seq - 1');
+    source.isCopy = true;
+    source.refuses = false;
+    await until('still lost', 2);
+    expect([source.snapshots, follower.isLive]).toEqual([1, false]);
+    await database.query('UPDATE feed SET seq = seq + 1');
+    await until('live', 2);
+    expect([source.snapshots, follower.cursor?.epoch]).toEqual([1, epoch]);
   });
 
   test('does not follow a snapshot of another server than its session, as after a failover', async () => {

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Cursor, LogPage, LogRow, LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
+import { StoreOutage } from '../../domain/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 
 /** Callbacks of a {@link Follower}. */
@@ -196,13 +197,17 @@ export class Follower {
 
   /** Continues from the cursor if the log still has it; otherwise loads a snapshot. */
   async #joinHistory(session: LogSession): Promise<void> {
+    const { source } = this.#options;
     const cursor = this.#cursor;
-    if (cursor !== undefined && !this.#mustReload && (await isInHistory(session, cursor))) return;
+    const place = cursor && (source.beginEpochAfter || !this.#mustReload) && (await find(session, cursor));
+    if (place === 'held' && !this.#mustReload) return;
+    if (place === 'awaited') throw new StoreOutage(`the standby does not have row ${cursor?.seq} yet`);
+    if (cursor !== undefined && place === 'lost') await source.beginEpochAfter?.(cursor);
     // If this fails, the next session must begin with a snapshot as well.
     this.#mustReload = true;
-    const { cursor: loaded, ...contents } = await this.#options.source.loadSnapshot();
+    const { cursor: loaded, ...contents } = await source.loadSnapshot();
     // During a failover the session and the snapshot may be of two servers. No id: the log's end has been removed.
-    if (loaded.changeId !== '' && !(await isInHistory(session, loaded))) {
+    if (loaded.changeId !== '' && (await find(session, loaded)) !== 'held') {
       throw this.#broken(`row ${loaded.seq} of the snapshot differs from the log`);
     }
     this.#options.catalog.load(contents);
@@ -305,11 +310,21 @@ export class Follower {
   }
 }
 
-/** Whether the session's log still holds this cursor: same epoch, not shorter, same change at its place. */
-async function isInHistory(session: LogSession, cursor: Cursor): Promise<boolean> {
+/**
+ * Looks for a cursor in the session's log. `held`: it continues there. `awaited`: a copy does not have the row yet. `lost`:
+ * the log is shorter, or has another change at its place. `pruned`: the row was removed. `foreign`: another epoch.
+ */
+async function find(
+  session: LogSession,
+  cursor: Cursor,
+): Promise<'held' | 'awaited' | 'lost' | 'pruned' | 'foreign'> {
   const head = await session.head();
-  if (head.epoch !== cursor.epoch || head.seq < cursor.seq) return false;
-  return cursor.seq === 0 || (await session.changeIdAt(cursor.seq)) === cursor.changeId;
+  if (head.epoch !== cursor.epoch) return 'foreign';
+  if (head.seq < cursor.seq) return head.isCopy ? 'awaited' : 'lost';
+  if (cursor.seq === 0) return 'held';
+  const changeId = await session.changeIdAt(cursor.seq);
+  if (changeId === undefined) return 'pruned';
+  return changeId === cursor.changeId ? 'held' : 'lost';
 }
 
 /** How long to wait before attempt `attempt` (0 is the first) to reach the log again: 50 ms to 2 s, half of it jitter. */

@@ -445,7 +445,7 @@ describe('a PostgreSQL server with a standby', () => {
     await Promise.all([database.close(), primary.close()]);
   });
 
-  test('an address of two servers is used where the primary is, also after a failover', async () => {
+  test('an address of two servers leads to the primary through a failover, and sessions notice it', async () => {
     await using home = await openHome(server);
     const address = new URL(home.url);
     const hosts = [standby, server].map(({ port }) => `127.0.0.1:${port}`).join(',');
@@ -461,14 +461,28 @@ describe('a PostgreSQL server with a standby', () => {
     const session = await writing.openLogSession();
     expect(await session.head()).toMatchObject({ seq: 3, pushed: true });
     await standby.untilCaughtUpWith(server);
+    const [cutOff, promoted] = await Promise.all([reading.openLogSession(), reading.openLogSession()]);
+    for (const copy of [cutOff, promoted])
+      expect(await copy.head()).toMatchObject({ seq: 3, pushed: false, isCopy: true });
     await server.stop('immediate');
     await expect(writing.query('SELECT 1')).rejects.toBeInstanceOf(StoreOutage);
+    await until('the standby is cut off', () => isRejected(cutOff.head()));
+    await expect(cutOff.head()).rejects.toThrow('not connected to its primary');
     await standby.promote();
+    await promoted.head();
+    expect(await promoted.head()).toMatchObject({ seq: 3, pushed: true });
     await store.commit(ADA, changing(home.environment, ['checkout', OFF]));
     expect(await (await writing.openLogSession()).head()).toMatchObject({ seq: 4, pushed: true });
     await Promise.all([writing.close(), reading.close()]);
   });
 });
+
+function isRejected(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => false,
+    () => true,
+  );
+}
 
 /** The same database, with a fault that strikes when the work of the next write is done and COMMIT is to be sent. */
 function afterWork(database: Database, strike: () => void): Database {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { StorageError, StoreBusy } from '../../domain/errors.ts';
-import {
-  type OpenDatabase,
-  type Parameter,
-  type Queryable,
-  type ReadExtent,
-  ReadOnlyDatabaseError,
-  type SqlLogSession,
-  type WriteTransaction,
+import type { LogHead } from '../../domain/change-log.ts';
+import { ReadOnlyDatabaseError, StorageError, StoreBusy } from '../../domain/errors.ts';
+import type {
+  OpenDatabase,
+  Parameter,
+  Queryable,
+  ReadExtent,
+  SqlLogSession,
+  WriteTransaction,
 } from '../database.ts';
 import {
   checkServer,
@@ -20,6 +20,7 @@ import {
 } from './postgres-client.ts';
 import { isBusy, isReadOnly, isRefusal, isTransient, toOutage, toStorageError } from './postgres-errors.ts';
 import { runRead, runWrite, WAKE_CHANNEL } from './postgres-transaction.ts';
+import { StandbyProof, type StandbyState } from './standby-proof.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Which server to use, and how much of it. */
@@ -51,8 +52,19 @@ const READ_LIMITS: TimeLimits = { timeoutMs: 60_000, silenceMs: SESSION_TIMEOUT_
 const HEARTBEAT_LIMITS: TimeLimits = { timeoutMs: SESSION_TIMEOUT_MS };
 
 const HEAD = `SELECT epoch, seq,
-    EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${WAKE_CHANNEL}') AS "isListening"
+    EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${WAKE_CHANNEL}') AS "isListening",
+    CASE WHEN pg_is_in_recovery() THEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) END AS "isReceiving",
+    pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::float8 AS received,
+    pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::float8 AS replayed
   FROM feed WHERE id = 1`;
+
+interface Head extends Omit<StandbyState, 'isReceiving'> {
+  readonly epoch: string;
+  readonly seq: number;
+  readonly isListening: boolean;
+  /** Only on a standby. */
+  readonly isReceiving: boolean | null;
+}
 
 /**
  * Prepares the shared engine. The server may be down: connections open on demand, and each rejects
@@ -190,6 +202,8 @@ class PostgresLogSession implements SqlLogSession {
   #onLost: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
   #isOpen = true;
+  /** Present on a standby. */
+  #standby: StandbyProof | undefined;
   /** The newest `seq` in a notification, and in the last heartbeat. */
   #heardSeq = 0;
   #seenSeq = 0;
@@ -217,19 +231,38 @@ class PostgresLogSession implements SqlLogSession {
     return this.#runOrLose<Row>(READ_LIMITS, text, parameters);
   }
 
-  async head(): Promise<{ epoch: string; seq: number; pushed: boolean }> {
-    const [row] = await this.#runOrLose<{ epoch: string; seq: number; isListening: boolean }>(
-      HEARTBEAT_LIMITS,
-      HEAD,
-    );
+  async head(): Promise<LogHead> {
+    const askedAt = performance.now();
+    const [row] = await this.#runOrLose<Head>(HEARTBEAT_LIMITS, HEAD);
     if (row === undefined) throw new StorageError('The database has lost the position of its log.');
-    const { epoch, seq, isListening } = row;
-    // A pooler may keep our channel on a session that it does not connect us to: what the last heartbeat saw must
-    // have been announced by now.
+    const { epoch, seq, isReceiving } = row;
+    if (isReceiving !== null) return { epoch, seq, ...this.#proveStandby({ ...row, isReceiving }, askedAt) };
+    // Promoted: now it takes the subscription that it refused.
+    if (this.#standby !== undefined) await this.listen();
+    this.#standby = undefined;
+    return { epoch, seq, pushed: row.isListening && !this.#isDeaf(seq) };
+  }
+
+  /** Rejects, and ends the session, while the standby may be older than its primary. */
+  #proveStandby(state: StandbyState, askedAt: number): Omit<LogHead, 'epoch' | 'seq'> {
+    this.#standby ??= new StandbyProof();
+    try {
+      return { pushed: false, isCopy: true, provenAt: this.#standby.take(state, askedAt) };
+    } catch (error) {
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Whether wake-ups are swallowed: a pooler may keep our channel on a session that it does not connect us to. What the
+   * last heartbeat saw must have been announced by now.
+   */
+  #isDeaf(seq: number): boolean {
     const isDeaf = this.#seenSeq > this.#heardSeq;
     if (this.#seenSeq === 0) this.#heardSeq = Math.max(this.#heardSeq, seq);
     this.#seenSeq = seq;
-    return { epoch, seq, pushed: isListening && !isDeaf };
+    return isDeaf;
   }
 
   onWake(callback: () => void): void {
