@@ -1,4 +1,12 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastingPort } from './lasting-port.ts';
@@ -148,9 +156,7 @@ export class PostgresServer implements AsyncDisposable {
    */
   async startStandby(): Promise<PostgresServer> {
     const home = makeHome();
-    const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password}`;
-    const settings = { ...this.#settings, primary_conninfo: primary };
-    return launch(new PostgresServer(home, this.#password, settings), () => this.#copyTo(home));
+    return launch(new PostgresServer(home, this.#password, this.#settings), () => this.#copyTo(home));
   }
 
   /** Waits until this standby has everything that `primary` has committed. */
@@ -161,6 +167,18 @@ export class PostgresServer implements AsyncDisposable {
       const [state] = await this.query<{ isThere: boolean }>(text);
       return state?.isThere === true;
     });
+  }
+
+  /** The value of a setting. */
+  async setting(name: string): Promise<string> {
+    const [row] = await this.query<{ value: string }>(`SELECT current_setting('${name}') AS value`);
+    return row?.value ?? '';
+  }
+
+  /** Changes a setting of the running server, one that was not named at the start. */
+  async set(name: string, value: string): Promise<void> {
+    await this.query(`ALTER SYSTEM SET ${name} = '${value}'`);
+    await this.query('SELECT pg_reload_conf()');
   }
 
   /** Makes a primary of this standby, and waits until it takes writes. */
@@ -184,6 +202,8 @@ export class PostgresServer implements AsyncDisposable {
     await this.stop('fast');
     cpSync(join(this.#home, 'data'), join(home, 'data'), { recursive: true, preserveTimestamps: true });
     writeFileSync(join(home, 'data/standby.signal'), '');
+    const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password}`;
+    appendFileSync(join(home, 'data/postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
     if (RUN_AS.uid !== undefined) await Bun.$`chown -R ${RUN_AS.uid}:${RUN_AS.gid} ${home}`.quiet();
     await this.start();
   }

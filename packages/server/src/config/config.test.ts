@@ -90,6 +90,12 @@ describe('parseConfig', () => {
     expect(() => parse(source)).toThrow(/^4 settings are invalid:\n {2}- --port must/);
   });
 
+  test('refuses an address to follow without the database that it belongs to', () => {
+    expect(problemsOf({ env: { HALYARD_DATABASE_FOLLOW_URL: 'postgres://standby/x' } })).toEqual([
+      'HALYARD_DATABASE_FOLLOW_URL needs HALYARD_DATABASE_URL, where changes are written.',
+    ]);
+  });
+
   test('never repeats a secret in a problem', () => {
     const env = {
       HALYARD_ADMIN_TOKEN: 'short',

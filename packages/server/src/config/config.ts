@@ -92,7 +92,8 @@ export function resolveSettings(source: ConfigSource): {
   if (complete.logFormat.value === 'auto') {
     complete.logFormat = { ...complete.logFormat, value: source.isTerminal ? 'pretty' : 'json' };
   }
-  for (const { between, problem } of [...portConflicts(complete), ...adminConflicts(complete)]) {
+  const conflicts = [...portConflicts(complete), ...adminConflicts(complete), ...databaseConflicts(complete)];
+  for (const { between, problem } of conflicts) {
     // An invalid setting is present although it has no value.
     if (!between.some((name) => invalid.has(name))) problems.push(problem);
   }
@@ -164,6 +165,12 @@ function adminConflicts({ adminEmail, adminPassword }: EffectiveSettings): Confl
       : ([adminEmail, 'adminPassword'] as const);
   const problem = `${given.origin} needs ${variableOf(missing)}: set both or neither.`;
   return [{ between: ['adminEmail', 'adminPassword'], problem }];
+}
+
+function databaseConflicts({ databaseUrl, databaseFollowUrl }: EffectiveSettings): Conflict[] {
+  if (databaseFollowUrl.value === undefined || databaseUrl.value !== undefined) return [];
+  const problem = `${databaseFollowUrl.origin} needs ${variableOf('databaseUrl')}, where changes are written.`;
+  return [{ between: ['databaseUrl', 'databaseFollowUrl'], problem }];
 }
 
 function portConflicts({ port, host, managementPort, managementHost }: EffectiveSettings): Conflict[] {

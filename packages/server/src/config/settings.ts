@@ -55,6 +55,12 @@ const TABLE = {
     secret: 'shown-in-flag',
     sentence: 'PostgreSQL database to use instead of SQLite, so that several nodes can share it.',
   },
+  databaseFollowUrl: {
+    reader: postgresUrl,
+    secret: 'shown-in-flag',
+    sentence:
+      'Where to follow the changes of that database, if not there: directly behind a pooler, or in a standby nearby.',
+  },
   databasePoolSize: {
     reader: wholeNumber(1, 100, '<n>'),
     default: '4',

@@ -15,7 +15,10 @@ import { findLastKnown } from './last-known.ts';
 export { processChannel };
 
 /** The settings of a node without secrets. */
-export type PublicConfig = Omit<Config, 'databaseUrl' | 'adminToken' | 'adminPassword' | 'metricsToken'>;
+export type PublicConfig = Omit<
+  Config,
+  'databaseUrl' | 'databaseFollowUrl' | 'adminToken' | 'adminPassword' | 'metricsToken'
+>;
 
 /**
  * The settings that the supervisor sends a worker. The only secret in them is the token in `inner`, which proves that a request

@@ -9,6 +9,7 @@ const SECRET_PATHS = [
   'token',
   'password',
   'databaseUrl',
+  'databaseFollowUrl',
 ].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.headers["${name}"]`]);
 
 /** A project key, access token, session id or one-time token inside a sentence, such as an error's message; and a URL's password. */

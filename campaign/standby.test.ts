@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  Management,
+  type NodeProcess,
+  openSse,
+  type PostgresServer,
+  type SseReader,
+  startNode,
+  startPostgres,
+  until,
+} from '@halyard/testing';
+
+setDefaultTimeout(120_000);
+
+let primary: PostgresServer;
+let standby: PostgresServer;
+
+beforeAll(async () => {
+  primary = await startPostgres();
+  standby = await primary.startStandby();
+});
+
+afterAll(async () => {
+  await standby.close();
+  await primary.close();
+});
+
+/** A new database of the primary, and its copy in the standby. */
+async function createDatabase(): Promise<{ databaseUrl: string; standbyUrl: string }> {
+  const databaseUrl = await primary.createDatabase();
+  await standby.untilCaughtUpWith(primary);
+  return { databaseUrl, standbyUrl: standby.url(new URL(databaseUrl).pathname.slice(1)) };
+}
+
+/** A project in the node's database, with a key. */
+async function createDemo(node: NodeProcess): Promise<{ management: Management; key: string }> {
+  const management = new Management(node);
+  await management.createProject('demo');
+  const { key } = await management.createKey('demo', ['production']);
+  return { management, key };
+}
+
+async function openStream(node: NodeProcess, key: string): Promise<SseReader> {
+  return await until('the node takes streams', async () => {
+    const stream = await openSse(`${node.url}/v1/stream?env=production`, {
+      headers: { 'X-Service-Key': key },
+    });
+    if (stream.status === 200) return stream;
+    stream.close();
+    return undefined;
+  });
+}
+
+async function nextValues(stream: SseReader, count: number): Promise<unknown[]> {
+  const values: unknown[] = [];
+  while (values.length < count) values.push(JSON.parse((await stream.nextFrame()).data).a?.value);
+  return values;
+}
+
+const stateOf = (value: number) => ({ enabled: true, value });
+
+test('a node on a standby serves every change once and in order, and refuses writes, with no operator yet', async () => {
+  const { databaseUrl, standbyUrl } = await createDatabase();
+  const writing = await startNode({ databaseUrl });
+  const { management, key } = await createDemo(writing);
+  const made = await management.request('POST', '/api/tokens', { body: { name: 'reader', role: 'viewer' } });
+  // `token`: the operation answers with it, this once.
+  const { token } = made as { readonly token: string };
+  await standby.untilCaughtUpWith(primary);
+  const { adminToken } = writing;
+  const env = { HALYARD_LOG_FORMAT: 'pretty' };
+  const reading = await startNode({ databaseUrl: standbyUrl, env, adminToken });
+  const stream = await openStream(reading, key);
+  try {
+    await until('the node says that it is running', () => reading.logs().includes('is running at http'));
+    expect(reading.logs()).toMatch(/ warn +the first administrator could not be set up/);
+    expect(JSON.parse((await stream.nextFrame()).data)).toEqual({});
+    for (const value of [1, 2, 3]) await management.putState('demo', 'production', 'a', stateOf(value));
+    expect(await nextValues(stream, 3)).toEqual([1, 2, 3]);
+    const write = new Management(reading).putState('demo', 'production', 'a', stateOf(4));
+    await expect(write).rejects.toThrow('takes no changes, because it is a standby');
+    const answer = await fetch(`${reading.url}/api/projects/demo/clients`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { environments: expect.any(Array) }]);
+  } finally {
+    stream.close();
+    await reading.stop();
+    await writing.stop();
+  }
+  expect(reading.logs()).toContain('stopped');
+  expect(reading.logs()).not.toContain('the last use of');
+});
+
+test('a node on a standby that is behind an upgrade waits until a node has migrated the primary', async () => {
+  const { databaseUrl, standbyUrl } = await createDatabase();
+  const waiting = await startNode({ databaseUrl: standbyUrl, until: 'listening' });
+  try {
+    await waiting.readiness(503);
+    expect(waiting.logs()).toMatch(
+      /"level":"warn".*start a node of this version on the primary, which migrates it/,
+    );
+    const migrating = await startNode({ databaseUrl });
+    await migrating.stop();
+    await waiting.readiness(200);
+  } finally {
+    await waiting.kill();
+  }
+});
+
+test('a node can follow a standby and write to the primary, and closes its streams when the standby is cut off', async () => {
+  const { databaseUrl, standbyUrl } = await createDatabase();
+  const node = await startNode({ databaseUrl, env: { HALYARD_DATABASE_FOLLOW_URL: standbyUrl } });
+  try {
+    const { management, key } = await createDemo(node);
+    const stream = await openStream(node, key);
+    await stream.nextFrame();
+    for (const value of [1, 2, 3]) await management.putState('demo', 'production', 'a', stateOf(value));
+    expect(await nextValues(stream, 3)).toEqual([1, 2, 3]);
+    const upstream = await standby.setting('primary_conninfo');
+    await standby.set('primary_conninfo', 'host=127.0.0.1 port=1');
+    await stream.untilEnded();
+    expect(node.logs()).toContain('the standby is not connected to its primary');
+    const read = await fetch(`${node.url}/v1/flags?env=production`, { headers: { 'X-Service-Key': key } });
+    expect([read.status, Number(read.headers.get('X-Flags-Stale'))]).toEqual([200, expect.any(Number)]);
+    await standby.set('primary_conninfo', upstream);
+    const again = await openStream(node, key);
+    expect(await nextValues(again, 1)).toEqual([3]);
+    again.close();
+  } finally {
+    await node.kill();
+  }
+});
+
+test('a failover that loses acknowledged changes begins a new epoch, and revisions still grow', async () => {
+  const { databaseUrl } = await createDatabase();
+  const address = new URL(databaseUrl);
+  const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const both = `${databaseUrl.replace(address.host, hosts)}?target_session_attrs=read-write`;
+  const node = await startNode({ databaseUrl: both });
+  try {
+    const { management, key } = await createDemo(node);
+    await management.putState('demo', 'production', 'a', stateOf(1));
+    await standby.untilCaughtUpWith(primary);
+    await standby.set('primary_conninfo', 'host=127.0.0.1 port=1');
+    await until('nothing is replicated', async () => {
+      const [row] = await standby.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM pg_stat_wal_receiver',
+      );
+      return row?.count === 0;
+    });
+    const lost = await management.putState('demo', 'production', 'a', stateOf(2));
+    const stream = await openStream(node, key);
+    expect(await nextValues(stream, 1)).toEqual([2]);
+
+    await primary.stop('immediate');
+    await stream.untilEnded();
+    await standby.promote();
+    const again = await openStream(node, key);
+    expect(await nextValues(again, 1)).toEqual([1]);
+    expect(node.logs()).toMatch(/"level":"error".*has lost changes that this node had served/);
+    expect(Number(again.headers.get('X-Flags-Revision'))).toBeGreaterThan(lost.environmentRevision);
+    await management.putState('demo', 'production', 'a', stateOf(3));
+    expect(await nextValues(again, 1)).toEqual([3]);
+    again.close();
+  } finally {
+    await node.kill();
+  }
+});
