@@ -11,6 +11,8 @@ import { within } from './within.ts';
 const FLAGS = 1_000;
 const READS = 2_000_000;
 const ROUNDS = 15;
+/** What a read of the client may take beyond that of a plain member, in nanoseconds. */
+const READ_NS = 15;
 
 /** The client library: what a read costs, how soon it finds a lost server again, and what it weighs. */
 export async function measureClient(bench: Bench): Promise<readonly Row[]> {
@@ -70,8 +72,8 @@ async function measureReads(baseUrl: string, { key: apiKey }: CreatedKey): Promi
     measured: `${ns.toFixed(1)} ns`,
     reference: `a member of a plain object: ${reference.toFixed(1)} ns`,
     ratio: `${(ns / reference).toFixed(1)} x`,
-    goal: '<= 100 ns',
-    verdict: ns <= 100 ? ('yes' as const) : ('no' as const),
+    goal: `<= ${READ_NS} ns beyond it`,
+    verdict: ns - reference <= READ_NS ? ('yes' as const) : ('no' as const),
   }));
   const perRead = bytesPerRead(() => keys.forEach((key) => void client.isEnabled(key)), keys.length);
   return [

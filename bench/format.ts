@@ -33,6 +33,11 @@ export function bytes(count: number): string {
   return count >= 1024 ? `${(count / 1024).toFixed(1)} KiB` : `${count.toFixed(0)} B`;
 }
 
+/** Bytes of memory: `67.4 MiB` */
+export function mebibytes(count: number): string {
+  return `${(count / 2 ** 20).toFixed(count >= 100 * 2 ** 20 ? 0 : 1)} MiB`;
+}
+
 /** The word of a row's last column. */
 export function verdict(isReached: boolean): 'yes' | 'no' {
   return isReached ? 'yes' : 'no';

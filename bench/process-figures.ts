@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** The kernel counts processor time in ticks of a hundredth of a second. */
 const TICK_MS = 10;
@@ -12,8 +12,27 @@ export function cpuTimeMs(pid: number): number {
 }
 
 /** Memory of a process that is in use, in bytes; `NaN` where there is no `/proc`. */
-function residentBytes(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1]) * 1024;
+export function residentBytes(pid: number): number {
+  return statusField(pid, 'VmRSS') * 1024;
+}
+
+/** Forgets the most memory a process has used so far, for {@link peakBytes}. */
+export function resetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // Not Linux, or not allowed: the peak is that since its start.
+  }
+}
+
+/** The most memory a process has used since its start or the last {@link resetPeak}, in bytes; `NaN` where there is no `/proc`. */
+export function peakBytes(pid: number): number {
+  return statusField(pid, 'VmHWM') * 1024;
+}
+
+/** How often the threads of a process have gone to sleep so far: each time something woke them before. `NaN` where there is no `/proc`. */
+export function wakeUps(pid: number): number {
+  return sumOf(threadsOf(pid).map((thread) => statusField(thread, 'voluntary_ctxt_switches')));
 }
 
 /** Memory of processes once their garbage collectors had their chance: the smallest of several samples, in bytes. */
@@ -25,6 +44,24 @@ export async function settledBytes(pids: readonly number[]): Promise<number> {
     smallest = Math.min(smallest, sum);
   }
   return smallest;
+}
+
+/** The ids of a process's threads, as `<pid>/task/<thread>`. */
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((thread) => `${pid}/task/${thread}`);
+  } catch {
+    // As in `read`.
+    return [];
+  }
+}
+
+function sumOf(figures: readonly number[]): number {
+  return figures.length === 0 ? Number.NaN : figures.reduce((sum, each) => sum + (each || 0), 0);
+}
+
+function statusField(process: number | string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(read(`/proc/${process}/status`))?.[1]);
 }
 
 function read(path: string): string {

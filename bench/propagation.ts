@@ -26,13 +26,24 @@ interface Figures {
   readonly bareCommit: readonly number[];
 }
 
+/** What is to be reached on an engine, in milliseconds. */
+interface Goals {
+  readonly commitP99Ms: number;
+  /** From the request. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
 /** How long a change takes to the first byte of its frame, on each engine. */
 export async function measurePropagation(bench: Bench): Promise<readonly Row[]> {
   bench.say('propagation: on SQLite');
   const sqlite = await measureSqlite();
   bench.say('propagation: on PostgreSQL');
   const postgres = await measurePostgres();
-  return [...rowsOf('SQLite', sqlite, 5), ...rowsOf('PostgreSQL', postgres, 10)];
+  return [
+    ...rowsOf('SQLite', sqlite, { commitP99Ms: 5, p50Ms: 1.2, p99Ms: 5 }),
+    ...rowsOf('PostgreSQL', postgres, { commitP99Ms: 10, p50Ms: 4, p99Ms: 15 }),
+  ];
 }
 
 /** The log's own time is taken before the commit begins and lacks the fraction: the figures are up to 1 ms too long. */
@@ -144,25 +155,25 @@ async function timeCommits(commit: (serial: number) => Promise<void>): Promise<n
   return times;
 }
 
-function rowsOf(engine: string, figures: Figures, goalMs: number): Row[] {
+function rowsOf(engine: string, figures: Figures, goals: Goals): Row[] {
   const { fromCommit, fromRequest, bareCommit } = figures;
-  const p99 = percentile(fromCommit, 0.99);
+  const [p50, p99] = [percentile(fromRequest, 0.5), percentile(fromRequest, 0.99)];
   return [
     {
       what: `${engine}: from the commit of a change to the first byte of its frame`,
       measured: describe(fromCommit),
       reference: `a bare commit: ${describe(bareCommit)}`,
       ratio: ratioOf(fromCommit, bareCommit),
-      goal: `p99 < ${goalMs} ms`,
-      verdict: verdict(p99 < goalMs),
+      goal: `p99 < ${goals.commitP99Ms} ms`,
+      verdict: verdict(percentile(fromCommit, 0.99) < goals.commitP99Ms),
     },
     {
       what: `${engine}: from sending a change to the first byte of its frame`,
       measured: describe(fromRequest),
       reference: `a bare commit: ${describe(bareCommit)}`,
       ratio: ratioOf(fromRequest, bareCommit),
-      goal: '',
-      verdict: '',
+      goal: `p50 < ${goals.p50Ms} ms, p99 < ${goals.p99Ms} ms`,
+      verdict: verdict(p50 < goals.p50Ms && p99 < goals.p99Ms),
     },
   ];
 }

@@ -12,15 +12,21 @@ export interface StreamListener {
 
 /** An open stream. */
 export interface RawStream {
+  /** Reads nothing until {@link RawStream.resume}, as a slow reader does. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 
 /** The largest piece that is only keep-alives: they are a few bytes each. */
-const MAX_BEAT_BYTES = 16;
+const MAX_KEEP_ALIVE_BYTES = 16;
+
+/** The end of a map and of its frame. Neither a map nor a keep-alive holds these bytes anywhere else. */
+const FRAME_END = new TextEncoder().encode('}\n\n');
 
 /**
- * Opens an event stream on a socket of its own and says when its frames come. It looks at the ends of the pieces only,
- * so that ten thousand of them cost the reader less than the server.
+ * Opens an event stream on a socket of its own and says when its frames come. It searches for their ends only, so that
+ * ten thousand streams cost the reader less than the server.
  */
 export async function openRawStream(
   url: string,
@@ -29,6 +35,7 @@ export async function openRawStream(
 ): Promise<RawStream> {
   const { hostname, port } = new URL(url);
   const request = rawRequest({ url, headers });
+  const ends = new FrameEnds();
   let isInside = false;
   const socket = await Bun.connect({
     hostname,
@@ -37,25 +44,50 @@ export async function openRawStream(
       open: (opened) => void opened.write(request),
       data(_socket, chunk) {
         if (!isInside) {
-          if (chunk.length <= MAX_BEAT_BYTES) return;
+          if (chunk.length <= MAX_KEEP_ALIVE_BYTES) return;
           isInside = true;
           listener.onFrameStart?.();
         }
-        if (!endsFrame(chunk)) return;
-        isInside = false;
-        listener.onFrame();
+        const ended = ends.take(chunk);
+        if (ended > 0) isInside = false;
+        for (let frame = 0; frame < ended; frame++) listener.onFrame();
       },
       close: () => listener.onEnd('the stream was closed'),
       error: (_socket, error) => listener.onEnd(error.message),
     },
   });
-  return { close: () => socket.terminate() };
+  return {
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    close: () => socket.terminate(),
+  };
 }
 
-/** Whether a piece ends in a blank line and the end of its HTTP chunk; an answer's head ends in `\r\n\r\n`. */
-function endsFrame(chunk: Uint8Array): boolean {
-  const end = chunk.length;
-  return (
-    chunk[end - 1] === 0x0a && chunk[end - 2] === 0x0d && chunk[end - 3] === 0x0a && chunk[end - 4] === 0x0a
-  );
+/** Counts the ends of frames in the pieces of one stream, wherever the pieces are cut. */
+export class FrameEnds {
+  /** How many bytes of an end the last piece closed with. */
+  #matched = 0;
+
+  /** Returns how many frames ended in this piece. */
+  take(piece: Uint8Array): number {
+    let at = 0;
+    let ended = 0;
+    for (; this.#matched > 0 && at < piece.length; at++) {
+      if (piece[at] !== FRAME_END[this.#matched]) {
+        this.#matched = 0;
+        break;
+      }
+      this.#matched++;
+      if (this.#matched < FRAME_END.length) continue;
+      this.#matched = 0;
+      ended++;
+    }
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    for (at = bytes.indexOf(FRAME_END, at); at >= 0; at = bytes.indexOf(FRAME_END, at + FRAME_END.length)) {
+      ended++;
+    }
+    if (bytes.at(-1) === FRAME_END[0]) this.#matched = 1;
+    else if (bytes.at(-1) === FRAME_END[1] && bytes.at(-2) === FRAME_END[0]) this.#matched = 2;
+    return ended;
+  }
 }

@@ -1,7 +1,7 @@
 import { startNode } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { ENVIRONMENT, fillNode, flagKey } from './fixture.ts';
-import { bytes, microseconds, percent, perSecond, verdict } from './format.ts';
+import { bytes, microseconds, percent, perSecond, times, verdict } from './format.ts';
 import { type LoadMaker, startLoadMaker } from './load.ts';
 import { pin } from './machine.ts';
 import { type Nginx, startNginx } from './nginx.ts';
@@ -17,6 +17,8 @@ const FLAGS = 1000;
 const CONNECTIONS = 32;
 const ROUNDS = 7;
 const SECONDS = 1;
+/** Processor time that one read of a flag, or a 304, may cost. */
+const READ_CPU_MS = 0.01;
 
 /** What OpenFeature's providers send: a few facts besides the targeting key. */
 const CONTEXT = JSON.stringify({
@@ -169,6 +171,8 @@ function rowsOf(
     return own && other ? [compare(load, what, own, { name, ...other }, goal)] : [];
   };
   return [
+    ...cpuRow('GET /v1/flags/{key}', figures.get('single'), figures.get('nginxConstant')),
+    ...cpuRow('304 to If-None-Match', figures.get('notModified'), figures.get('nginxConstant')),
     ...row(one, 'single', 'bareSame', 'bare Bun.serve, same headers', 0.85),
     ...row(one, 'single', 'bareBody', 'bare Bun.serve, no headers'),
     ...row(one, 'single', 'nginxConstant', 'nginx return 200', 0.5),
@@ -183,6 +187,22 @@ function rowsOf(
       'bare Bun.serve that reads the body',
     ),
     ...row(`POST /ofrep/v1/evaluate/flags, ${FLAGS} flags`, 'ofrepBulk', 'whole', 'GET /v1/flags'),
+  ];
+}
+
+function cpuRow(what: string, own?: Figures, nginx?: Figures): Row[] {
+  if (own === undefined) return [];
+  const cpu = median(own.cpuMs);
+  const reference = nginx && median(nginx.cpuMs);
+  return [
+    {
+      what: `${what}, processor time`,
+      measured: microseconds(cpu),
+      reference: reference === undefined ? '' : `nginx return 200: ${microseconds(reference)}`,
+      ratio: reference === undefined ? '' : times(cpu / reference),
+      goal: `<= ${microseconds(READ_CPU_MS)}`,
+      verdict: verdict(cpu <= READ_CPU_MS),
+    },
   ];
 }
 

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { guardProcess, randomAdminToken, startNode, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
 import { ENVIRONMENT, fillNode, flagKey } from './fixture.ts';
-import { milliseconds, times, verdict } from './format.ts';
+import { mebibytes, milliseconds, times, verdict } from './format.ts';
 import { freePort } from './free-port.ts';
+import { cpuTimeMs, settledBytes, wakeUps } from './process-figures.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
 
@@ -13,6 +14,7 @@ const ROUNDS = 7;
 const ROOT = join(import.meta.dir, '..');
 const EXECUTABLE = join(ROOT, 'dist/halyard');
 const PATIENCE_MS = 20_000;
+const IDLE_SECONDS = 10;
 
 /** A program to start, and the request whose answer shows that it is there. */
 interface Starter {
@@ -21,7 +23,7 @@ interface Starter {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** From starting the process to the first answer of a flag, with ten thousand flags on disk. */
+/** From starting the process to the first answer of a flag, with ten thousand flags on disk; and what it takes idle. */
 export async function measureStart(bench: Bench): Promise<readonly Row[]> {
   using full = temporaryFolder();
   using empty = temporaryFolder();
@@ -43,7 +45,10 @@ export async function measureStart(bench: Bench): Promise<readonly Row[]> {
   };
   if (starters.executable === undefined)
     bench.leaveOut('the start of dist/halyard: build it with `bun run build`');
-  return rowsOf(await measureAll(bench, starters));
+  const rows = rowsOf(await measureAll(bench, starters));
+  bench.say('start: idle');
+  const idle = await Promise.all([measureIdle(starters.source), measureIdle(starters.bare)]);
+  return [...rows, ...idleRows(...idle)];
 }
 
 async function fillFolder(dataFolder: string): Promise<Readonly<Record<string, string>>> {
@@ -72,9 +77,17 @@ async function measureAll(
   return new Map([...figures].map(([name, times]) => [name, median(times)]));
 }
 
-async function timeStart({ command, path, headers }: Starter): Promise<number> {
+async function timeStart(starter: Starter): Promise<number> {
+  const begun = performance.now();
+  return await withStarted(starter, async () => performance.now() - begun);
+}
+
+/** Starts the program, waits for its first answer, does the work, and ends the program. */
+async function withStarted<T>(
+  { command, path, headers }: Starter,
+  work: (pid: number) => Promise<T>,
+): Promise<T> {
   const port = freePort();
-  const start = performance.now();
   const child = Bun.spawn([...command(port)], {
     env: { HALYARD_ADMIN_TOKEN: randomAdminToken() },
     stdin: 'ignore',
@@ -84,13 +97,55 @@ async function timeStart({ command, path, headers }: Starter): Promise<number> {
   const guard = guardProcess(child.pid);
   try {
     await untilAnswered(`http://127.0.0.1:${port}${path}`, headers, child);
-    return performance.now() - start;
+    return await work(child.pid);
   } finally {
     // Nothing has been written: there is nothing to lose.
     child.kill('SIGKILL');
     await child.exited;
     guard.release();
   }
+}
+
+/** A process without any requests, after the work that follows its start. */
+interface Idle {
+  readonly bytes: number;
+  readonly wakeUpsPerSecond: number;
+  /** Share of a core. */
+  readonly cpu: number;
+}
+
+async function measureIdle(starter: Starter): Promise<Idle> {
+  return await withStarted(starter, async (pid) => {
+    const bytes = await settledBytes([pid]);
+    const [wakeUpsBefore, cpuBefore] = [wakeUps(pid), cpuTimeMs(pid)];
+    await Bun.sleep(IDLE_SECONDS * 1000);
+    return {
+      bytes,
+      wakeUpsPerSecond: (wakeUps(pid) - wakeUpsBefore) / IDLE_SECONDS,
+      cpu: (cpuTimeMs(pid) - cpuBefore) / (IDLE_SECONDS * 1000),
+    };
+  });
+}
+
+function idleRows(own: Idle, bare: Idle): Row[] {
+  const row = (what: string, measured: string, reference: string, ratio: number): Row => ({
+    what: `${what}, ${FLAGS} flags, idle`,
+    measured,
+    reference: `a bare Bun.serve: ${reference}`,
+    ratio: Number.isFinite(ratio) ? times(ratio) : '',
+    goal: '',
+    verdict: '',
+  });
+  const share = (cpu: number) => `${(cpu * 100).toFixed(2)} % of a core`;
+  return [
+    row('memory', mebibytes(own.bytes), mebibytes(bare.bytes), own.bytes / bare.bytes),
+    row(
+      'wake-ups',
+      `${own.wakeUpsPerSecond.toFixed(0)} a second (${share(own.cpu)})`,
+      `${bare.wakeUpsPerSecond.toFixed(0)} a second (${share(bare.cpu)})`,
+      own.wakeUpsPerSecond / bare.wakeUpsPerSecond,
+    ),
+  ];
 }
 
 async function untilAnswered(

@@ -1,6 +1,7 @@
 import { type NodeProcess, startNode } from '@halyard/testing';
 import type { Bench } from './bench.ts';
-import { ENVIRONMENT, type Fixture, fillNode, flagKey, PROJECT } from './fixture.ts';
+import { changeRequest } from './changes.ts';
+import { ENVIRONMENT, type Fixture, fillNode, flagKey } from './fixture.ts';
 import { bytes, milliseconds, perSecond, times, verdict } from './format.ts';
 import { pin } from './machine.ts';
 import { cpuTimeMs, settledBytes } from './process-figures.ts';
@@ -77,7 +78,6 @@ async function startReaders(bench: Bench) {
 }
 
 function nodeSide(node: NodeProcess, fixture: Fixture, reader: Worker<StreamReaderCommands>): Side {
-  const authorization = `Bearer ${node.adminToken}`;
   let serial = 10_000;
   return {
     name: 'halyard',
@@ -85,12 +85,7 @@ function nodeSide(node: NodeProcess, fixture: Fixture, reader: Worker<StreamRead
     streamUrl: `${node.url}/v1/stream?env=${ENVIRONMENT}`,
     probeUrl: `${node.url}/v1/flags/${flagKey(1)}?env=${ENVIRONMENT}`,
     headers: fixture.headers,
-    nextChange: () => ({
-      url: `${node.url}/api/projects/${PROJECT}/environments/${ENVIRONMENT}/flags/${flagKey(0)}`,
-      method: 'PUT',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ enabled: true, value: `variant ${++serial} of a text`, rolloutPct: 0 }),
-    }),
+    nextChange: () => changeRequest(node, ++serial),
     reader,
   };
 }

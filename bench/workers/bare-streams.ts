@@ -4,6 +4,8 @@ import { serveCommands } from '../worker-commands.ts';
 export interface BareFrames {
   /** The first frame of a stream, and every later one. */
   readonly frame: string;
+  /** Default: any that is free. */
+  readonly port?: number;
 }
 
 /** The commands of this worker. */
@@ -11,8 +13,8 @@ export type BareStreamsCommands = { serve(frames: BareFrames): { url: string } }
 
 serveCommands({ serve } satisfies BareStreamsCommands);
 
-/** `/v1/stream` on `Bun.serve` without any hub: a change is a loop over the streams. */
-function serve({ frame }: BareFrames): { url: string } {
+/** `/v1/stream` on `Bun.serve` without any hub: a change is a loop over the streams. `open-files` starts it by itself. */
+export function serve({ frame, port = 0 }: BareFrames): { url: string } {
   const bytes = new TextEncoder().encode(frame);
   const controllers = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const open = () => {
@@ -28,7 +30,7 @@ function serve({ frame }: BareFrames): { url: string } {
   };
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: 0,
+    port,
     routes: {
       '/v1/stream': (request, self) => {
         self.timeout(request, 0);

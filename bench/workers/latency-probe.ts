@@ -3,15 +3,19 @@ import { rawRequest } from '../raw-request.ts';
 import { percentile } from '../statistics.ts';
 import { serveCommands } from '../worker-commands.ts';
 
-/** How often to ask, for how long. */
-export interface ProbePlan {
+/** What to ask, and how often. */
+export interface Pace {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly perSecond: number;
+}
+
+/** For how long to ask. */
+export interface ProbePlan extends Pace {
   readonly seconds: number;
 }
 
-/** Latencies in milliseconds. */
+/** Latencies in milliseconds; all 0 when nothing was asked. */
 export interface ProbeResult {
   readonly count: number;
   readonly p50Ms: number;
@@ -20,38 +24,90 @@ export interface ProbeResult {
 }
 
 /** The commands of this worker. */
-export type ProbeCommands = { run(plan: ProbePlan): Promise<ProbeResult> };
+export type ProbeCommands = {
+  run(plan: ProbePlan): Promise<ProbeResult>;
+  /** Asks until {@link ProbeCommands.end}; settles once it has begun. */
+  begin(pace: Pace): Promise<void>;
+  /** Returns what the requests since `begin` took, the last ones too. */
+  end(argument: null): Promise<ProbeResult>;
+};
 
-serveCommands({ run } satisfies ProbeCommands);
+serveCommands({ run, begin, end } satisfies ProbeCommands);
 
 /** Enough that a request never waits for an earlier one: a server that stalls must not slow down the asking. */
 const CONNECTIONS = 200;
 
-/** Asks at a steady pace, whether answers come or not, and takes the time of each. */
+let current: { isOver: boolean; readonly result: Promise<ProbeResult> } | undefined;
+
 async function run(plan: ProbePlan): Promise<ProbeResult> {
-  const request = rawRequest(plan);
-  const latencies: number[] = [];
-  const free = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(plan.url)));
-  const all = [...free];
-  const pending: Promise<void>[] = [];
-  const start = performance.now();
-  const total = plan.perSecond * plan.seconds;
-  for (let sent = 0; sent < total; ) {
-    const due = Math.min(total, Math.floor(((performance.now() - start) / 1000) * plan.perSecond));
-    for (; sent < due; sent++) {
-      const connection = free.pop();
-      if (connection === undefined) throw new Error('the server did not answer for too long');
-      pending.push(
-        connection.ask(request).then((ms) => {
-          latencies.push(ms);
-          free.push(connection);
-        }),
-      );
-    }
-    await Bun.sleep(1);
+  const probe = await Probe.open(plan);
+  return await probe.ask({ most: plan.perSecond * plan.seconds, isOver: () => false });
+}
+
+async function begin(pace: Pace): Promise<void> {
+  const probe = await Probe.open(pace);
+  const state = { isOver: false };
+  const result = probe.ask({ most: Number.POSITIVE_INFINITY, isOver: () => state.isOver });
+  result.catch(() => {
+    // `end` reports it.
+  });
+  current = Object.assign(state, { result });
+}
+
+async function end(): Promise<ProbeResult> {
+  if (current === undefined) throw new Error('begin first');
+  current.isOver = true;
+  return await current.result;
+}
+
+/** Asks at a steady pace, whether answers come or not, and takes the time of each. */
+class Probe {
+  readonly #pace: Pace;
+  readonly #free: Connection[];
+
+  private constructor(pace: Pace, connections: readonly Connection[]) {
+    this.#pace = pace;
+    this.#free = [...connections];
   }
-  await Promise.all(pending);
-  for (const connection of all) connection.close();
+
+  static async open(pace: Pace): Promise<Probe> {
+    return new Probe(pace, await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(pace.url))));
+  }
+
+  async ask({ most, isOver }: { most: number; isOver: () => boolean }): Promise<ProbeResult> {
+    const request = rawRequest(this.#pace);
+    const { perSecond } = this.#pace;
+    const all = [...this.#free];
+    const latencies: number[] = [];
+    const pending = new Set<Promise<void>>();
+    const start = performance.now();
+    let isBehind = false;
+    for (let sent = 0; sent < most && !isOver(); ) {
+      const due = Math.min(most, Math.floor(((performance.now() - start) / 1000) * perSecond));
+      while (sent < due) {
+        const connection = this.#free.pop();
+        // A stall has used up all connections: those that were due in it count from when they were due.
+        isBehind = connection === undefined || (isBehind && sent < due - 1);
+        if (connection === undefined) break;
+        const from = isBehind ? start + (sent * 1000) / perSecond : performance.now();
+        sent++;
+        const asked = connection.ask(request, from).then((ms) => {
+          latencies.push(ms);
+          this.#free.push(connection);
+          pending.delete(asked);
+        });
+        pending.add(asked);
+      }
+      await Promise.race([Bun.sleep(1), ...(isBehind ? pending : [])]);
+    }
+    await Promise.all(pending);
+    for (const connection of all) connection.close();
+    return resultOf(latencies);
+  }
+}
+
+function resultOf(latencies: readonly number[]): ProbeResult {
+  if (latencies.length === 0) return { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 };
   return {
     count: latencies.length,
     p50Ms: percentile(latencies, 0.5),
@@ -61,8 +117,8 @@ async function run(plan: ProbePlan): Promise<ProbeResult> {
 }
 
 interface Connection {
-  /** Sends the request and returns the milliseconds to the end of its answer. */
-  ask(request: Uint8Array): Promise<number>;
+  /** Sends the request and returns the milliseconds from `from` to the end of its answer. */
+  ask(request: Uint8Array, from: number): Promise<number>;
   close(): void;
 }
 
@@ -83,9 +139,9 @@ async function connect(url: string): Promise<Connection> {
     },
   });
   return {
-    ask(request) {
+    ask(request, from) {
       waiting = Promise.withResolvers();
-      sentAt = performance.now();
+      sentAt = from;
       socket.write(request);
       return waiting.promise;
     },

@@ -27,10 +27,26 @@ export type StreamReaderCommands = {
   /** Returns the seconds until every stream had its first frame. */
   open(plan: OpenPlan): Promise<number>;
   change(request: ChangeRequest): Promise<ChangeTimes>;
+  /** Sends them all at once; the times are those to the first frame of any and to the last frame of all. */
+  burst(requests: readonly ChangeRequest[]): Promise<ChangeTimes>;
+  /** As `burst`, but no stream is read until every request has been answered and `pauseMs` have passed. */
+  burstUnread(plan: {
+    readonly requests: readonly ChangeRequest[];
+    readonly pauseMs: number;
+  }): Promise<ChangeTimes>;
+  /** Waits until every stream has had so many frames of changes that others send. */
+  await(plan: { readonly count: number }): Promise<ChangeTimes>;
   close(argument: null): number;
 };
 
-serveCommands({ open, change, close } satisfies StreamReaderCommands);
+serveCommands({
+  open,
+  change,
+  burst,
+  burstUnread,
+  await: ({ count }) => nextFrames(count),
+  close,
+} satisfies StreamReaderCommands);
 
 /** Streams on their way at the same time while opening; more would overrun the server's queue of connections. */
 const PARALLEL = 200;
@@ -68,21 +84,52 @@ async function openOne(url: string, headers: Readonly<Record<string, string>>): 
   await first.promise;
 }
 
-async function change({ url, ...init }: ChangeRequest): Promise<ChangeTimes> {
+function change(request: ChangeRequest): Promise<ChangeTimes> {
+  return burst([request]);
+}
+
+async function burst(requests: readonly ChangeRequest[]): Promise<ChangeTimes> {
+  const frames = nextFrames(requests.length);
+  const [times] = await Promise.all([frames, ...requests.map(send)]);
+  return times;
+}
+
+async function burstUnread({
+  requests,
+  pauseMs,
+}: {
+  readonly requests: readonly ChangeRequest[];
+  readonly pauseMs: number;
+}): Promise<ChangeTimes> {
+  for (const stream of streams) stream.pause();
+  const frames = nextFrames(requests.length);
+  frames.catch(() => {
+    // Awaited below, after the requests.
+  });
+  for (const request of requests) await send(request);
+  await Bun.sleep(pauseMs);
+  for (const stream of streams) stream.resume();
+  return await frames;
+}
+
+/** Settles once every stream has had so many frames from now on. */
+function nextFrames(count: number): Promise<ChangeTimes> {
   const { promise, resolve } = Promise.withResolvers<ChangeTimes>();
   const start = performance.now();
+  const expected = count * streams.length;
   let firstMs = 0;
   let arrived = 0;
   onFrame = () => {
     if (arrived++ === 0) firstMs = performance.now() - start;
-    if (arrived === streams.length) resolve({ firstMs, lastMs: performance.now() - start });
+    if (arrived === expected) resolve({ firstMs, lastMs: performance.now() - start });
   };
-  const answered = fetch(url, init).then(async (response) => {
-    if (!response.ok) throw new Error(`the change was answered ${response.status}: ${await response.text()}`);
-    await response.arrayBuffer();
-  });
-  const [times] = await Promise.all([Promise.race([promise, failed.promise]), answered]);
-  return times;
+  return Promise.race([promise, failed.promise]);
+}
+
+async function send({ url, ...init }: ChangeRequest): Promise<void> {
+  const response = await fetch(url, init);
+  if (!response.ok) throw new Error(`the change was answered ${response.status}: ${await response.text()}`);
+  await response.arrayBuffer();
 }
 
 function close(): number {

@@ -42,6 +42,17 @@ test(
 );
 
 test(
+  'the probe reads until it is told to end',
+  async () => {
+    await using probe = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
+    await probe.ask('begin', { url: `${url}/v1/flags/x`, headers: {}, perSecond: 1000 });
+    await Bun.sleep(20);
+    expect((await probe.ask('end', null)).count).toBeGreaterThan(0);
+  },
+  PATIENCE_MS,
+);
+
+test(
   'the reader sees a change on every stream',
   async () => {
     await using reader = await Worker.start<StreamReaderCommands>(machine, 'stream-reader.ts', 'load');

@@ -1,0 +1,51 @@
+import { type Machine, pin } from './machine.ts';
+import { Worker } from './worker.ts';
+import type { Pace, ProbeCommands, ProbeResult } from './workers/latency-probe.ts';
+
+/** How often a read is sent while something else is done: often enough to meet a stall of a few milliseconds. */
+const READS_PER_SECOND = 500;
+
+/** What was done, how long it took, and what reads waited in the meantime. */
+export interface Watched<T> {
+  readonly result: T;
+  readonly tookMs: number;
+  readonly reads: ProbeResult;
+}
+
+/** Reads a flag at a steady pace, on connections of its own, while something else keeps the server busy. */
+export class ReadProbe implements AsyncDisposable {
+  readonly #worker: Worker<ProbeCommands>;
+  readonly #target: Pick<Pace, 'url' | 'headers'>;
+
+  private constructor(worker: Worker<ProbeCommands>, target: Pick<Pace, 'url' | 'headers'>) {
+    this.#worker = worker;
+    this.#target = target;
+  }
+
+  /** `target` is the read, with the headers it needs. */
+  static async start(machine: Machine, target: Pick<Pace, 'url' | 'headers'>): Promise<ReadProbe> {
+    // What is done between the reads comes from this process: it must not take time from the server itself.
+    await pin(machine, process.pid, 'load');
+    return new ReadProbe(await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load'), target);
+  }
+
+  /** Does the work, and reads from before it begins until after it has ended. */
+  async during<T>(work: () => Promise<T>, perSecond = READS_PER_SECOND): Promise<Watched<T>> {
+    await this.#worker.ask('begin', { ...this.#target, perSecond });
+    // The work begins among reads, not with their first.
+    await Bun.sleep(10);
+    const start = performance.now();
+    try {
+      const result = await work();
+      const tookMs = performance.now() - start;
+      return { result, tookMs, reads: await this.#worker.ask('end', null) };
+    } catch (error) {
+      await this.#worker.ask('end', null);
+      throw error;
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#worker[Symbol.asyncDispose]();
+  }
+}
