@@ -36,8 +36,11 @@ export async function lookAtMachine(): Promise<Machine> {
   };
 }
 
-/** The purpose of a process. Readers of streams yield to other load, so that they do not delay its clock. */
-export type Role = 'server' | 'load' | 'readers';
+/**
+ * The purpose of a process. Readers of streams yield to other load, so that they do not delay its clock. `any` may run
+ * on every core, as every process does that was never tied.
+ */
+export type Role = 'server' | 'load' | 'readers' | 'any';
 
 /**
  * Ties a process to the core for servers or to the one for load, so that neither takes time from the other. Where
@@ -46,5 +49,6 @@ export type Role = 'server' | 'load' | 'readers';
 export async function pin(machine: Machine, pid: number, role: Role): Promise<void> {
   if (role === 'readers') await Bun.$`renice -n 10 -p ${pid}`.quiet().nothrow();
   if (!machine.canPin) return;
-  await Bun.$`taskset -a -c -p ${role === 'server' ? 0 : 1} ${pid}`.quiet().nothrow();
+  const cores = role === 'any' ? `0-${cpus().length - 1}` : role === 'server' ? '0' : '1';
+  await Bun.$`taskset -a -c -p ${cores} ${pid}`.quiet().nothrow();
 }

@@ -14,10 +14,16 @@ export interface Watched<T> {
 
 /** Reads a flag at a steady pace, on connections of its own, while something else keeps the server busy. */
 export class ReadProbe implements AsyncDisposable {
+  readonly #machine: Machine;
   readonly #worker: Worker<ProbeCommands>;
   readonly #target: Pick<Pace, 'url' | 'headers'>;
 
-  private constructor(worker: Worker<ProbeCommands>, target: Pick<Pace, 'url' | 'headers'>) {
+  private constructor(
+    machine: Machine,
+    worker: Worker<ProbeCommands>,
+    target: Pick<Pace, 'url' | 'headers'>,
+  ) {
+    this.#machine = machine;
     this.#worker = worker;
     this.#target = target;
   }
@@ -26,7 +32,11 @@ export class ReadProbe implements AsyncDisposable {
   static async start(machine: Machine, target: Pick<Pace, 'url' | 'headers'>): Promise<ReadProbe> {
     // What is done between the reads comes from this process: it must not take time from the server itself.
     await pin(machine, process.pid, 'load');
-    return new ReadProbe(await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load'), target);
+    return new ReadProbe(
+      machine,
+      await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load'),
+      target,
+    );
   }
 
   /** Does the work, and reads from before it begins until after it has ended. */
@@ -45,7 +55,9 @@ export class ReadProbe implements AsyncDisposable {
     }
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#worker[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker[Symbol.asyncDispose]();
+    // Processes that are started later must not inherit the core.
+    await pin(this.#machine, process.pid, 'any');
   }
 }

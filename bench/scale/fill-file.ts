@@ -18,7 +18,7 @@ interface Copies {
 export function addLogRows(dataFolder: string, count: number): number {
   using database = open(dataFolder);
   const { seq } = one<{ seq: number }>(database, 'SELECT seq FROM feed');
-  const at = `at + n`;
+  const at = 'at + n';
   database.transaction(() => {
     copy(database, {
       table: 'change_log',
@@ -85,8 +85,8 @@ function copy(database: Database, { table, count, columns }: Copies): void {
   const values = names.map((name) => columns[name] ?? name);
   database.run(
     `INSERT INTO ${table} (${names.join(', ')})
-      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
-      SELECT ${values.join(', ')} FROM numbers, (SELECT * FROM ${table} ORDER BY rowid DESC LIMIT 1)`,
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
+      SELECT ${values.join(', ')} FROM numbers, (SELECT * FROM ${table} ORDER BY rowid DESC LIMIT 1) WHERE n <= ?1`,
     [count],
   );
 }
