@@ -12,7 +12,8 @@ export async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await Promise.all([bundle(folder), emitTypes(folder)]);
-  const manifest = publicManifest(await Bun.file(join(PACKAGE, 'package.json')).json());
+  const { version } = await Bun.file(join(ROOT, 'package.json')).json();
+  const manifest = publicManifest(await Bun.file(join(PACKAGE, 'package.json')).json(), version);
   await Bun.write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   for (const page of ['README.md', 'GUIDE.md', 'API.md']) await cp(join(PACKAGE, page), join(folder, page));
   await cp(join(PACKAGE, 'LICENSE'), join(folder, 'LICENSE'));
@@ -142,10 +143,10 @@ async function rewriteImports(types: string, file: string): Promise<void> {
   await Bun.write(file, needsLibrary ? `/// <reference lib="esnext.disposable" />\n${rewritten}` : rewritten);
 }
 
-/** Packs the built package. Gives the path of the tarball, as `npm install` takes it. */
-async function packPackage(folder: string): Promise<string> {
+/** Packs the built package into a folder. Gives the path of the tarball, as `npm install` takes it. */
+export async function packPackage(folder: string, target = join(ROOT, 'dist')): Promise<string> {
   const { version } = await Bun.file(join(folder, 'package.json')).json();
-  const tarball = join(ROOT, `dist/halyard-client-${version}.tgz`);
+  const tarball = join(target, `halyard-client-${version}.tgz`);
   await mkdir(dirname(tarball), { recursive: true });
   const pack = [process.execPath, 'pm', 'pack', '--filename', tarball, '--quiet'];
   const { exitCode, stderr } = Bun.spawnSync(pack, { cwd: folder });

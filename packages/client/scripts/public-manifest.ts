@@ -13,7 +13,6 @@ export const ENTRIES: Readonly<Record<string, string>> = {
 /** Members of the workspace's manifest that are published as they stand. */
 const PUBLISHED = [
   'name',
-  'version',
   'description',
   'keywords',
   'license',
@@ -25,13 +24,19 @@ const PUBLISHED = [
 ];
 
 /** The manifest that is published, made from the one of the workspace: built files instead of sources. */
-export function publicManifest(workspace: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function publicManifest(
+  workspace: Readonly<Record<string, unknown>>,
+  version: string,
+): Record<string, unknown> {
   const exports: Record<string, unknown> = {};
   for (const [subpath, entry] of Object.entries(ENTRIES)) {
     exports[subpath] = { types: `./types/client/src/${entry}.d.ts`, default: `./${entry}.js` };
   }
+  const { name, ...published } = Object.fromEntries(PUBLISHED.map((member) => [member, workspace[member]]));
   return {
-    ...Object.fromEntries(PUBLISHED.map((member) => [member, workspace[member]])),
+    name,
+    version,
+    ...published,
     exports: { ...exports, './package.json': './package.json' },
   };
 }

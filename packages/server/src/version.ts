@@ -1,6 +1,6 @@
-import { version } from '../package.json' with { type: 'json' };
+import { version } from '../../../package.json' with { type: 'json' };
 
-/** This program's version, as its package says. */
+/** This program's version. The package.json of the repository is the one place that states it. */
 export const VERSION: string = version;
 
 /** Put in by the build; nothing defines it in a run from source. */

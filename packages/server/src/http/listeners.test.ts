@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type NodeProcess, sendRaw, startNode } from '@halyard/testing';
+import { version } from '../../../../package.json' with { type: 'json' };
 
 let node: NodeProcess;
 
@@ -36,6 +37,12 @@ test('an answer to a chunked body ends its connection, because trailers get a se
   const { answers } = await sendRaw(node.url, `GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`, { answers: 1 });
   expect(answers[0]?.headers.get('Connection') ?? null).toBeNull();
 }, 60_000);
+
+test('the health answer and the metrics name the version', async () => {
+  expect(await (await fetch(`${node.url}/healthz`)).json()).toEqual({ status: 'ok', version });
+  const metrics = await (await fetch(`${node.url}/metrics`)).text();
+  expect(metrics).toContain(`halyard_build_info{version="${version}",commit="unknown"} 1\n`);
+});
 
 test('rejects a body of any length with JSON, after checking the credentials', async () => {
   const length = 41 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { Freshness } from '../domain/read-side.ts';
 import { isSameSecret } from '../domain/secret.ts';
+import { COMMIT, VERSION } from '../version.ts';
 import type { Routes } from './listeners.ts';
 
 /** `/healthz` and `/readyz` of a node. */
@@ -9,7 +10,8 @@ export function healthRoutes(freshness: Freshness): Routes {
 
 /** Whether the process works at all. Never asks the database, so that losing it restarts no node. */
 function healthAnswer(): Response {
-  return statusAnswer(200, { status: 'ok' });
+  // JSON leaves out a commit that is unknown.
+  return statusAnswer(200, { status: 'ok', version: VERSION, commit: COMMIT });
 }
 
 /**

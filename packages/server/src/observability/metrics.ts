@@ -6,6 +6,7 @@ import type { Catalog } from '../evaluation/catalog/catalog.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../evaluation/read-plane.ts';
 import type { EvaluationCounters } from '../evaluation/serving/counters.ts';
 import type { CloseCause } from '../evaluation/streaming/hub.ts';
+import { COMMIT, VERSION } from '../version.ts';
 
 /** Sources that are read on a scrape, so that they cost the read path nothing. */
 export interface MetricsSources {
@@ -79,6 +80,7 @@ export class Metrics implements ReadPlaneObserver {
 
   constructor({ plane, screens, logServer }: MetricsSources) {
     const { hub, follower, catalog, counters } = plane;
+    this.#build();
     this.#process(plane.files);
     this.#gauge('halyard_streams_open', 'Open streams.', () => hub.size);
     if (screens !== undefined) {
@@ -163,6 +165,18 @@ export class Metrics implements ReadPlaneObserver {
   #add<M extends Counter | Histogram>(metric: M): M {
     this.#registry.registerMetric(metric);
     return metric;
+  }
+
+  /** A constant, as dashboards of Prometheus expect it: the version is in the labels. */
+  #build(): void {
+    const gauge = new Gauge({
+      name: 'halyard_build_info',
+      help: '1; the labels name the version and the commit.',
+      labelNames: ['version', 'commit'],
+      aggregator: 'max',
+      registers: [this.#registry],
+    });
+    gauge.set({ version: VERSION, commit: COMMIT ?? 'unknown' }, 1);
   }
 
   #gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {

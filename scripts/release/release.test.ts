@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { join, resolve } from 'node:path';
+import { version } from '../../package.json' with { type: 'json' };
+
+const ROOT = resolve(import.meta.dir, '../..');
+
+test('the version is stated once, and the changelog has a section for it', async () => {
+  for await (const manifest of new Bun.Glob('packages/*/package.json').scan(ROOT))
+    expect([manifest, (await Bun.file(join(ROOT, manifest)).json()).version]).toEqual([manifest, undefined]);
+  expect(await Bun.file(join(ROOT, 'CHANGELOG.md')).text()).toContain(`\n## ${version}\n`);
+});
+
+test('the files that CI and a release run exist', async () => {
+  const { scripts } = await Bun.file(join(ROOT, 'package.json')).json();
+  for await (const workflow of new Bun.Glob('.github/workflows/*.yml').scan({ cwd: ROOT, dot: true })) {
+    const text = await Bun.file(join(ROOT, workflow)).text();
+    expect(text).toContain('run: .ci/run');
+    for (const [, script = ''] of text.matchAll(/bun@[\d.]+ run ([\w:]+)/g))
+      expect(scripts).toHaveProperty([script]);
+  }
+});
