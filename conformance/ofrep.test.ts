@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { FLAG_KEY_PATTERN, rolloutBucket } from '@halyard/protocol';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { defined, FLAG_KEY_PATTERN, rolloutBucket } from '@halyard/protocol';
 import evaluation from './fixtures/evaluation.json';
 import refusals from './fixtures/ofrep-errors.json';
 import rollout from './fixtures/rollout.json';
@@ -32,11 +33,12 @@ function answerOf({ flagKey, state, expected: { ofrep } }: (typeof evaluation.ca
 
 /** Evaluates all flags of an environment. */
 async function evaluateAll(world: World, init: BulkInit = {}): Promise<Response> {
-  const { environment = 'production', targetingKey, query = '', tag } = init;
+  const { environment = 'production', targetingKey, query = '', tag, encoding } = init;
   return await world.fetch(`/environments/${environment}/ofrep/v1/evaluate/flags${query}`, {
     method: 'POST',
     body: bodyFor(targetingKey),
-    headers: tag === undefined ? {} : { 'If-None-Match': tag },
+    headers: defined({ 'If-None-Match': tag, 'Accept-Encoding': encoding }),
+    ...(encoding !== undefined && { decompress: false }), // the bytes as they came
   });
 }
 
@@ -44,7 +46,8 @@ interface BulkInit {
   readonly environment?: string;
   readonly targetingKey?: string | undefined;
   readonly query?: string;
-  readonly tag?: string;
+  readonly tag?: string | undefined;
+  readonly encoding?: string;
 }
 
 /** The part of a bulk answer that depends on nothing but flags and target. */
@@ -373,8 +376,48 @@ conformance('15. OFREP', (subject) => {
       expect(answer.headers.get('Cache-Control')).toBe(isRead ? 'private, no-cache' : 'no-store');
       if (isRead)
         expect(answer.headers.get('Vary')).toBe(
-          'X-Service-Key, X-API-Key, Authorization, X-Flags-Environment',
+          `X-Service-Key, X-API-Key, Authorization, X-Flags-Environment${
+            path.endsWith('/evaluate/flags') ? ', Accept-Encoding' : ''
+          }`,
         );
+    }
+  });
+
+  test('S15.12 bulk answers are compressed for callers that accept it, and decode to the same bytes', async () => {
+    // The larger one is compressed on another thread.
+    for (const count of [20, 1_000]) {
+      const world = await World.make(subject());
+      const flags = Array.from({ length: count }, (_, index) => ({
+        key: `flag-${index}`,
+        state: { enabled: true, value: `value ${index} ✓`, ...(index % 10 === 0 && { rolloutPct: 50 }) },
+      }));
+      await world.management.change(world.project, 'production', flags);
+      const tags = new Set<string | null>();
+      for (const targetingKey of ['user-1', 'user-2']) {
+        const ask = (encoding: string, tag?: string) => evaluateAll(world, { targetingKey, encoding, tag });
+        const plain = await ask('identity');
+        const text = await plain.text();
+        expect(plain.headers.get('Content-Encoding')).toBeNull();
+        tags.add(plain.headers.get('ETag'));
+        for (const [encoding, decode] of [
+          ['gzip', gunzipSync],
+          ['zstd', zstdDecompressSync],
+        ] as const) {
+          const packed = await ask(encoding);
+          const bytes = Buffer.from(await packed.arrayBuffer());
+          expect(packed.headers.get('Content-Encoding')).toBe(encoding);
+          expect(bytes.length).toBeLessThan(Buffer.byteLength(text) / 2);
+          expect(decode(bytes).toString()).toBe(text);
+          const tag = packed.headers.get('ETag') ?? '';
+          tags.add(tag);
+          const again = await ask(encoding, tag);
+          expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, tag, '']);
+          expect((await ask('identity', tag)).status).toBe(200);
+        }
+        for (const refused of ['gzip;q=0', 'br', ''])
+          expect((await ask(refused)).headers.get('Content-Encoding')).toBeNull();
+      }
+      expect(tags.size).toBe(6);
     }
   });
 });

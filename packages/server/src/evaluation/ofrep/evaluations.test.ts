@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, jest, test } from 'bun:test';
 import type { StateOperation } from '../../domain/project.ts';
 import { LiveEnvironment } from '../catalog/live-environment.ts';
 import { EvaluatedEnvironment } from './evaluations.ts';
@@ -6,6 +6,8 @@ import { EvaluatedEnvironment } from './evaluations.ts';
 const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 const HALF = '{"enabled":true,"value":"half","rolloutPct":50}';
+
+const FACTS = { requestId: 'r', staleSeconds: undefined };
 
 /** An environment with these flags, at the revision that follows 1. */
 function make(...flags: StateOperation[]) {
@@ -22,6 +24,59 @@ describe('an evaluated environment', () => {
     expect(evaluated.bulk(undefined, []).etag).toBe(first.etag);
     environment.apply(3, [['b', ON]]);
     expect(evaluated.bulk('user-1', []).bytes).not.toBe(first.bytes);
+  });
+
+  test('keeps the answers of several keys, and the last one however large it is', () => {
+    const stream = (ticket: number) =>
+      [{ type: 'sse', endpoint: { requestUri: `/stream?ticket=${ticket}` } }] as const;
+    const small = make(['a', ON]).evaluated;
+    const [first, other] = [small.bulk('user-1', stream(1)), small.bulk('user-1', stream(2))];
+    expect(small.bulk('user-2', stream(1))).toBe(first);
+    expect(small.bulk('user-2', stream(2))).toBe(other);
+
+    const large = make(['a', `{"enabled":true,"value":"${'x'.repeat(300_000)}"}`]).evaluated;
+    const last = large.bulk('user-1', stream(1));
+    expect(large.bulk('user-2', stream(1))).toBe(last);
+    large.bulk('user-1', stream(2));
+    expect(large.bulk('user-1', stream(1))).not.toBe(last);
+  });
+
+  test.each([
+    [2_000, 'zstdCompressSync'],
+    [100_000, 'zstdCompress'],
+  ] as const)(
+    'compresses an answer of %d bytes once for all its readers, with %s',
+    async (length, compress) => {
+      const { evaluated } = make(['a', `{"enabled":true,"value":"${'x'.repeat(length)}"}`]);
+      const request = new Request('http://localhost', { headers: { 'Accept-Encoding': 'zstd' } });
+      const compressing = jest.spyOn(Bun, compress);
+      try {
+        for (let user = 0; user < 5; user++) {
+          const answers = [1, 2].map(() => evaluated.bulk(`user-${user}`, []).respond(request, FACTS));
+          for (const { headers } of await Promise.all(answers))
+            expect(headers.get('Content-Encoding')).toBe('zstd');
+        }
+        expect(compressing).toHaveBeenCalledTimes(1);
+      } finally {
+        compressing.mockRestore();
+      }
+    },
+  );
+
+  test('sends a large answer plain while eight are being compressed', async () => {
+    const { evaluated } = make([
+      'a',
+      `{"enabled":true,"value":"${'x'.repeat(100_000)}","rolloutPct":99.999}`,
+    ]);
+    const request = new Request('http://localhost', { headers: { 'Accept-Encoding': 'zstd' } });
+    const codings = await Promise.all(
+      Array.from({ length: 9 }, async (_, index) => {
+        const stream = { type: 'sse', endpoint: { requestUri: `/stream?ticket=${index}` } } as const;
+        const { headers } = await evaluated.bulk('user-1', [stream]).respond(request, FACTS);
+        return headers.get('Content-Encoding');
+      }),
+    );
+    expect(codings).toEqual([...Array(8).fill('zstd'), null]);
   });
 
   test('keeps the encoded answer of a flag for as long as its state stays', () => {

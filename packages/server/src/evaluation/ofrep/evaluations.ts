@@ -11,10 +11,14 @@ import { parseStored } from '../../domain/flag-state-text.ts';
 import type { StateText } from '../../domain/project.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import { type Representation, readHeaders } from '../catalog/representation.ts';
+import { BulkAnswer } from './bulk-answer.ts';
 import { VARY } from './dialect.ts';
 import { manifestOf } from './manifest.ts';
 
 const encoder = new TextEncoder();
+
+/** The last bulk answers of an environment are kept up to this size together. */
+const MAX_KEPT_BYTES = 256 * 1024;
 
 /** What one flag answers one target, as JSON. */
 export class EncodedAnswer {
@@ -96,10 +100,10 @@ interface AtRevision {
   readonly headers: Headers;
   /** The header fields of bulk answers; each answer writes its tag into them. */
   readonly bulkHeaders: Headers;
+  /** The last bulk answers by their tag: a key without partial rollouts gets one and the same. */
+  readonly answers: Map<string, BulkAnswer>;
   set?: FlagSet;
   manifest?: Representation;
-  /** The last bulk answer: many requests in a row get the same one. */
-  last?: { readonly etag: string; readonly bytes: Uint8Array };
 }
 
 /** All flags in the order of their keys, ready to answer any target. */
@@ -137,13 +141,13 @@ export class EvaluatedEnvironment {
 
   /**
    * All flags as they are now, for a target, with the event streams that tell of changes. The tag is of the set and of
-   * what the targeting key decides; the body is put together when it is asked for, unless it is the last one again.
+   * what the targeting key decides; an answer that is among the last ones is not made again.
    */
-  bulk(targetingKey: string | undefined, eventStreams: readonly OfrepEventStream[]): Representation {
+  bulk(targetingKey: string | undefined, eventStreams: readonly OfrepEventStream[]): BulkAnswer {
     const now = this.#now();
     now.set ??= this.#makeSet(now.revision);
     let decisions = '';
-    const answers = now.set.pieces.map((piece) => {
+    const parts = now.set.pieces.map((piece) => {
       if (piece instanceof Uint8Array) return piece;
       const { variant, bytes } = piece.answer(targetingKey);
       decisions += variant === 'on' ? '1' : variant === 'off' ? '0' : '-';
@@ -151,15 +155,12 @@ export class EvaluatedEnvironment {
     });
     const end = eventStreams.length === 0 ? '}' : `,"eventStreams":${JSON.stringify(eventStreams)}}`;
     const etag = `"${now.set.tag}-${shortHash(decisions)}-${shortHash(end)}"`;
-    now.bulkHeaders.set('ETag', etag);
-    return {
-      etag,
-      headers: now.bulkHeaders,
-      get bytes() {
-        if (now.last?.etag !== etag) now.last = { etag, bytes: join([...answers, encoder.encode(end)]) };
-        return now.last.bytes;
-      },
-    };
+    const known = now.answers.get(etag);
+    if (known !== undefined) return known;
+    const made = new BulkAnswer(etag, now.bulkHeaders, [...parts, encoder.encode(end)]);
+    now.answers.set(etag, made);
+    forgetOldest(now.answers);
+    return made;
   }
 
   /** The manifest of the flags as they are now. */
@@ -217,11 +218,20 @@ export class EvaluatedEnvironment {
 }
 
 function atRevision(revision: number): AtRevision {
-  return { revision, headers: readHeaders(revision, VARY), bulkHeaders: readHeaders(revision, VARY) };
+  const headers = readHeaders(revision, VARY);
+  const bulkHeaders = readHeaders(revision, `${VARY}, Accept-Encoding`);
+  return { revision, headers, bulkHeaders, answers: new Map() };
 }
 
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+/** Leaves the newest answers: the last one, and more while all of them are small. */
+function forgetOldest(answers: Map<string, BulkAnswer>): void {
+  let size = 0;
+  for (const answer of answers.values()) size += answer.size;
+  for (const [etag, answer] of answers) {
+    if (size <= MAX_KEPT_BYTES || answers.size === 1) return;
+    answers.delete(etag);
+    size -= answer.size;
+  }
 }
 
 function shortHash(text: string): string {

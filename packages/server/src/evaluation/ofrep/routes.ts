@@ -67,7 +67,7 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
       const bulk = evaluationsOf(environment).bulk(targetingKey, streams);
       const facts = factsOf(context, requestId);
       const { staleSeconds = environment.revision < revision ? WAIT_SECONDS : undefined } = facts;
-      return representationAnswer(request, bulk, { ...facts, staleSeconds });
+      return bulk.respond(request, { ...facts, staleSeconds });
     });
   }
 

@@ -20,11 +20,16 @@ export function representationAnswer(
   representation: Representation,
   facts: AnswerFacts,
 ): Response {
-  const headers = withFacts(representation.headers, facts);
   const known = request.headers.get('If-None-Match');
   if (known !== null && matchesTag(known, representation.etag))
-    return new Response(null, { status: 304, headers });
+    return notModified(representation.headers, facts);
+  const headers = withFacts(representation.headers, facts);
   return new Response(bodyOf(representation.bytes), { headers });
+}
+
+/** Answers that the caller has the representation with these header fields already. */
+export function notModified(shared: Headers, facts: AnswerFacts): Response {
+  return new Response(null, { status: 304, headers: withFacts(shared, facts) });
 }
 
 /** Answers with the whole map of an environment, compressed where the caller takes it, it pays, and it is made. */
