@@ -9,6 +9,8 @@ export const EXIT = {
   notFound: 3,
   /** The server refused: a missing or wrong token, a conflict, a failed condition. */
   denied: 4,
+  /** What was compared is different, as the command reports. */
+  different: 5,
 } as const;
 
 /** One of the exit codes. */

@@ -72,6 +72,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Write the flags of a project as TypeScript declarations',
     load: async () => (await import('./types.ts')).defineTypes,
   },
+  refs: {
+    summary: 'Find where a code base uses the flags of a project',
+    load: async () => (await import('./refs.ts')).defineRefs,
+  },
   audit: {
     summary: 'List changes, newest first: who changed what, and when',
     load: async () => (await import('./change.ts')).defineAudit,
@@ -129,7 +133,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
 
 /**
  * Runs one command line (without the program's own name) and returns its exit code: 0 success, 1 failure, 2 usage
- * error, 3 not found, 4 denied or conflicting. Errors are on standard error by then.
+ * error, 3 not found, 4 denied or conflicting, 5 different. Errors are on standard error by then.
  */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
   const isHelp = argv[0] === 'help';
@@ -192,7 +196,8 @@ Examples:
 
 Commands print tables on a terminal and JSON when piped. The server comes from --url or HALYARD_URL (default: this
 machine), the access token from --token, HALYARD_TOKEN or the data folder of a server on this machine.
-Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 denied or conflicting.`;
+Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 denied or conflicting,
+5 different (refs).`;
 
 function report(error: unknown, shell: Shell): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
