@@ -3,7 +3,8 @@ import { Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wout
 import { LiveProvider } from './api/live.tsx';
 import { useSession } from './api/session.ts';
 import { ChangeGuards } from './changes/change-guards.tsx';
-import { Problem, SkeletonRows } from './components/screen-states.tsx';
+import { ScreenSkeleton } from './components/page.tsx';
+import { Problem } from './components/screen-states.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
@@ -12,7 +13,7 @@ import { SessionEndedDialog } from './pages/sign-in/sign-in-form.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { links, useCurrentProject } from './shell/links.ts';
 import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
-import { Shell } from './shell/shell.tsx';
+import { Shell, ShellSkeleton } from './shell/shell.tsx';
 
 /** A screen whose code is loaded when it is first shown. */
 function screen<Name extends string>(
@@ -29,7 +30,7 @@ const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'
 /** The screens that require a session, by path. */
 const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', HomePage],
-  ['/projects', () => <Redirect to="/?projects" replace />],
+  ['/projects', () => <Redirect to={links.projects} replace />],
   ['/projects/:project', ProjectStart],
   ['/projects/:project/flags', FlagsPage],
   ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
@@ -57,7 +58,7 @@ export function Routes() {
   const [location] = useLocation();
   return (
     <PartBoundary place={location}>
-      <Suspense fallback={<SkeletonRows rows={3} />}>
+      <Suspense fallback={<ShellSkeleton />}>
         <Switch>
           <Route path="/sign-in" component={SignInPage} />
           <Route path="/setup" component={SetupPage} />
@@ -82,7 +83,7 @@ function SignedInRoutes() {
   }, [isSignedIn]);
   if (error !== null && session === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
-  if (session === undefined) return <SkeletonRows rows={3} />;
+  if (session === undefined) return <ShellSkeleton />;
   if (!session.signedIn && session.operator === undefined) {
     const from = location === '/' ? '' : `?from=${encodeURIComponent(location + (search && `?${search}`))}`;
     return <Redirect to={`/sign-in${from}`} replace />;
@@ -93,7 +94,7 @@ function SignedInRoutes() {
         <ChangeGuards>
           <Shell>
             <PartBoundary place={location}>
-              <Suspense fallback={<SkeletonRows />}>
+              <Suspense fallback={<ScreenSkeleton />}>
                 <Switch>
                   {SCREENS.map(([path, page]) => (
                     <Route key={path} path={path} component={page} />

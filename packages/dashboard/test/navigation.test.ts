@@ -109,17 +109,99 @@ test(
       expect(await page.title()).toBe(`${name} · shop · Halyard`);
       await page.getByTestId('live-region').getByText(`${name} · shop`).waitFor({ state: 'attached' });
     }
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.locator('h1:focus', { hasText: 'People' }).waitFor();
     await page
-      .getByRole('button', { name: 'Ada Lovelace' })
-      .or(page.getByRole('button', { name: 'ada' }))
-      .first()
+      .getByRole('navigation', { name: 'Settings' })
+      .getByRole('link', { name: 'Access tokens' })
       .click();
-    await page.getByRole('menuitem', { name: 'Access tokens' }).click();
     await page.locator('h1:focus', { hasText: 'Access tokens' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('combobox').fill('audit log');
     await page.keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Audit log' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test.each([1280, 1920, 390])(
+  'the heading stands at one place on all screens, in line with the header, %d px wide',
+  async (width) => {
+    const { page } = await world.open('/projects/shop/flags', { width });
+    const places = new Set<string>();
+    const screens = ['flags', 'compare', 'schedules', 'history', 'clients', 'keys', 'environments'];
+    const addresses = [
+      ...screens.map((screen) => `/projects/shop/${screen}`),
+      '/operators',
+      '/audit',
+      '/account',
+    ];
+    for (const address of addresses) {
+      // As a link does, without loading the page again.
+      await page.evaluate(`history.pushState(null, '', '${address}')`);
+      const name = address.split('/').at(-1) ?? '';
+      await page.locator('h1', { hasText: HEADINGS[name] ?? new RegExp(name, 'i') }).waitFor();
+      places.add(
+        String(
+          await page.evaluate(`(() => {
+            const range = document.createRange();
+            range.selectNodeContents(document.querySelector('h1'));
+            const { x, y, height } = range.getClientRects()[0];
+            return [x, y, height, document.querySelector('header svg').getBoundingClientRect().x].map(Math.round);
+          })()`),
+        ),
+      );
+    }
+    expect(places.size).toBe(1);
+    const [x, , , logo] = [...places].join().split(',').map(Number);
+    expect(x).toBe(logo ?? 0);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+const HEADINGS: Readonly<Record<string, RegExp>> = { operators: /People/, audit: /Audit log/ };
+
+test(
+  'the header searches, creates and helps, and the environment that it is limited to follows through the screens',
+  async () => {
+    const { page, check } = await world.open('/projects/shop/flags');
+    await page.locator('[data-row="0"]').waitFor();
+    await page.getByRole('button', { name: 'Search or jump to…' }).click();
+    await page.getByRole('dialog').getByRole('combobox').fill('flag-042');
+    await page.keyboard.press('Enter');
+    await page.locator('h1:focus', { hasText: 'flag-042' }).waitFor();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await check();
+    await page.getByRole('menuitem', { name: 'New key' }).click();
+    await page.getByRole('dialog', { name: 'New key' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(new URL(page.url()).search).toBe('');
+    await page.getByRole('button', { name: 'Help' }).click();
+    await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    const filter = page.getByRole('banner').getByRole('combobox', { name: 'Environment filter' });
+    await filter.selectOption('staging');
+    await page.keyboard.press('g');
+    await page.keyboard.press('f');
+    await page.getByRole('columnheader', { name: 'staging' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'development' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Clients' }).click();
+    await page.getByRole('region', { name: 'staging' }).waitFor();
+    expect(await page.getByRole('region', { name: 'production' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('link', { name: 'flag-079' }).first().waitFor();
+    expect(await page.getByText('in development').count()).toBe(0);
+    await page.reload();
+    await page.getByRole('link', { name: 'flag-079' }).first().waitFor();
+    expect(await filter.inputValue()).toBe('staging');
+    await check();
+    await filter.selectOption('');
+    await page.getByRole('link', { name: 'Flags' }).click();
+    await page.getByRole('columnheader', { name: 'development' }).waitFor();
     await page.close();
   },
   PATIENCE_MS,

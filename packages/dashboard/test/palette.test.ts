@@ -39,7 +39,7 @@ describe('the command palette and the keyboard', () => {
     });
     for (const word of ['on', 'off']) {
       await page.keyboard.press('Control+k');
-      await page.getByPlaceholder(/^Find a flag/).fill(`turn ${word} twice dev`);
+      await page.getByPlaceholder(/^Search or jump/).fill(`turn ${word} twice dev`);
       await page.getByRole('option', { name: `Turn ${word} twice in development` }).click();
     }
     release();
@@ -61,10 +61,10 @@ describe('the command palette and the keyboard', () => {
     await page.keyboard.type('new bj');
     release();
     await page.getByRole('combobox', { name: 'Commands' }).waitFor();
-    expect(await page.getByPlaceholder(/^Find a flag/).inputValue()).toBe('new bj');
+    expect(await page.getByPlaceholder(/^Search or jump/).inputValue()).toBe('new bj');
     expect(await page.getByRole('dialog').count()).toBe(1);
     await page.keyboard.type('x');
-    expect(await page.getByPlaceholder(/^Find a flag/).inputValue()).toBe('new bjx');
+    expect(await page.getByPlaceholder(/^Search or jump/).inputValue()).toBe('new bjx');
   }, 60_000);
 
   test('a held Enter opens the guard and does not answer it', async () => {
@@ -72,7 +72,7 @@ describe('the command palette and the keyboard', () => {
     await world.management.putState('shop', 'production', 'held', { enabled: false });
     await page.getByRole('heading', { name: 'History' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/^Find a flag/).fill('turn on held prod');
+    await page.getByPlaceholder(/^Search or jump/).fill('turn on held prod');
     await page.getByRole('option', { name: 'Turn on held in production' }).waitFor();
     await page.keyboard.down('Enter');
     const guard = page.getByRole('dialog', { name: 'Change held in production?' });
@@ -92,11 +92,11 @@ describe('the command palette and the keyboard', () => {
     const { page, check } = await world.open('/projects/shop/flags', { theme: 'dark' });
     await page.getByRole('link', { name: 'banner' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/^Find a flag/).fill('audio');
+    await page.getByPlaceholder(/^Search or jump/).fill('audio');
     await page.getByRole('option', { name: 'audio-guide in museum' }).click();
     await page.waitForURL('**/projects/museum/flags/audio-guide');
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/^Find a flag/).fill('light theme');
+    await page.getByPlaceholder(/^Search or jump/).fill('light theme');
     await page.keyboard.press('Enter');
     await page.locator('html[data-theme="light"]').waitFor();
     await page.keyboard.press('g');
@@ -142,7 +142,7 @@ describe('the palette over ten thousand flags', () => {
     const { page } = await world.open('/projects/large/flags');
     await page.getByRole('link', { name: 'flag-00000' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/^Find a flag/).pressSequentially('flag-07777');
+    await page.getByPlaceholder(/^Search or jump/).pressSequentially('flag-07777');
     await page.getByRole('option', { name: 'flag-07777', exact: true }).waitFor();
     expect(await page.getByRole('dialog').getByRole('option').count()).toBeLessThan(20);
   }, 60_000);

@@ -28,3 +28,18 @@ export function useSearchState(): readonly [
   );
   return [params, set];
 }
+
+/**
+ * Whether the screen's dialog that creates something is open, held by the address as `new`, so that links can open it.
+ * Both functions are stable.
+ */
+export function useCreating(): {
+  readonly isCreating: boolean;
+  readonly start: () => void;
+  readonly stop: () => void;
+} {
+  const [params, setParams] = useSearchState();
+  const start = useCallback(() => setParams({ new: '1' }), [setParams]);
+  const stop = useCallback(() => setParams({ new: '' }), [setParams]);
+  return { isCreating: params.has('new'), start, stop };
+}

@@ -78,7 +78,7 @@ export function ErrorText({ error }: { error: unknown }) {
 }
 
 /** A gray bar in place of text that is loading. */
-function Skeleton({ className }: { className?: string }) {
+export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={classNames('block h-3 animate-shimmer rounded bg-line', className)} />;
 }
 

@@ -78,9 +78,13 @@ export function RecordTable({
                 {column.isSilent ? (
                   <span className="sr-only">{column.label}</span>
                 ) : sort && column.sortKey !== undefined ? (
-                  <SortButton sort={sort} sortKey={column.sortKey} className="max-lg:hidden">
-                    {column.label}
-                  </SortButton>
+                  <>
+                    <SortButton sort={sort} sortKey={column.sortKey} className="max-lg:hidden">
+                      {column.label}
+                    </SortButton>
+                    {/* The head of cards is for screen readers only, and takes no focus. */}
+                    <span className="lg:hidden">{column.label}</span>
+                  </>
                 ) : (
                   column.label
                 )}

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useRef, useState } from 'react';
+import { type Dispatch, lazy, type SetStateAction, Suspense, useCallback, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
@@ -13,22 +13,30 @@ const KeyboardHelp = lazy(async () => ({
 }));
 
 /** The command palette (Ctrl+K or Cmd+K), and the list of all keys (`?`). */
-export function CommandPalette() {
-  const [open, setOpen] = useState<'palette' | 'help'>();
+export function CommandPalette({
+  open,
+  onOpen,
+  onHelp,
+}: {
+  /** Which of them is open. */
+  open: 'palette' | 'help' | undefined;
+  /** Keep both stable. */
+  onOpen: Dispatch<SetStateAction<'palette' | 'help' | undefined>>;
+  onHelp: () => void;
+}) {
   const [text, setText] = useState('');
   const close = useCallback(() => {
-    setOpen(undefined);
+    onOpen(undefined);
     setText('');
-  }, []);
-  const showHelp = useCallback(() => setOpen('help'), []);
+  }, [onOpen]);
   useShortcut(
     'Mod+k',
     useCallback(() => {
       setText('');
-      setOpen((current) => (current === 'palette' ? undefined : 'palette'));
-    }, []),
+      onOpen((current) => (current === 'palette' ? undefined : 'palette'));
+    }, [onOpen]),
   );
-  useShortcut('?', showHelp);
+  useShortcut('?', onHelp);
   useNavigationKeys();
   return (
     <PartBoundary
@@ -40,7 +48,7 @@ export function CommandPalette() {
       )}
     >
       <Suspense fallback={open === 'palette' && <Loading text={text} onType={setText} onClose={close} />}>
-        {open === 'palette' && <Palette text={text} onType={setText} onClose={close} onHelp={showHelp} />}
+        {open === 'palette' && <Palette text={text} onType={setText} onClose={close} onHelp={onHelp} />}
         {open === 'help' && <KeyboardHelp onClose={close} />}
       </Suspense>
     </PartBoundary>

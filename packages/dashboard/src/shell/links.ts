@@ -11,6 +11,7 @@ export const links = {
   schedules: (project: string) => `/projects/${encodeURIComponent(project)}/schedules`,
   history: (project: string) => `/projects/${encodeURIComponent(project)}/history`,
   clients: (project: string) => `/projects/${encodeURIComponent(project)}/clients`,
+  projects: '/?projects',
   operators: '/operators',
   tokens: '/tokens',
   relayTokens: '/relay-tokens',
@@ -31,6 +32,21 @@ export const PROJECT_SCREENS = [
   { name: 'Keys', key: 'k', to: links.keys },
   { name: 'Environments', key: 'e', to: links.environments },
 ] as const;
+
+/** The screens outside of projects, in the order of their navigation. */
+export const SETTINGS_SCREENS = [
+  { name: 'People', address: links.operators },
+  { name: 'Access tokens', address: links.tokens },
+  { name: 'Relay tokens', address: links.relayTokens },
+  { name: 'Audit log', address: links.audit },
+  { name: 'Projects', address: links.projects },
+  { name: 'Account', address: links.account },
+] as const;
+
+/** Whether the screen at a path can be limited to one environment. */
+export function hasEnvironmentFilter(path: string): boolean {
+  return !path.endsWith('/environments') && !path.endsWith('/compare');
+}
 
 /** The project of the address; `undefined` on screens that belong to none. */
 export function useCurrentProject(): string | undefined {

@@ -8,7 +8,23 @@ export const messages = {
     allProjects: 'All projects',
     newProject: 'New project',
     navigation: 'Project',
+    settings: 'Settings',
+    environment: 'Environment filter',
+    allEnvironments: 'All environments',
   },
+
+  create: {
+    title: 'Create',
+    flag: 'New flag',
+    schedule: 'New schedule',
+    key: 'New key',
+    environment: 'New environment',
+    project: 'New project',
+    invitation: 'Invite someone',
+    token: 'New access token',
+  },
+
+  help: { title: 'Help', api: 'API reference', languages: 'Connect an application' },
 
   connection: {
     open: ['Live', 'Changes by others appear here at once'],
@@ -43,7 +59,7 @@ export const messages = {
 
   palette: {
     title: 'Commands',
-    hint: 'Find a flag, a screen or a command',
+    hint: 'Search or jump to…',
     results: 'Results',
     noMatch: (text: string) => `Nothing matches “${text}”.`,
     keys: { select: 'select', run: 'run', close: 'Esc close', all: '? shortcuts' },

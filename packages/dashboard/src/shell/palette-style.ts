@@ -1,3 +1,6 @@
+/** Whether shortcuts are written with ⌘. */
+export const IS_APPLE = /Mac|iP(hone|ad|od)/.test(navigator.platform);
+
 /** Classes of the command palette's dialog, the same while it loads. */
 export const PALETTE_FRAME = 'mt-[12vh] max-h-[70vh] w-[min(40rem,calc(100vw-1.5rem))] overflow-hidden';
 

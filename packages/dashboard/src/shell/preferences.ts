@@ -1,4 +1,27 @@
-import { useCallback, useState, useSyncExternalStore } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
+
+/** What was stored since the page was opened: storage may be disabled or full. */
+const written = new Map<string, string>();
+const watchers = new Set<() => void>();
+
+window.addEventListener('storage', ({ key }) => {
+  // Another tab has stored something; `null`: everything was cleared.
+  if (key === null) written.clear();
+  else written.delete(key.replace(/^halyard\./, ''));
+  for (const watcher of watchers) watcher();
+});
+
+/** A text that this browser stores under a name, the same everywhere on the page, and a function to replace it. */
+export function useStored(name: string): readonly [string | undefined, (text: string) => void] {
+  const text = useSyncExternalStore(watch, () => readStored(name));
+  const set = useCallback((next: string) => writeStored(name, next), [name]);
+  return [text, set];
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
 
 /** A choice of this browser that outlives the page, such as the density of a table. */
 export function useStoredChoice<Choice extends string>(
@@ -6,21 +29,14 @@ export function useStoredChoice<Choice extends string>(
   choices: readonly Choice[],
   initial: Choice,
 ): readonly [Choice, (choice: Choice) => void] {
-  const [choice, setChoice] = useState<Choice>(
-    () => choices.find((each) => each === readStored(name)) ?? initial,
-  );
-  const choose = useCallback(
-    (next: Choice) => {
-      setChoice(next);
-      writeStored(name, next);
-    },
-    [name],
-  );
-  return [choice, choose];
+  const [text, set] = useStored(name);
+  return [choices.find((each) => each === text) ?? initial, set];
 }
 
-/** The text that this browser stores under a name; `undefined` without one, and where storage is disabled. */
+/** The text that this browser stores under a name; `undefined` without one. */
 export function readStored(name: string): string | undefined {
+  const text = written.get(name);
+  if (text !== undefined) return text;
   try {
     return localStorage.getItem(`halyard.${name}`) ?? undefined;
   } catch {
@@ -29,13 +45,15 @@ export function readStored(name: string): string | undefined {
   }
 }
 
-/** Stores a text under a name, where this browser allows it. */
+/** Stores a text under a name; where this browser does not allow it, until the page is closed. */
 export function writeStored(name: string, text: string): void {
+  written.set(name, text);
   try {
     localStorage.setItem(`halyard.${name}`, text);
   } catch {
     // Disabled or full: the choice lasts as long as the page.
   }
+  for (const watcher of watchers) watcher();
 }
 
 /** The selected theme; `system` follows the operating system. */

@@ -1,22 +1,33 @@
 import ChevronsUpDown from 'lucide-react/icons/chevrons-up-down';
-import CircleUser from 'lucide-react/icons/circle-user-round';
-import { type ReactNode, useEffect, useRef } from 'react';
+import Search from 'lucide-react/icons/search';
+import Settings from 'lucide-react/icons/settings';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useLiveStatus } from '../api/live.tsx';
-import type { LiveStatus } from '../api/live-connection.ts';
 import { useProjects } from '../api/projects.ts';
-import { useCan, useOperator, useSignOut } from '../api/session.ts';
+import { useCan } from '../api/session.ts';
 import { classNames } from '../components/class-names.ts';
+import { Kbd } from '../components/kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
+import { GRID, ScreenSkeleton } from '../components/page.tsx';
 import { CommandPalette } from './command-palette.tsx';
-import { links, PROJECT_SCREENS, useCurrentProject } from './links.ts';
+import { EnvironmentFilter } from './environment-filter.tsx';
+import { ConnectionDot, CreateMenu, HelpMenu, UserMenu } from './header-menus.tsx';
+import {
+  hasEnvironmentFilter,
+  links,
+  PROJECT_SCREENS,
+  SETTINGS_SCREENS,
+  useCurrentProject,
+} from './links.ts';
 import { Logo } from './logo.tsx';
 import { messages } from './messages.ts';
-import { type Theme, useTheme } from './preferences.ts';
+import { IS_APPLE } from './palette-style.ts';
 
 /** The frame around every screen of a signed-in person. Only the screen scrolls. */
 export function Shell({ children }: { children: ReactNode }) {
   const project = useCurrentProject();
+  const [open, setOpen] = useState<'palette' | 'help'>();
+  const showHelp = useCallback(() => setOpen('help'), []);
   return (
     <div className="flex h-dvh flex-col">
       <a
@@ -26,31 +37,108 @@ export function Shell({ children }: { children: ReactNode }) {
         {messages.header.skip}
       </a>
       <header className="shrink-0 border-b border-line bg-surface">
-        <div className="flex h-12 items-center gap-1 px-3 sm:px-4">
-          <Link href="/" aria-label="Halyard" className="rounded-md p-1">
+        <div className={classNames(GRID, 'flex h-12 items-center gap-1')}>
+          <Link href="/" aria-label="Halyard" className="-ml-1 rounded-md p-1">
             <Logo />
           </Link>
           <span aria-hidden className="px-0.5 text-line-strong">
             /
           </span>
           <ProjectSwitcher project={project} />
-          <div className="ml-auto flex items-center gap-2.5">
-            <ConnectionDot />
-            <UserMenu />
+          <div className="flex min-w-0 flex-1 justify-center px-2 max-sm:justify-end max-sm:px-0">
+            <SearchButton onOpen={() => setOpen('palette')} />
           </div>
+          <CreateMenu project={project} />
+          <HelpMenu onShortcuts={showHelp} />
+          <SettingsLink isHere={project === undefined} />
+          <ConnectionDot />
+          <UserMenu />
         </div>
-        {project !== undefined && <ProjectNavigation project={project} />}
+        <div className={classNames(GRID, 'flex items-center gap-3')}>
+          {project === undefined ? (
+            <Navigation label={messages.header.settings} screens={SETTINGS_SCREENS} />
+          ) : (
+            <ProjectNavigation project={project} />
+          )}
+        </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also where nothing in it takes the focus */}
       <main id="screen" tabIndex={0} className="relative min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {children}
       </main>
-      <CommandPalette />
+      <CommandPalette open={open} onOpen={setOpen} onHelp={showHelp} />
     </div>
   );
 }
 
+/** The empty frame, while it is not known yet who is signed in: nothing moves when the rest appears. */
+export function ShellSkeleton() {
+  return (
+    <div className="flex h-dvh flex-col">
+      <div className="h-[85px] shrink-0 border-b border-line bg-surface">
+        <div className={classNames(GRID, 'flex h-12 items-center')}>
+          <Logo />
+        </div>
+      </div>
+      <ScreenSkeleton />
+    </div>
+  );
+}
+
+function SearchButton({ onOpen }: { onOpen: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onOpen}
+      aria-keyshortcuts={IS_APPLE ? 'Meta+K' : 'Control+K'}
+      className="flex h-8 min-w-8 items-center gap-2 rounded-md border border-line-strong bg-bg px-2.5 text-ink-3 hover:bg-hover hover:text-ink-2 sm:w-full sm:max-w-96 max-sm:justify-center max-sm:border-transparent max-sm:bg-transparent max-sm:px-0"
+    >
+      <Search size={15} className="shrink-0" aria-hidden />
+      <span className="min-w-0 flex-1 truncate text-left max-sm:sr-only">{messages.palette.hint}</span>
+      <span aria-hidden className="max-md:hidden">
+        <Kbd keys={IS_APPLE ? '⌘ K' : 'Ctrl K'} />
+      </span>
+    </button>
+  );
+}
+
+function SettingsLink({ isHere }: { isHere: boolean }) {
+  return (
+    <Link
+      href={links.operators}
+      title={messages.header.settings}
+      className={classNames(
+        'inline-flex h-8 shrink-0 items-center gap-1.5 rounded-md px-1.5 hover:bg-hover hover:text-ink',
+        isHere ? 'text-ink' : 'text-ink-2',
+      )}
+    >
+      <Settings size={16} aria-hidden />
+      <span className="max-lg:sr-only">{messages.header.settings}</span>
+    </Link>
+  );
+}
+
 function ProjectNavigation({ project }: { project: string }) {
+  const [location] = useLocation();
+  return (
+    <>
+      <Navigation
+        label={messages.header.navigation}
+        screens={PROJECT_SCREENS.map(({ name, to }) => ({ name, address: to(project) }))}
+      />
+      {hasEnvironmentFilter(location) && <EnvironmentFilter project={project} />}
+    </>
+  );
+}
+
+/** The links to the screens of a project, or of the settings. They scroll sideways where they do not fit. */
+function Navigation({
+  label,
+  screens,
+}: {
+  label: string;
+  screens: readonly { readonly name: string; readonly address: string }[];
+}) {
   const [location] = useLocation();
   const ref = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new address shows a new screen
@@ -67,23 +155,24 @@ function ProjectNavigation({ project }: { project: string }) {
   return (
     <nav
       ref={ref}
-      aria-label={messages.header.navigation}
-      className="relative overflow-x-auto px-2 sm:px-3 [scrollbar-width:none]"
+      aria-label={label}
+      className="relative -ml-2.5 min-w-0 flex-1 overflow-x-auto [scrollbar-width:none]"
     >
       <ul className="flex gap-0.5">
-        {PROJECT_SCREENS.map(({ name, to }) => {
-          const address = to(project);
-          const isHere = location === address || location.startsWith(`${address}/`);
+        {screens.map(({ name, address }) => {
+          const path = address.replace(/\?.*/, '');
+          const isHere = location === path || (path !== '/' && location.startsWith(`${path}/`));
           return (
             <li key={name}>
               <Link
                 href={address}
                 aria-current={isHere ? 'page' : undefined}
                 className={classNames(
-                  'flex h-9 items-center border-b-2 px-2.5 whitespace-nowrap -outline-offset-2',
+                  // One weight for all: a bolder one would move the links after it.
+                  'flex h-9 items-center border-b-2 px-2.5 font-medium whitespace-nowrap -outline-offset-2',
                   isHere
-                    ? 'border-accent font-medium text-ink'
-                    : 'border-transparent forced-colors:border-[Canvas] text-ink-2 hover:border-line hover:text-ink',
+                    ? 'border-accent text-ink'
+                    : 'border-transparent forced-colors:border-[Canvas] text-ink-3 hover:border-line hover:text-ink',
                 )}
               >
                 {name}
@@ -113,7 +202,7 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
           className="inline-flex h-8 min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover"
         >
           <span className="sr-only">{messages.header.project}</span>
-          <span className="truncate">{project ?? messages.header.selectProject}</span>
+          <span className="max-w-48 truncate">{project ?? messages.header.selectProject}</span>
           <ChevronsUpDown size={13} className="shrink-0 text-ink-3" aria-hidden />
         </button>
       }
@@ -125,74 +214,12 @@ function ProjectSwitcher({ project }: { project: string | undefined }) {
         </MenuChoice>
       ))}
       <MenuSeparator />
-      <MenuItem onSelect={() => navigate('/?projects')}>{messages.header.allProjects}</MenuItem>
+      <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
       {canCreate && (
-        <MenuItem onSelect={() => navigate('/?projects&new')}>{messages.header.newProject}</MenuItem>
+        <MenuItem onSelect={() => navigate(`${links.projects}&new=project`)}>
+          {messages.header.newProject}
+        </MenuItem>
       )}
-    </Menu>
-  );
-}
-
-const MARKS: Readonly<Record<LiveStatus, string>> = {
-  open: 'bg-env-green',
-  connecting: 'bg-env-gray animate-shimmer',
-  lost: 'bg-env-red',
-  paused: 'bg-env-gray',
-};
-
-/** Whether live updates arrive. */
-function ConnectionDot() {
-  const status = useLiveStatus();
-  const [word, title] = messages.connection[status];
-  return (
-    <span className="inline-flex items-center gap-1.5 text-xs text-ink-3" title={title} role="status">
-      <span
-        aria-hidden
-        className={classNames('size-2 rounded-full forced-color-adjust-none', MARKS[status])}
-      />
-      <span className="max-sm:sr-only">{word}</span>
-    </span>
-  );
-}
-
-const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
-
-/** The menu of the signed-in person: account, theme, screens outside of projects, and sign-out. */
-function UserMenu() {
-  const { name, email, role } = useOperator();
-  const [theme, setTheme] = useTheme();
-  const [, navigate] = useLocation();
-  const signOut = useSignOut();
-  return (
-    <Menu
-      trigger={
-        <button
-          type="button"
-          className="inline-flex h-8 items-center gap-1.5 rounded-md px-1.5 text-ink-2 hover:bg-hover hover:text-ink"
-        >
-          <CircleUser size={18} aria-hidden />
-          <span className="max-w-32 truncate max-md:sr-only">{name}</span>
-        </button>
-      }
-    >
-      <MenuLabel>
-        {email} · {role}
-      </MenuLabel>
-      <MenuItem onSelect={() => navigate(links.account)}>{messages.user.account}</MenuItem>
-      <MenuItem onSelect={() => navigate(links.operators)}>{messages.user.people}</MenuItem>
-      <MenuItem onSelect={() => navigate(links.tokens)}>{messages.user.tokens}</MenuItem>
-      <MenuItem onSelect={() => navigate(links.relayTokens)}>{messages.user.relayTokens}</MenuItem>
-      <MenuItem onSelect={() => navigate(links.audit)}>{messages.user.audit}</MenuItem>
-      <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>
-      <MenuSeparator />
-      <MenuLabel>{messages.user.theme}</MenuLabel>
-      {THEMES.map((choice) => (
-        <MenuChoice key={choice} isChosen={theme === choice} onSelect={() => setTheme(choice)}>
-          {messages.user.themes[choice]}
-        </MenuChoice>
-      ))}
-      <MenuSeparator />
-      <MenuItem onSelect={() => signOut.mutate()}>{messages.user.signOut}</MenuItem>
     </Menu>
   );
 }

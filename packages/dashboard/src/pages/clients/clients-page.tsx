@@ -12,6 +12,7 @@ import { announce } from '../../components/live-region.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
 import { snippetOf } from '../flag/snippets.ts';
 import { messages } from './messages.tsx';
@@ -23,6 +24,8 @@ export function ClientsPage() {
   const { data, error, refetch } = useClients(project);
   const environments = useEnvironments(project);
   useLivePresence(project);
+  const [only] = useEnvironmentFilter(project);
+  const listed = (data ?? []).filter(({ environment }) => only === undefined || environment === only.name);
   const streams = data?.reduce((sum, each) => sum + each.streams, 0);
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title} intro={messages.intro}>
@@ -34,7 +37,7 @@ export function ClientsPage() {
         <>
           <FirstClientNotice streams={streams} />
           <div className="grid grid-cols-1 gap-3 md:grid-cols-2 lg:grid-cols-3">
-            {data.map((presence) => (
+            {listed.map((presence) => (
               <EnvironmentPresence
                 key={presence.environment}
                 presence={presence}

@@ -3,13 +3,14 @@ import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import Plus from 'lucide-react/icons/plus';
 import Trash from 'lucide-react/icons/trash-2';
-import { useCallback, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { useClients, useLivePresence } from '../../api/clients.ts';
 import { updateEnvironment, useProject } from '../../api/projects.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useCreating } from '../../api/use-search-state.ts';
 import { useAction } from '../../changes/actions.tsx';
 import { Badge, EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
@@ -28,8 +29,7 @@ export function EnvironmentsPage() {
   const { project: name = '' } = useParams<{ project: string }>();
   const { data: project, error, refetch } = useProject(name);
   const canChange = useCan('admin');
-  const [isCreating, setCreating] = useState(false);
-  const start = useCallback(() => setCreating(true), []);
+  const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'environment.new', title: messages.create, isAllowed: canChange, run: start });
   if (error !== null && project === undefined)
     return <Problem error={error} onRetry={() => void refetch()} />;
@@ -56,8 +56,8 @@ export function EnvironmentsPage() {
         <EnvironmentTable project={project} canChange={canChange} />
       )}
       {project !== undefined && <ProjectSection project={project} canChange={canChange} />}
-      {isCreating && project !== undefined && (
-        <CreateEnvironmentDialog project={project} onClose={() => setCreating(false)} />
+      {isCreating && canChange && project !== undefined && (
+        <CreateEnvironmentDialog project={project} onClose={stop} />
       )}
     </Page>
   );

@@ -9,6 +9,7 @@ import { Badge } from '../../components/badges.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
 import { lastChanges } from './card-footer.tsx';
 import { CodeButton } from './code-snippets.tsx';
@@ -44,6 +45,8 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
   const last = lastChanges(history.entries ?? []);
   const [scheduling, setScheduling] = useState<ScheduleStart>();
   const isArchived = flag.archivedAt !== undefined;
+  const [only] = useEnvironmentFilter(project.name);
+  const environments = only === undefined ? project.environments : [only];
   return (
     <Page
       title={`${flag.key} · ${project.name}`}
@@ -59,7 +62,7 @@ function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecor
       <div className="mt-5 grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
           {isArchived && <ArchivedNotice project={project} flag={flag} />}
-          {project.environments.map((environment) => (
+          {environments.map((environment) => (
             <EnvironmentCard
               key={environment.name}
               project={project.name}
@@ -118,10 +121,13 @@ function MissingFlag({ project, flagKey }: { project: string; flagKey: string })
 function FlagHeading({ project, flag }: { project: string; flag: FlagRecord }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-1.5 gap-y-1">
-      <Link href={links.flags(project)} className="font-normal text-ink-3 hover:text-ink hover:underline">
+      <Link
+        href={links.flags(project)}
+        className="text-sm font-normal text-ink-3 hover:text-ink hover:underline"
+      >
         {words.flags}
       </Link>
-      <span aria-hidden className="font-normal text-line-strong">
+      <span aria-hidden className="text-sm font-normal text-line-strong">
         /
       </span>
       <span className="min-w-0 font-mono text-lg break-all">{flag.key}</span>

@@ -17,10 +17,12 @@ import { useCan } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
-import { Page, useScreen } from '../../components/page.tsx';
-import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { classNames } from '../../components/class-names.ts';
+import { GRID, HEADING, Page, ScreenSkeleton, useScreen } from '../../components/page.tsx';
+import { EmptyState, Problem } from '../../components/screen-states.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { useShortcut } from '../../components/use-shortcut.ts';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
 import { useStoredChoice, writeStored } from '../../shell/preferences.ts';
 import { BulkBar, useSelection } from './bulk-bar.tsx';
@@ -55,7 +57,7 @@ export function FlagsPage() {
       </Page>
     );
   }
-  if (project.data === undefined || flags.data === undefined) return <SkeletonRows rows={12} />;
+  if (project.data === undefined || flags.data === undefined) return <ScreenSkeleton />;
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 
@@ -73,6 +75,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const shown = useMemo(() => filterFlags(flags, shownFilter, Date.now()), [flags, shownFilter]);
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
   const [newKey, setNewKey] = useState<string>();
+  const [only] = useEnvironmentFilter(project.name);
+  const listed = useMemo(
+    () => (only === undefined ? project : { ...project, environments: [only] }),
+    [project, only],
+  );
   const canEdit = useCan('editor');
   const isNarrow = useMedia('(max-width: 719px)');
   // Active and archived flags have separate selections.
@@ -124,9 +131,9 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   useScreen(root, `${title} · ${project.name}`);
   return (
     <div ref={root} className="flex h-full flex-col">
-      <div className="flex flex-col gap-3 px-3 py-3 sm:px-4">
+      <div className={classNames(GRID, 'flex flex-col gap-3 pt-4 pb-3')}>
         <div className="flex items-center justify-between gap-3">
-          <h1 tabIndex={-1} className="text-lg font-semibold outline-none">
+          <h1 tabIndex={-1} className={HEADING}>
             {title}{' '}
             <span className="ml-1 text-sm font-normal text-ink-3" role="status">
               {messages.count(flags.length, shown.length)}
@@ -149,7 +156,8 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       </div>
       {shown.length > 0 ? (
         <List
-          {...{ project, density, markedRow }}
+          {...{ density, markedRow }}
+          project={listed}
           flags={shown}
           selection={canEdit ? selection : undefined}
         />

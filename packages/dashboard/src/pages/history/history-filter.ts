@@ -3,8 +3,15 @@ import type { AuditFilter } from '../../api/audit.ts';
 /** The filters in the address, by the names of the API's parameters. */
 const MEMBERS = ['environment', 'actor', 'action', 'q', 'target'] as const;
 
-/** The filter that the address asks for. The environment applies only within a project. */
-export function filterFromAddress(params: URLSearchParams, project: string | undefined): AuditFilter {
+/**
+ * The filter that the address asks for. The environment applies only within a project; without one in the address it is
+ * the one that the person's screens are limited to.
+ */
+export function filterFromAddress(
+  params: URLSearchParams,
+  project: string | undefined,
+  environment?: string,
+): AuditFilter {
   const chosen = MEMBERS.filter((name) => name !== 'environment' || project !== undefined).flatMap((name) => {
     const value = params.get(name) ?? '';
     return value === '' ? [] : [[name, value] as const];
@@ -13,6 +20,7 @@ export function filterFromAddress(params: URLSearchParams, project: string | und
   const until = startOfDay(params.get('until') ?? '', 1);
   return {
     ...(project === undefined ? {} : { project }),
+    ...(project === undefined || environment === undefined ? {} : { environment }),
     ...Object.fromEntries(chosen),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),

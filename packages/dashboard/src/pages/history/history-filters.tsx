@@ -9,6 +9,7 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { DateInput } from '../../components/field.tsx';
 import { SearchField } from '../../components/list-filter.tsx';
 import { Select } from '../../components/select.tsx';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { messages } from './messages.ts';
 
 /** How long after the last key the list is asked for, in milliseconds. */
@@ -45,6 +46,7 @@ export function HistoryFilters({
     sent.current = q;
     setText(q);
   }, [q]);
+  const [, selectForAll] = useEnvironmentFilter(filter.project ?? '');
   const authors = useAuthors(entries, filter.actor);
   // An active filter is always listed, so that it can be removed even if its subject was deleted.
   const places = withSelected(
@@ -71,7 +73,11 @@ export function HistoryFilters({
           label={messages.environment}
           className="max-w-44"
           value={filter.environment ?? ''}
-          onSelect={(environment) => setParams({ environment })}
+          onSelect={(environment) => {
+            // Otherwise it would still apply.
+            if (environment === '') selectForAll('');
+            setParams({ environment });
+          }}
           none={messages.anyEnvironment}
           choices={places}
         />

@@ -4,6 +4,7 @@ import { useProjectDeliveries } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { filterFromAddress } from './history-filter.ts';
 import { messages } from './messages.ts';
 import { Timeline } from './timeline.tsx';
@@ -14,7 +15,11 @@ export function HistoryPage() {
   const environments = useEnvironments(project);
   const { data: deliveries } = useProjectDeliveries(project);
   const [params] = useSearchState();
-  const filter = useMemo(() => filterFromAddress(params, project), [params, project]);
+  const [environment] = useEnvironmentFilter(project);
+  const filter = useMemo(
+    () => filterFromAddress(params, project, environment?.name),
+    [params, project, environment],
+  );
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title}>
       <Timeline filter={filter} environments={environments} deliveries={deliveries} />

@@ -43,7 +43,7 @@ function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
   const canCreate = useCan('admin');
   const found = projects.filter(({ name }) => name.includes(query.trim().toLowerCase()));
   const create = canCreate && (
-    <Button kind="primary" onClick={() => navigate('/?projects&new')}>
+    <Button kind="primary" onClick={() => navigate(`${links.projects}&new=project`)}>
       <Plus size={15} aria-hidden /> {messages.create}
     </Button>
   );
@@ -81,7 +81,7 @@ function ProjectsPage({ projects }: { projects: readonly ProjectSummary[] }) {
           {found.length === 0 && <p className="py-8 text-center text-ink-2">{messages.noMatches(query)}</p>}
         </>
       )}
-      {canCreate && search.has('new') && <CreateProjectDialog onClose={() => navigate('/?projects')} />}
+      {canCreate && search.has('new') && <CreateProjectDialog onClose={() => navigate(links.projects)} />}
     </Page>
   );
 }

@@ -9,6 +9,7 @@ import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells } from '../../components/lifetime.tsx';
 import { RevokeActions } from '../../components/revoke.tsx';
 import { RecordCell, RecordHead, RecordRow } from '../../components/tables.tsx';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { messages } from './messages.tsx';
 
 /** The keys of a project in a table with a filter. */
@@ -22,12 +23,13 @@ export function KeyList({
   canChange: boolean;
 }) {
   const streams = useKeyStreams(project.name);
+  const [only] = useEnvironmentFilter(project.name);
   return (
     <LifeList
       label={messages.list}
       filterLabel={messages.find}
       columns={messages.columns}
-      items={keys}
+      items={only === undefined ? keys : keys.filter(({ environments }) => environments.includes(only.name))}
       statusOf={({ status }) => status}
       textsOf={({ name, lastFour, environments }) => [name, lastFour, ...environments]}
     >

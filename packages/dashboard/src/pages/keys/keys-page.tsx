@@ -1,10 +1,10 @@
 import KeyRound from 'lucide-react/icons/key-round';
 import Plus from 'lucide-react/icons/plus';
-import { useCallback, useState } from 'react';
 import { useParams } from 'wouter';
 import { useKeys } from '../../api/keys.ts';
 import { useProject } from '../../api/projects.ts';
 import { useCan } from '../../api/session.ts';
+import { useCreating } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { Page, ReadOnlyNote } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -19,8 +19,7 @@ export function KeysPage() {
   const project = useProject(name);
   const keys = useKeys(name);
   const canChange = useCan('admin');
-  const [isCreating, setCreating] = useState(false);
-  const start = useCallback(() => setCreating(true), []);
+  const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'key.new', title: messages.create, isAllowed: canChange, run: start });
   const error = project.error ?? keys.error;
   if (error !== null && (project.data === undefined || keys.data === undefined)) {
@@ -49,8 +48,8 @@ export function KeysPage() {
       ) : (
         <KeyList project={project.data} keys={keys.data} canChange={canChange} />
       )}
-      {isCreating && project.data !== undefined && (
-        <CreateKeyDialog project={project.data} onClose={() => setCreating(false)} />
+      {isCreating && canChange && project.data !== undefined && (
+        <CreateKeyDialog project={project.data} onClose={stop} />
       )}
     </Page>
   );

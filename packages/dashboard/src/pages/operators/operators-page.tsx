@@ -1,5 +1,5 @@
 import UserPlus from 'lucide-react/icons/user-plus';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import {
   createResetLink,
   removeOperator,
@@ -10,6 +10,7 @@ import {
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan, useOperator } from '../../api/session.ts';
 import type { CreatedLink, OperatorRecord } from '../../api/types.ts';
+import { useCreating } from '../../api/use-search-state.ts';
 import { useConfirmedAction } from '../../changes/actions.tsx';
 import { Badge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
@@ -33,8 +34,7 @@ export function OperatorsPage() {
   const invitations = useInvitations();
   const canChange = useCan('admin');
   const sort = useSort();
-  const [isInviting, setInviting] = useState(false);
-  const start = useCallback(() => setInviting(true), []);
+  const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'operator.new', title: messages.inviteCommand, isAllowed: canChange, run: start });
   // Only in this component's state: the link is shown once.
   const [created, setCreated] = useState<CreatedLink>();
@@ -66,7 +66,7 @@ export function OperatorsPage() {
       {canChange && (
         <InvitationList invitations={invitations.data} error={invitations.error} canChange={canChange} />
       )}
-      {isInviting && <InviteDialog onClose={() => setInviting(false)} onCreated={setCreated} />}
+      {isCreating && canChange && <InviteDialog onClose={stop} onCreated={setCreated} />}
       {created !== undefined && <LinkDialog created={created} onClose={() => setCreated(undefined)} />}
     </Page>
   );

@@ -1,10 +1,10 @@
 import Plus from 'lucide-react/icons/plus';
 import RadioTower from 'lucide-react/icons/radio-tower';
-import { useCallback, useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { revokeRelayToken, useRelayTokens } from '../../api/relay-tokens.ts';
 import { useCan } from '../../api/session.ts';
 import type { RelayTokenRecord } from '../../api/types.ts';
+import { useCreating } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, TimeCell } from '../../components/lifetime.tsx';
@@ -21,8 +21,7 @@ import { messages } from './messages.tsx';
 export function RelayTokensPage() {
   const { data: tokens, error, refetch } = useRelayTokens();
   const canChange = useCan('admin');
-  const [isCreating, setCreating] = useState(false);
-  const start = useCallback(() => setCreating(true), []);
+  const { isCreating, start, stop } = useCreating();
   useCreateCommand({
     id: 'relay-token.new',
     title: messages.createCommand,
@@ -56,7 +55,7 @@ export function RelayTokensPage() {
           {(token) => <RelayTokenRow key={token.id} token={token} canChange={canChange} />}
         </LifeList>
       )}
-      {isCreating && <CreateRelayTokenDialog onClose={() => setCreating(false)} />}
+      {isCreating && canChange && <CreateRelayTokenDialog onClose={stop} />}
     </Page>
   );
 }

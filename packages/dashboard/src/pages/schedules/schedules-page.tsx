@@ -1,16 +1,17 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
 import Plus from 'lucide-react/icons/plus';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useParams } from 'wouter';
 import { useSchedules } from '../../api/schedules.ts';
 import { useCan } from '../../api/session.ts';
 import type { ScheduleRecord, ScheduleStatus } from '../../api/types.ts';
-import { useSearchState } from '../../api/use-search-state.ts';
+import { useCreating, useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { useCreateCommand } from '../../shell/commands.tsx';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { CreateScheduleDialog } from './create-schedule-dialog.tsx';
 import { messages } from './messages.ts';
 import { ScheduleItem } from './schedule-item.tsx';
@@ -18,10 +19,8 @@ import { ScheduleItem } from './schedule-item.tsx';
 /** The screen "Schedules": changes that run at a set time. */
 export function SchedulesPage() {
   const { project = '' } = useParams<{ project: string }>();
-  const [params, setParams] = useSearchState();
   const canSchedule = useCan('editor');
-  const isCreating = params.has('new') && canSchedule;
-  const create = useCallback(() => setParams({ new: 'schedule' }), [setParams]);
+  const { isCreating, start: create, stop } = useCreating();
   useCreateCommand({ id: 'schedule.new', title: messages.create, isAllowed: canSchedule, run: create });
   return (
     <Page
@@ -37,7 +36,7 @@ export function SchedulesPage() {
       }
     >
       <Schedules project={project} onCreate={canSchedule ? create : undefined} />
-      {isCreating && <CreateScheduleDialog project={project} onClose={() => setParams({ new: '' })} />}
+      {isCreating && canSchedule && <CreateScheduleDialog project={project} onClose={stop} />}
     </Page>
   );
 }
@@ -46,10 +45,15 @@ function Schedules({ project, onCreate }: { project: string; onCreate: (() => vo
   const { data, error, refetch } = useSchedules(project);
   const [params] = useSearchState();
   const status = params.get('status') ?? '';
+  const [only] = useEnvironmentFilter(project);
   const shown = useMemo(() => {
-    const listed = (data ?? []).filter((schedule) => status === '' || schedule.status === status);
+    const listed = (data ?? []).filter(
+      (schedule) =>
+        (status === '' || schedule.status === status) &&
+        (only === undefined || schedule.environment === only.name),
+    );
     return listed.toSorted(byTime);
-  }, [data, status]);
+  }, [data, status, only]);
   if (error && data === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <SkeletonRows rows={4} />;
   if (data.length === 0)

@@ -1,10 +1,10 @@
 import Plus from 'lucide-react/icons/plus';
 import Terminal from 'lucide-react/icons/terminal';
-import { useCallback, useState } from 'react';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
 import { revokeToken, tokenStatus, useTokens } from '../../api/tokens.ts';
 import type { TokenRecord } from '../../api/types.ts';
+import { useCreating } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { LifeList } from '../../components/life-list.tsx';
 import { LifeBadge, LifeCells, type LifeStatus } from '../../components/lifetime.tsx';
@@ -22,8 +22,7 @@ import { messages } from './messages.tsx';
 export function TokensPage() {
   const { data: tokens, error, refetch } = useTokens();
   const canChange = useCan('admin');
-  const [isCreating, setCreating] = useState(false);
-  const start = useCallback(() => setCreating(true), []);
+  const { isCreating, start, stop } = useCreating();
   useCreateCommand({ id: 'token.new', title: messages.createCommand, isAllowed: canChange, run: start });
   if (error !== null && tokens === undefined) return <Problem error={error} onRetry={() => void refetch()} />;
   const create = canChange && (
@@ -43,7 +42,7 @@ export function TokensPage() {
       ) : (
         <TokenList tokens={tokens} canChange={canChange} />
       )}
-      {isCreating && <CreateTokenDialog onClose={() => setCreating(false)} />}
+      {isCreating && canChange && <CreateTokenDialog onClose={stop} />}
     </Page>
   );
 }

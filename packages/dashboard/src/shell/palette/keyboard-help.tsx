@@ -4,11 +4,10 @@ import { Switch } from '../../components/switch.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { PROJECT_SCREENS } from '../links.ts';
 import { messages } from '../messages.ts';
+import { IS_APPLE } from '../palette-style.ts';
 import { useStoredChoice } from '../preferences.ts';
 
 const words = messages.keyboard;
-
-const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 
 const GROUPS: readonly (readonly [
   title: string,
@@ -17,7 +16,7 @@ const GROUPS: readonly (readonly [
   [
     words.everywhere,
     [
-      [isApple ? '⌘ K' : 'Ctrl K', messages.palette.hint],
+      [IS_APPLE ? '⌘ K' : 'Ctrl K', messages.palette.hint],
       ['?', words.showKeys],
       ['/', words.search],
       ['n', words.create],

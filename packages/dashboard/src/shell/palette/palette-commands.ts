@@ -133,7 +133,7 @@ export function useGeneralCommands(project: string | undefined, onHelp: () => vo
           ...go(`project.${name}`, name, links.flags(name)),
           group: words.groups.projects,
         })),
-      go('projects', messages.header.allProjects, '/?projects'),
+      go('projects', messages.header.allProjects, links.projects),
       go('account', messages.user.account, links.account),
       go('audit', messages.user.audit, links.audit),
       go('operators', messages.user.people, links.operators),

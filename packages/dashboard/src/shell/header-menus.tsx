@@ -1,0 +1,157 @@
+import CircleHelp from 'lucide-react/icons/circle-question-mark';
+import CircleUser from 'lucide-react/icons/circle-user-round';
+import Plus from 'lucide-react/icons/plus';
+import { useLocation } from 'wouter';
+import { useLiveStatus } from '../api/live.tsx';
+import type { LiveStatus } from '../api/live-connection.ts';
+import { useCan, useOperator, useSignOut } from '../api/session.ts';
+import { IconButton } from '../components/button.tsx';
+import { classNames } from '../components/class-names.ts';
+import { Kbd } from '../components/kbd.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
+import { SINGLE_KEYS } from '../components/use-shortcut.ts';
+import { links } from './links.ts';
+import { messages } from './messages.ts';
+import { type Theme, useStoredChoice, useTheme } from './preferences.ts';
+
+/** What the person may create, here and in the settings. */
+export function CreateMenu({ project }: { project: string | undefined }) {
+  const [, navigate] = useLocation();
+  const [canEdit, canManage] = [useCan('editor'), useCan('admin')];
+  if (!canEdit) return null;
+  const words = messages.create;
+  return (
+    <Menu
+      trigger={
+        <IconButton label={words.title} className="size-8">
+          <Plus size={17} aria-hidden />
+        </IconButton>
+      }
+    >
+      {project !== undefined && (
+        <>
+          <MenuItem onSelect={() => navigate(`${links.flags(project)}?new=`)}>{words.flag}</MenuItem>
+          <MenuItem onSelect={() => navigate(`${links.schedules(project)}?new=schedule`)}>
+            {words.schedule}
+          </MenuItem>
+          {canManage && (
+            <>
+              <MenuItem onSelect={() => navigate(`${links.keys(project)}?new=key`)}>{words.key}</MenuItem>
+              <MenuItem onSelect={() => navigate(`${links.environments(project)}?new=environment`)}>
+                {words.environment}
+              </MenuItem>
+            </>
+          )}
+        </>
+      )}
+      {canManage && (
+        <>
+          {project !== undefined && <MenuSeparator />}
+          <MenuItem onSelect={() => navigate(`${links.projects}&new=project`)}>{words.project}</MenuItem>
+          <MenuItem onSelect={() => navigate(`${links.operators}?new=invitation`)}>
+            {words.invitation}
+          </MenuItem>
+          <MenuItem onSelect={() => navigate(`${links.tokens}?new=token`)}>{words.token}</MenuItem>
+        </>
+      )}
+      {project === undefined && !canManage && (
+        <MenuItem onSelect={() => navigate(links.projects)}>{messages.header.allProjects}</MenuItem>
+      )}
+    </Menu>
+  );
+}
+
+/** Keyboard shortcuts and documentation. */
+export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
+  const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
+  const words = messages.help;
+  return (
+    <Menu
+      trigger={
+        <IconButton label={words.title} className="size-8">
+          <CircleHelp size={17} aria-hidden />
+        </IconButton>
+      }
+    >
+      <MenuItem onSelect={onShortcuts}>
+        <span className="flex-1">{messages.palette.shortcuts}</span>
+        <span aria-hidden>
+          <Kbd keys="?" />
+        </span>
+      </MenuItem>
+      <MenuChoice
+        isChosen={singleKeys === 'on'}
+        onSelect={() => setSingleKeys(singleKeys === 'on' ? 'off' : 'on')}
+      >
+        {messages.keyboard.singleKeys}
+      </MenuChoice>
+      <MenuSeparator />
+      <MenuItem onSelect={() => location.assign('/docs')}>{messages.user.documentation}</MenuItem>
+      <MenuItem onSelect={() => location.assign('/docs/api')}>{words.api}</MenuItem>
+      <MenuItem onSelect={() => location.assign(links.languages)}>{words.languages}</MenuItem>
+    </Menu>
+  );
+}
+
+const MARKS: Readonly<Record<LiveStatus, string>> = {
+  open: 'bg-env-green',
+  connecting: 'bg-env-gray animate-shimmer',
+  lost: 'bg-env-red',
+  paused: 'bg-env-gray',
+};
+
+/** Whether live updates arrive. */
+export function ConnectionDot() {
+  const status = useLiveStatus();
+  const [word, title] = messages.connection[status];
+  return (
+    <span
+      className="inline-flex shrink-0 items-center gap-1.5 px-1.5 text-xs text-ink-3"
+      title={title}
+      role="status"
+    >
+      <span
+        aria-hidden
+        className={classNames('size-2 rounded-full forced-color-adjust-none', MARKS[status])}
+      />
+      <span className="max-lg:sr-only">{word}</span>
+    </span>
+  );
+}
+
+const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
+
+/** The menu of the signed-in person: account, theme and sign-out. */
+export function UserMenu() {
+  const { name, email, role } = useOperator();
+  const [theme, setTheme] = useTheme();
+  const [, navigate] = useLocation();
+  const signOut = useSignOut();
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          className="-mr-1.5 inline-flex h-8 shrink-0 items-center gap-1.5 rounded-md px-1.5 text-ink-2 hover:bg-hover hover:text-ink"
+        >
+          <CircleUser size={18} aria-hidden />
+          <span className="max-w-32 truncate max-lg:sr-only">{name}</span>
+        </button>
+      }
+    >
+      <MenuLabel>
+        {email} · {role}
+      </MenuLabel>
+      <MenuItem onSelect={() => navigate(links.account)}>{messages.user.account}</MenuItem>
+      <MenuSeparator />
+      <MenuLabel>{messages.user.theme}</MenuLabel>
+      {THEMES.map((choice) => (
+        <MenuChoice key={choice} isChosen={theme === choice} onSelect={() => setTheme(choice)}>
+          {messages.user.themes[choice]}
+        </MenuChoice>
+      ))}
+      <MenuSeparator />
+      <MenuItem onSelect={() => signOut.mutate()}>{messages.user.signOut}</MenuItem>
+    </Menu>
+  );
+}
