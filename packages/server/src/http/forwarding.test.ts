@@ -185,6 +185,42 @@ test('an event stream flows at once, and the end of either side ends the other',
   expect((await cut.untilEnded()).how).not.toBe('closed');
 });
 
+test('a connection ends with the stream that it carried', async () => {
+  const exchange = sendRaw(url, 'GET /events HTTP/1.1\r\nHost: a\r\n\r\n');
+  const { events } = seen;
+  await until('the stream is open', () => seen.events !== events);
+  seen.events?.close();
+  expect((await exchange).ended).toBe('closed');
+});
+
+test('a body that stops coming is the fault of its sender, and ends its connection', async () => {
+  const silent = newInnerAddress();
+  const idle = {
+    unix: silent.socket,
+    idleTimeout: 1,
+    fetch: (request: Request) => request.text().then(Response.json),
+  };
+  await using _ = Bun.serve(idle as unknown as Bun.Serve.Options<undefined>);
+  const patient = forwardTo(silent, { docsUrl, log, idleSeconds: 1 });
+  await using outside = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 60, fetch: patient });
+  const half = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf';
+  const { answers, ended } = await sendRaw(outside.url.href, half, { timeoutMs: 30_000 });
+  expect([answers[0]?.status, ended]).toEqual([400, 'closed']);
+  expect(JSON.parse(answers[0]?.text ?? '')).toMatchObject({
+    error: 'invalid_argument',
+    message: 'The body broke off before its end: send all of it.',
+  });
+});
+
+test('a process that does not answer in time is away', async () => {
+  const mute = newInnerAddress();
+  await using _ = Bun.serve({ unix: mute.socket, fetch: () => new Promise<Response>(() => {}) });
+  const forwarding = forwardTo(mute, { docsUrl, log, answerMs: 50 });
+  await using outside = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: forwarding });
+  const response = await within('an answer', fetch(outside.url));
+  expect(response.status).toBe(500);
+});
+
 test('a reader that stops reading stops the sender, and memory does not fill', async () => {
   seen.sent = 0;
   const { gone } = seen;

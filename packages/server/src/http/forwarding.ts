@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { temporaryError } from '../domain/errors.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { errorResponse, notFound } from './errors.ts';
-import { IDLE_SECONDS, requestIdOf } from './request.ts';
+import { bodyBroken, IDLE_SECONDS, requestIdOf } from './request.ts';
 
 /** Where one process of a machine passes requests to another. */
 export interface InnerAddress {
@@ -46,16 +46,20 @@ export function newInnerAddress(): InnerAddress {
 export interface ForwardContext {
   readonly docsUrl: string;
   readonly log: Logger;
+  /** Longest the other process may take to answer, in milliseconds; absent: it decides. */
+  readonly answerMs?: number;
+  /** Seconds that the other process lets a body be silent, at least. */
+  readonly idleSeconds?: number;
 }
 
 /**
  * Passes requests on to the process behind an inner address, and its answers back. Bodies and event streams flow with
  * backpressure, and the end of either side ends the other. The other process decides how long a request may be silent;
- * once it has answered, the connection may be idle as long as any other.
+ * once it has answered, the connection may be idle as long as any other, and that of a stream ends with it.
  */
 export function forwardTo(
   { socket, token }: InnerAddress,
-  { docsUrl, log }: ForwardContext,
+  { docsUrl, log, answerMs, idleSeconds = IDLE_SECONDS }: ForwardContext,
 ): Answer<Request> {
   return async (request, server) => {
     const url = urlOf(request);
@@ -72,33 +76,66 @@ export function forwardTo(
     // Otherwise `fetch` adds its own.
     if (!headers.has('User-Agent')) headers.set('User-Agent', '');
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+    const body = hasBody && request.body !== null ? new WatchedBody(request.body) : undefined;
+    const { signal } = request;
     try {
       const answer = await fetch(url, {
         unix: socket,
         method: request.method,
         headers,
-        body: hasBody ? request.body : null,
+        body: body?.stream ?? null,
         redirect: 'manual',
         decompress: false,
-        signal: request.signal,
+        signal: answerMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
         timeout: false,
         // `fetch` repeats a DELETE on its own when a connection that it kept turns out to be closed.
         keepalive: false,
       } as BunFetchRequestInit);
       const { status } = answer;
-      // Only the body of a stream has no end that is known now.
+      const fields = withoutConnectionFields(answer.headers);
+      // Only the body of a stream has no end that is known now: its connection may be silent until then, and ends with it.
       const isStream = answer.body !== null && !answer.headers.has('Content-Length');
-      if (!isStream) server.timeout(request, IDLE_SECONDS);
-      return new Response(answer.body, { status, headers: withoutConnectionFields(answer.headers) });
+      if (isStream) fields.set('Connection', 'close');
+      else server.timeout(request, IDLE_SECONDS);
+      return new Response(answer.body, { status, headers: fields });
     } catch (cause) {
       server.timeout(request, IDLE_SECONDS);
       log.debug({ err: cause }, 'a request could not be passed on');
-      const refusal = temporaryError(
-        'This part of the server is not available at the moment: try again shortly.',
-      );
-      return errorResponse(refusal, { docsUrl, log, requestId: requestIdOf(request) });
+      const isStalled = (body?.silentMs() ?? 0) > (idleSeconds * 1000) / 2;
+      const refusal = isStalled
+        ? bodyBroken(cause)
+        : temporaryError('This part of the server is not available at the moment: try again shortly.');
+      const response = errorResponse(refusal, { docsUrl, log, requestId: requestIdOf(request) });
+      // What is left of a body must not be taken for the next request.
+      if (body !== undefined) response.headers.set('Connection', 'close');
+      return response;
     }
   };
+}
+
+/** The body of a request on its way to another process. */
+class WatchedBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  #isWhole = false;
+  #heardAt = performance.now();
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    const watch = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        this.#heardAt = performance.now();
+        controller.enqueue(chunk);
+      },
+      flush: () => {
+        this.#isWhole = true;
+      },
+    });
+    this.stream = body.pipeThrough(watch);
+  }
+
+  /** Milliseconds since it was heard of last; 0 once all of it has come. */
+  silentMs(): number {
+    return this.#isWhole ? 0 : performance.now() - this.#heardAt;
+  }
 }
 
 /** Answers requests that {@link forwardTo} passed on, as if their clients had connected here; refuses all others. */

@@ -1,11 +1,23 @@
 import type { Freshness } from '../domain/read-side.ts';
 import { isSameSecret } from '../domain/secret.ts';
 import { COMMIT, VERSION } from '../version.ts';
-import type { Routes } from './listeners.ts';
+import type { RouteAnswer, Routes } from './listeners.ts';
 
 /** `/healthz` and `/readyz` of a node. */
 export function healthRoutes(freshness: Freshness): Routes {
   return { '/healthz': healthAnswer, '/readyz': () => readinessAnswer(freshness) };
+}
+
+/**
+ * The same of a process that passes requests on to another one, which knows it of all of them. `own`: how current this
+ * process is, for when the other one does not answer.
+ */
+export function forwardedHealthRoutes(forward: RouteAnswer, own: Freshness): Routes {
+  const readiness: RouteAnswer = async (request, server) => {
+    const answer = await forward(request, server);
+    return answer.status === 500 ? notReadyAnswer(own) : answer;
+  };
+  return { '/healthz': forward, '/readyz': readiness };
 }
 
 /** Whether the process works at all. Never asks the database, so that losing it restarts no node. */
@@ -19,7 +31,10 @@ function healthAnswer(): Response {
  * shutting down. It turns unready again when any of that ends.
  */
 function readinessAnswer(freshness: Freshness): Response {
-  if (freshness.canStream()) return statusAnswer(200, { status: 'ready' });
+  return freshness.canStream() ? statusAnswer(200, { status: 'ready' }) : notReadyAnswer(freshness);
+}
+
+function notReadyAnswer(freshness: Freshness): Response {
   // JSON leaves out members that are undefined.
   return statusAnswer(503, {
     status: 'not ready',

@@ -74,8 +74,12 @@ function decodeBody(bytes: Uint8Array): string {
 
 /** The caller disconnected or was too slow, which is nothing for the error log. */
 function refuseBroken(cause: unknown): never {
-  if (cause instanceof ServiceError) throw cause;
-  throw invalidBody('The body broke off before its end: send all of it.', cause);
+  throw cause instanceof ServiceError ? cause : bodyBroken(cause);
+}
+
+/** Refuses a body of which the end did not come, or not in time. */
+export function bodyBroken(cause: unknown): ServiceError {
+  return invalidBody('The body broke off before its end: send all of it.', cause);
 }
 
 function invalidBody(message: string, cause?: unknown): ServiceError {

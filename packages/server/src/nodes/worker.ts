@@ -6,6 +6,7 @@ import { evaluationRoutes } from '../evaluation/routes.ts';
 import { evaluationContext } from '../evaluation/serving/context.ts';
 import { forwardTo, INNER_PATH, type InnerAddress } from '../http/forwarding.ts';
 import { Listeners } from '../http/listeners.ts';
+import { forwardedHealthRoutes } from '../http/monitoring.ts';
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { type Channel, processChannel } from '../workers/channel.ts';
@@ -33,6 +34,9 @@ export interface WorkerSettings {
   /** Where the supervisor keeps the last known flags, if it does. */
   readonly lastKnown?: LastKnownPlace;
 }
+
+/** Longest the supervisor may take to say whether the node is ready, in milliseconds. */
+const HEALTH_MS = 1000;
 
 /** Longest a worker finishes requests after its supervisor has died, in milliseconds. */
 const ORPHAN_MS = 500;
@@ -109,7 +113,7 @@ export async function runWorker(channel: Channel): Promise<void> {
   listeners.serve({
     files: plane.files,
     evaluation: evaluationRoutes(context),
-    health: { '/healthz': forward, '/readyz': forward },
+    health: forwardedHealthRoutes(forwardTo(inner, { docsUrl, log, answerMs: HEALTH_MS }), plane.freshness),
     scrape: forward,
     docs: forward,
     docsUrl,

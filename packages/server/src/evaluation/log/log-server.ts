@@ -5,6 +5,7 @@ import type { DeliveryReport } from '../../domain/delivery.ts';
 import { invalid, logIsLost, ServiceError } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
 import { errorResponse, refuseMethod } from '../../http/errors.ts';
+import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import type { RouteAnswer, Routes } from '../../http/listeners.ts';
 import { bearerTokenIn, readBody, requestIdOf } from '../../http/request.ts';
 import type { ReadPlane, ReadPlaneObserver } from '../read-plane.ts';
@@ -263,7 +264,7 @@ export class LogServer implements ReadPlaneObserver {
       headers: {
         'Content-Type': LOG_TYPE,
         'Cache-Control': 'no-store, no-transform',
-        'X-Accel-Buffering': 'no',
+        ...STREAM_FIELDS,
       },
     });
   }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { startTcpProxy, until, within } from '@halyard/testing';
+import { sendRaw, startTcpProxy, until, within } from '@halyard/testing';
 import type { LogRow } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import { digestOf } from '../../domain/secret.ts';
@@ -434,6 +434,16 @@ async function recordStream(url: string): Promise<Uint8Array> {
   canceled.abort();
   return Buffer.concat(chunks);
 }
+
+test('a connection that carried the log ends with it', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home);
+  const exchange = sendRaw(upstream.url, `GET ${LOG_PATH} HTTP/1.1\r\nHost: here\r\n\r\n`);
+  await until('it follows', () => upstream.logServer.followers === 1);
+  upstream.logServer.lost();
+  expect((await exchange).ended).toBe('closed');
+});
 
 test('a restored database begins another history, which a follower notices', async () => {
   const home = await openStore();

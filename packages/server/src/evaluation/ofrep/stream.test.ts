@@ -1,5 +1,6 @@
 import { describe, expect, setSystemTime, test } from 'bun:test';
 import { ENVIRONMENT_HEADER } from '@halyard/protocol';
+import { sendRaw, until } from '@halyard/testing';
 import type { BunRequest } from 'bun';
 import type { EvaluationSettings } from '../serving/context.ts';
 import { eventStreams, waitForRevision } from './stream.ts';
@@ -26,7 +27,7 @@ function setUp(settings: EvaluationSettings = {}) {
       body: '{}',
     });
   const change = () => environment.apply(environment.revision + 1, [['flag', '{"enabled":true}']]);
-  return { context, state, hub, counters, environment, address, open, read, change };
+  return { url, context, state, hub, counters, environment, address, open, read, change };
 }
 
 describe('the address of an event stream', () => {
@@ -141,6 +142,15 @@ describe('GET /ofrep/v1/stream', () => {
       { operation: 'ofrep-stream', status: 401, count: 1 },
     ]);
   });
+});
+
+test.each(['frames', 'events'])('a connection that carried a stream of %s ends with it', async (form) => {
+  const { url, hub, address } = setUp();
+  const path = form === 'events' ? address() : '/v1/stream?env=production';
+  const exchange = sendRaw(url, `GET ${path} HTTP/1.1\r\nHost: here\r\nX-Service-Key: key\r\n\r\n`);
+  await until('the stream is open', () => hub.size === 1);
+  hub.closeKey('k');
+  expect((await exchange).ended).toBe('closed');
 });
 
 describe('a read for an event', () => {

@@ -1,4 +1,5 @@
 import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
+import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import { chooseCoding, matchesTag } from '../../http/request.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
 import {
@@ -55,7 +56,7 @@ export function streamAnswer(
     headers: {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache, no-transform',
-      'X-Accel-Buffering': 'no',
+      ...STREAM_FIELDS,
       [REVISION_HEADER]: String(revision),
       [REQUEST_ID_HEADER]: facts.requestId,
     },

@@ -120,6 +120,7 @@ for (const engine of ENGINES) {
         expect([status, headers.get('Content-Type')]).toEqual([200, 'text/event-stream']);
         expect(headers.get('Cache-Control')).toBe('no-cache, no-transform');
         expect(headers.get('X-Accel-Buffering')).toBe('no');
+        expect(headers.get('Connection')).toBe('close');
         expect(text).toStartWith('event: hello\n');
         expect((await app.call('HEAD', '/api/events')).text).toBe('');
         expect((await app.call('GET', '/api/events', { token: null })).status).toBe(401);

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
+import { STREAM_FIELDS } from '../../http/event-stream.ts';
 import { isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { NameSchema, TimeSchema } from '../api/schemas.ts';
@@ -176,7 +177,7 @@ export interface DashboardEvents {
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-cache, no-transform',
-  'X-Accel-Buffering': 'no',
+  ...STREAM_FIELDS,
 } as const;
 
 /** Mounts the route of dashboard events. */
