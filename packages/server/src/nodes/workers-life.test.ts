@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import {
   isAlive,
+  lastingPort,
   Management,
   openSse,
   sharedPostgres,
@@ -9,7 +10,13 @@ import {
   until,
   within,
 } from '@halyard/testing';
+import { parseConfig } from '../config/config.ts';
+import { newInnerAddress } from '../http/forwarding.ts';
+import { createLogger } from '../observability/log.ts';
+import { Fleet } from '../workers/fleet.ts';
+import { Readers } from '../workers/readers.ts';
 import { processOf, startWorkers, type WorkersNode } from './test-workers.ts';
+import type { WorkerSettings } from './worker.ts';
 
 setDefaultTimeout(120_000);
 
@@ -71,6 +78,9 @@ test('a supervisor that is frozen loses no worker: their streams end, reads go o
   machine.node.pause();
   for (const stream of streams) expect((await stream.untilEnded()).how).toBe('closed');
   await eachWorker(machine, async (response) => response.headers.has('X-Flags-Stale'));
+  expect((await machine.openStream()).status).toBe(500);
+  const ready = await fetch(`${machine.node.url}/readyz`);
+  expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'not ready', canRead: true }]);
   machine.node.resume();
   await machine.node.readiness(200);
   await machine.management.putState('demo', 'production', 'a', { enabled: false });
@@ -79,6 +89,49 @@ test('a supervisor that is frozen loses no worker: their streams end, reads go o
     return true;
   });
   expect(machine.workers()).toEqual(workers);
+});
+
+test('a worker that cannot follow its supervisor makes the node unready, and no key look wrong', async () => {
+  const port = lastingPort();
+  const config = parseConfig({ flags: {}, env: { HALYARD_PORT: String(port), HALYARD_LOG_LEVEL: 'silent' } });
+  const streams = { size: 0, turnover: 0, streamsByKey: () => new Map<string, Map<string, number>>() };
+  const fleet = new Fleet({
+    size: 1,
+    readers: new Readers({ streams, waitForApplied: async () => {}, takeUsedKeys: async () => [] }),
+    own: { isLive: true, seq: 1 },
+    // An address at which nothing listens.
+    settingsOf: (number): WorkerSettings => ({ number, inner: newInnerAddress(), config, docsUrl: '' }),
+    sharesLimits: false,
+    log: createLogger({ level: 'silent', format: 'json' }),
+    onEnded: () => {},
+  });
+  try {
+    await fleet.start();
+    const yes = () => true;
+    const unknown = () => undefined;
+    const own = {
+      canRead: yes,
+      canStream: yes,
+      mayLackRecords: () => false,
+      trouble: unknown,
+      staleSeconds: unknown,
+    };
+    const { canRead, canStream, trouble } = fleet.freshness(own);
+    expect([canRead(), canStream(), trouble()]).toEqual([
+      true,
+      false,
+      'Worker processes are not serving yet.',
+    ]);
+    const headers = { 'X-Service-Key': 'any' };
+    for (const path of ['/v1/flags?env=production', '/v1/stream?env=production']) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      expect([path, answer.status, answer.headers.get('Retry-After')]).toEqual([path, 500, '1']);
+    }
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([503, { canRead: false }]);
+  } finally {
+    await fleet.close();
+  }
 });
 
 test('a worker that keeps ending is held back, with a line in the log, and the node serves with the other one', async () => {
