@@ -214,6 +214,31 @@ describe('a server of Node', () => {
   });
 });
 
+test.each(['Bun', 'Node'])('a server of %s ends the connection of a reader that was cut', async (runtime) => {
+  const { client, handler } = make();
+  let port: number | undefined;
+  if (runtime === 'Node') port = await listen(toNodeListener(handler));
+  else {
+    const server = Bun.serve({ port: 0, idleTimeout: 0, fetch: handler });
+    closers.push(() => server.stop(true));
+    port = server.port;
+  }
+  const socket = connect(port ?? 0, '127.0.0.1');
+  closers.push(() => socket.destroy());
+  socket.on('error', () => {}); // reset, on some runtimes
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  const opened = new Promise((resolve) => socket.once('readable', resolve));
+  socket.write('GET /flags/v1/stream?env=production HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await opened; // and read no further
+  for (let i = 0; i < 100; i++) {
+    client.set('a', { enabled: true, value: `${i}${'x'.repeat(200_000)}` });
+    await new Promise(setImmediate);
+  }
+  socket.resume();
+  await ended;
+  expect(client.getValue('a', '')).toStartWith('99');
+});
+
 describe('a client on the handler', () => {
   async function follows(baseUrl: string, upstream: ReturnType<typeof createTestClient>): Promise<void> {
     const page: FlagsClient = createClient({

@@ -178,14 +178,46 @@ describe('the handler', () => {
     expect(await again.next()).toContain('5');
   });
 
-  test('cuts a reader that does not read', async () => {
+  test('cuts a reader that does not read, and drops what waited for it', async () => {
     const { client, handler } = make();
     const response = await handler(at('/v1/stream?env=production'));
     for (let i = 0; i < 20; i++) client.set('a', { enabled: true, value: `${i}${'x'.repeat(200_000)}` });
-    let frames = 0;
     const reader = response.body?.getReader();
-    while (!(await reader?.read())?.done) frames++;
-    expect(frames).toBeLessThan(10);
+    expect(await reader?.read().catch(() => 'cut')).toBe('cut');
+    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+  });
+
+  test('streams that open between two changes begin with the same frame, made once', async () => {
+    const asked: string[] = [];
+    const { client, handler } = make({ expose: (key) => asked.push(key) > 0 && key === 'a' });
+    const open = () => textOf(handler, at('/v1/stream?env=production'));
+    const streams = [await open(), await open(), await open()];
+    for (const { next } of streams) expect(await next()).toBe('data: {"a":{"enabled":true,"value":1}}\n\n');
+    expect(asked).toEqual(['a', 'secret']);
+    client.set('a', false);
+    const late = await open();
+    for (const { next } of [...streams, late]) expect(await next()).toBe('data: {"a":{"enabled":false}}\n\n');
+    expect(asked).toEqual(['a', 'secret', 'a', 'secret']);
+    for (const { cancel } of [...streams, late]) await cancel();
+    await (await open()).cancel();
+    expect(asked).toHaveLength(6); // no stream was open, so the rule of the application may have changed
+  });
+
+  test('one reader, by the name that authorize returns, cannot use up the streams of the others', async () => {
+    const { handler } = make({
+      authorize: (request) => request.headers.get('Cookie') ?? '',
+      maxStreamsPerReader: 2,
+    });
+    const open = (reader: string, path = '/v1/stream?env=production') =>
+      handler(at(path, { headers: { Cookie: reader } }));
+    expect((await open('')).status).toBe(401);
+    const [first] = [await open('ana'), await open('ana', '/ofrep/v1/stream')];
+    const refused = await open('ana');
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '10']);
+    expect(await refused.json()).toMatchObject({ error: 'rate_limited' });
+    expect((await open('bo')).status).toBe(200);
+    await first?.body?.cancel();
+    expect((await open('ana')).status).toBe(200);
   });
 
   test('ends its streams when the client is closed, which tells of no more changes', async () => {

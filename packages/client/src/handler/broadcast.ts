@@ -12,6 +12,8 @@ import type { FlagsChange } from '../options.ts';
 /** A reader with more than this many bytes waiting is cut: it comes back and gets the newest map. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
+const encoder = new TextEncoder();
+
 /** So many keep-alives pass between two checks whether a reader may still read: a minute. */
 const KEEP_ALIVES_PER_CHECK = 4;
 
@@ -27,6 +29,8 @@ const UNNUMBERED_EVENT = frame('{"type":"refetchEvaluation"}');
 /** A stream that is open. */
 interface Stream {
   readonly channel: Channel;
+  /** Who reads, where the application says it. */
+  readonly reader: string | undefined;
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   /** Whether its reader may still read. Never rejects. */
   readonly isAuthorized: () => Promise<boolean>;
@@ -45,6 +49,8 @@ export class Broadcast {
   readonly #streams = new Set<Stream>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #revision: number | undefined;
+  /** The last frame of the channel `map`: streams that open before the next change begin with it. */
+  #current: { readonly flags: FlagMap; readonly bytes: Uint8Array } | undefined;
   #listening = new AbortController();
 
   constructor(client: FlagsClient, serialise: (flags: FlagMap) => string) {
@@ -57,6 +63,11 @@ export class Broadcast {
     return this.#streams.size;
   }
 
+  /** Streams that one reader has open. */
+  countOf(reader: string): number {
+    return [...this.#streams].filter((stream) => stream.reader === reader).length;
+  }
+
   /**
    * Opens a stream, which begins with the current map, or tells its reader to ask for it. A reader that comes back and
    * already knows of the current revision (`lastEventId`) is not told again.
@@ -64,16 +75,19 @@ export class Broadcast {
   open(
     channel: Channel,
     headers: Record<string, string>,
-    { isAuthorized, lastEventId }: Pick<Stream, 'isAuthorized'> & { readonly lastEventId?: string | null },
+    {
+      lastEventId,
+      ...about
+    }: Pick<Stream, 'isAuthorized' | 'reader'> & { readonly lastEventId?: string | null },
   ): Response {
     let own: Stream | undefined;
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          const first =
-            channel === 'map' ? this.#map(this.#client.all()) : this.#opening(lastEventId ?? null);
-          controller.enqueue(new TextEncoder().encode(first));
-          own = { channel, controller, isAuthorized, keepAlives: 0 };
+          controller.enqueue(
+            channel === 'map' ? this.#map(this.#client.all()) : this.#opening(lastEventId ?? null),
+          );
+          own = { channel, controller, ...about, keepAlives: 0 };
           this.#add(own);
         },
         cancel: () => {
@@ -106,7 +120,7 @@ export class Broadcast {
   }
 
   #keepAlive(): void {
-    const bytes = new TextEncoder().encode(KEEP_ALIVE);
+    const bytes = encoder.encode(KEEP_ALIVE);
     for (const stream of [...this.#streams]) {
       this.#send(stream, bytes);
       if (++stream.keepAlives === KEEP_ALIVES_PER_CHECK) void this.#check(stream);
@@ -125,7 +139,9 @@ export class Broadcast {
     const isNext = revision === undefined || this.#revision === undefined || revision === this.#revision + 1;
     this.#revision = revision;
     try {
-      this.#sendAll('refetch', () => (revision === undefined ? UNNUMBERED_EVENT : ofrepEvent(revision)));
+      this.#sendAll('refetch', () =>
+        encoder.encode(revision === undefined ? UNNUMBERED_EVENT : ofrepEvent(revision)),
+      );
       if (isNext) this.#sendAll('map', () => this.#map(flags));
       else this.#endAll('map');
     } catch (thrown) {
@@ -135,30 +151,40 @@ export class Broadcast {
     }
   }
 
-  #map(flags: FlagMap): string {
-    return frame(this.#serialise(flags));
+  #map(flags: FlagMap): Uint8Array {
+    if (this.#current?.flags !== flags)
+      this.#current = { flags, bytes: encoder.encode(frame(this.#serialise(flags))) };
+    return this.#current.bytes;
   }
 
-  #opening(lastEventId: string | null): string {
+  #opening(lastEventId: string | null): Uint8Array {
     const { revision } = this.#client;
     // A second or two: the readers of a process that ends do not all come back at once.
     const retryMs = 1_000 + Math.floor(Math.random() * 2_000);
-    return revision === undefined ? UNNUMBERED_EVENT : ofrepOpening(revision, lastEventId, retryMs);
+    return encoder.encode(
+      revision === undefined ? UNNUMBERED_EVENT : ofrepOpening(revision, lastEventId, retryMs),
+    );
   }
 
-  /** Sends the same text to every stream of a channel; makes it only if there is one. */
-  #sendAll(channel: Channel, text: () => string): void {
+  /** Sends the same bytes to every stream of a channel; makes them only if there is one. */
+  #sendAll(channel: Channel, make: () => Uint8Array): void {
     let bytes: Uint8Array | undefined;
     for (const stream of [...this.#streams]) {
       if (stream.channel !== channel) continue;
-      bytes ??= new TextEncoder().encode(text());
+      bytes ??= make();
       this.#send(stream, bytes);
     }
   }
 
   #send(stream: Stream, bytes: Uint8Array): void {
     if ((stream.controller.desiredSize ?? 0) > 0) stream.controller.enqueue(bytes);
-    else this.#end(stream);
+    else this.#cut(stream);
+  }
+
+  /** Ends a stream and drops what waits in it; after a close, its reader could keep that for as long as it likes. */
+  #cut(stream: Stream): void {
+    this.#drop(stream);
+    stream.controller.error(); // without a reason, which Bun would print
   }
 
   #endAll(channel: Channel): void {
@@ -179,6 +205,7 @@ export class Broadcast {
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#listening.abort();
+    this.#current = undefined;
   }
 }
 

@@ -28,16 +28,22 @@ export interface HandlerOptions {
   readonly client: FlagsClient;
   /**
    * Which flags browsers may see: those it gives `true` for, not a promise. Default: all of the environment. Their states,
-   * values included, become public.
+   * values included, become public. Open streams ask it once for each change.
    */
   readonly expose?: (key: string, state: FlagState) => boolean;
   /**
    * Who may read. Default: everyone who can reach the handler. It is asked for every request, and again each minute for
-   * every stream that is open. It must not read the request's body.
+   * every stream that is open. It must not read the request's body. A string, as the id of a user or of a session, lets
+   * the request in as well, and says whose streams `maxStreamsPerReader` counts.
    */
-  readonly authorize?: (request: Request) => boolean | Promise<boolean>;
+  readonly authorize?: (request: Request) => boolean | string | Promise<boolean | string>;
   /** Streams open at a time; more are refused with 500 and `Retry-After`. Default 1,000. */
   readonly maxStreams?: number;
+  /**
+   * Streams that one reader may have open at a time, where `authorize` returns a string for each; more are refused with
+   * 429 and `Retry-After`. Default 20.
+   */
+  readonly maxStreamsPerReader?: number;
   /** Where the pages of the error codes are, as `https://flags.example/docs`: becomes `docs` of error answers. */
   readonly docsUrl?: string;
   /**
@@ -62,7 +68,8 @@ export interface FlagsHandler {
  * for OpenFeature's CLI `…/openfeature/v0/manifest`. The handler never throws.
  */
 export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
-  const { client, expose, authorize, maxStreams = 1_000, docsUrl, publicPath } = options;
+  const { client, expose, authorize, maxStreams = 1_000, maxStreamsPerReader = 20 } = options;
+  const { docsUrl, publicPath } = options;
   const select = (flags: FlagMap): FlagMap => {
     if (!expose) return flags;
     const chosen: Record<string, FlagState> = Object.create(null);
@@ -124,21 +131,29 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     caughtUpAt = performance.now();
     await client.refresh();
   };
-  const openStream = (channel: Channel, request: Request, route: Route): Response => {
+  const openStream = (
+    channel: Channel,
+    { request, route, reader }: { request: Request; route: Route; reader: string | undefined },
+  ): Response => {
     if (client.status !== 'ready')
       return refuse('internal_error', 'the flags may have changed since they were loaded', route, {
         'Retry-After': '10',
       });
     if (broadcast.size >= maxStreams)
       return refuse('internal_error', 'too many streams are open', route, { 'Retry-After': '10' });
+    if (reader !== undefined && broadcast.countOf(reader) >= maxStreamsPerReader)
+      return refuse('rate_limited', 'you have too many streams open', route, { 'Retry-After': '10' });
     if (request.method === 'HEAD')
       return new Response(null, { headers: { ...headersOf(client), ...STREAM_HEADERS } });
     return broadcast.open(channel, headersOf(client), {
+      reader,
       lastEventId: request.headers.get('Last-Event-ID'),
-      isAuthorized: () => isAuthorized(request).catch(() => false), // a check that fails lets no one read on
+      // A check that fails lets no one read on.
+      isAuthorized: () => admit(request).then(Boolean, () => false),
     });
   };
-  const isAuthorized = async (request: Request) => !authorize || !!(await authorize(request));
+  /** Whether a request may read; its reader's name where the application gives one. */
+  const admit = async (request: Request) => (authorize ? await authorize(request) : true);
   const answer = async (request: Request, route: Route | undefined): Promise<Response> => {
     if (!route || route.name === 'unknown')
       return refuse('not_found', 'there are /v1/flags, /v1/stream and /ofrep/v1/evaluate/flags here', route);
@@ -146,8 +161,8 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
       return refuse('method_not_allowed', `only ${route.methods.join(' and ')} is allowed here`, route, {
         Allow: route.methods.join(', '),
       });
-    if (!(await isAuthorized(request)))
-      return refuse('invalid_api_key', 'you may not read these flags', route);
+    const admitted = await admit(request);
+    if (!admitted) return refuse('invalid_api_key', 'you may not read these flags', route);
     const asked = route.name === 'evaluate' ? await readOfrepRequest(request, route.key) : undefined;
     if (asked instanceof Response) return asked;
     if (route.isMalformed)
@@ -158,8 +173,9 @@ export function createFlagsHandler(options: HandlerOptions): FlagsHandler {
     const { status } = client.status === 'failed' ? client : await client.ready();
     if (status !== 'ready' && status !== 'bootstrapped')
       return refuse('internal_error', 'the flags have not been loaded yet', route, { 'Retry-After': '1' });
-    if (route.name === 'stream') return openStream('map', request, route);
-    if (route.name === 'events') return openStream('refetch', request, route);
+    const reader = typeof admitted === 'string' ? admitted : undefined;
+    if (route.name === 'stream') return openStream('map', { request, route, reader });
+    if (route.name === 'events') return openStream('refetch', { request, route, reader });
     if (asked) await catchUp(request);
     const flags = select(client.all());
     if (route.name === 'manifest') return manifestResponse(flags, headersOf(client));
