@@ -27,6 +27,7 @@ export async function checkExecutable(
   const server = await serveExecutable(path, { folder: folder.path, env });
   try {
     await checkFlags(server);
+    await checkLongLists(server, folder.file('many.json'));
     await checkDocuments(server);
     await checkDashboard(server);
   } finally {
@@ -48,6 +49,17 @@ async function checkFlags(server: ServingExecutable): Promise<void> {
   expect('the second frame', (await stream.nextFrame()).data, '{"new-checkout":{"enabled":false}}');
   stream.close();
   await server.run('doctor', '--key', key);
+}
+
+/** Enough flags for the thread of long lists and imports. */
+async function checkLongLists(server: ServingExecutable, file: string): Promise<void> {
+  const flags = Object.fromEntries(
+    Array.from({ length: 2000 }, (_, index) => [`flag-${index}`, { description: 'one of many flags' }]),
+  );
+  await Bun.write(file, JSON.stringify({ halyard: 1, project: 'many', environments: [], flags }));
+  await server.run('import', file);
+  const listed = await server.run('flag', 'list', '--project', 'many', '--json');
+  expect('the number of flags', listed.match(/one of many flags/g)?.length, 2000);
 }
 
 async function checkDocuments(server: ServingExecutable): Promise<void> {

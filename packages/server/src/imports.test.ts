@@ -51,8 +51,8 @@ function isAllowed({ from, to }: Import): boolean {
   if (room === 'nodes' || room === target || FACTS.has(to) || to.startsWith('../')) return true;
   // These work on the database of an installation without a node.
   if (target === 'storage') return from === 'cli/backup.ts' || (ARROWS[room]?.includes(target) ?? false);
-  // These commands become nodes.
-  if (target === 'nodes') return /^cli\/(serve|relay\.)/.test(from);
+  // These commands become nodes, and a thread of a node begins in main.
+  if (target === 'nodes') return /^(main\.|cli\/(serve|relay\.))/.test(from);
   return ARROWS[room]?.includes(target) ?? false;
 }
 

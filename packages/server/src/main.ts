@@ -4,6 +4,11 @@ import { runCli } from './cli/program.ts';
 import { handleOutputErrors, processShell } from './cli/shell.ts';
 import { processEnvironment } from './config/config.ts';
 
-const argv = process.argv.slice(2);
-handleOutputErrors(argv[0]);
-process.exitCode = await runCli(argv, processShell(processEnvironment()));
+if (Bun.isMainThread) {
+  const argv = process.argv.slice(2);
+  handleOutputErrors(argv[0]);
+  process.exitCode = await runCli(argv, processShell(processEnvironment()));
+} else {
+  // A thread of the compiled program begins here too.
+  await import('./nodes/management-thread-entry.ts');
+}

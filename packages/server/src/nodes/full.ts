@@ -118,6 +118,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
       management.closeActivity,
       { name: 'end workers and followers', run: () => Promise.all([workers?.close(), logServer.close()]) },
       { name: 'close the listeners', run: () => listeners.close() },
+      management.closeThread,
       management.closeSchedules,
       keepLastKnown,
       { name: 'stop following the log', run: () => plane.close() },

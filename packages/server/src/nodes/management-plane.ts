@@ -16,6 +16,7 @@ import { SqlDeliveryStore } from '../storage/delivery-store.ts';
 import { SqlStore } from '../storage/store.ts';
 import { VERSION } from '../version.ts';
 import { Housekeeping } from './housekeeping.ts';
+import { ManagementThread } from './management-thread.ts';
 import { newNodeName } from './running-node.ts';
 import type { ShutdownStep } from './shutdown.ts';
 
@@ -50,6 +51,7 @@ export class ManagementPlane {
   readonly app: LazyManagementApp;
   readonly #schedules: ScheduleRunner;
   readonly #housekeeping: Housekeeping;
+  readonly #thread: ManagementThread;
 
   constructor(parts: ManagementPlaneParts) {
     const { config, database, plane, readers, log, docsUrl } = parts;
@@ -85,6 +87,14 @@ export class ManagementPlane {
     this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
     const { logServer } = parts;
     this.#housekeeping = new Housekeeping({ readers, logServer, store, database, log, deliveries });
+    const { data, databaseUrl } = config;
+    this.#thread = new ManagementThread({
+      settings: { data, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
+      isSmall: () => isSmall(plane),
+      isWritable: () => plane.follower.isLive,
+      waitForApplied: context.waitForApplied,
+      yieldTo: (work) => database.yieldTo(work),
+    });
     this.app = new LazyManagementApp({
       context: this.people,
       adminToken: parts.adminToken,
@@ -95,6 +105,7 @@ export class ManagementPlane {
       openStream: environmentStreams(plane),
       events: this.activity,
       deliveries: this.activity,
+      thread: this.#thread,
     });
     // Preloaded, so that no request waits. If it fails, the next request tries again.
     plane.firstLive.then(() => this.app.load()).catch(() => {});
@@ -108,6 +119,9 @@ export class ManagementPlane {
   /** Before the listeners close: ends the streams of dashboards and writes the last receipts. */
   readonly closeActivity = brief('write the last receipts', () => this.activity.close());
 
+  /** After the listeners have closed: ends the thread for heavy operations. */
+  readonly closeThread = brief('end the management thread', () => this.#thread.close());
+
   /** After the listeners have closed: finishes the change in progress. */
   readonly closeSchedules = brief('finish the scheduled change', () => this.#schedules.close());
 
@@ -116,6 +130,19 @@ export class ManagementPlane {
     this.#housekeeping.close();
     return this.#housekeeping.noteUses();
   });
+}
+
+/** Projects, environments, flags, keys and changes that a list can have while a read can wait for it. */
+const SMALL = 300;
+
+function isSmall({ catalog, follower }: ReadPlane): boolean {
+  // Every entry of the audit log has a change.
+  let records = follower.seq + catalog.keys.size;
+  for (const { size } of catalog.environments()) {
+    if (records > SMALL) return false;
+    records += size + 1;
+  }
+  return records <= SMALL;
 }
 
 function brief(name: string, run: () => Promise<void>): ShutdownStep {

@@ -27,6 +27,11 @@ export interface Database extends Queryable {
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
   /** Runs reads in one read-only snapshot (repeatable read). Default `answer`. */
   snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T>;
+  /**
+   * Runs `work`, which writes through another connection of this process, one at a time, and on SQLite between the
+   * transactions of this connection. The followers are woken at its end.
+   */
+  yieldTo<T>(work: () => Promise<T>): Promise<T>;
   /** Opens the follower's own session with the change log. Rejects when the database is unreachable. */
   openLogSession(): Promise<SqlLogSession>;
   /** Ends every connection. Safe to call twice. */
@@ -81,6 +86,10 @@ export class LazyDatabase implements Database {
 
   async snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T> {
     return (await this.#opened()).snapshot(work, extent);
+  }
+
+  async yieldTo<T>(work: () => Promise<T>): Promise<T> {
+    return (await this.#opened()).yieldTo(work);
   }
 
   async openLogSession(): Promise<SqlLogSession> {

@@ -336,6 +336,7 @@ function losing(database: Database, lost: 'request' | 'answer'): Database {
   return {
     query: (text, parameters) => database.query(text, parameters),
     snapshot: (work) => database.snapshot(work),
+    yieldTo: (work) => database.yieldTo(work),
     openLogSession: () => database.openLogSession(),
     close: () => database.close(),
     transaction: async (work) => {

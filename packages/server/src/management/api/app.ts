@@ -30,6 +30,7 @@ import { mountProjects } from '../projects/project-routes.ts';
 import { mountRelayTokens } from '../relays/relay-token-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
+import type { HeavyThread } from './heavy-calls.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
 
@@ -48,6 +49,8 @@ export interface ManagementAppOptions {
   readonly openStream: OpenStream;
   readonly events: DashboardEvents;
   readonly deliveries: DeliveryReader;
+  /** Where heavy operations run; default: here. */
+  readonly thread?: HeavyThread | undefined;
 }
 
 /** The whole management API: everything under `/api`. */

@@ -39,7 +39,7 @@ export class LazyManagementApp {
     const turn = this.#lastTurn.then(() => new Promise<void>((resolve) => setImmediate(resolve)));
     this.#lastTurn = turn;
     const [app] = await Promise.all([this.load(), turn]);
-    return app.fetch(request, { server });
+    return app.fetch(request, { server, thread: this.#options.thread });
   }
 
   /** The OpenAPI document of it and of `/v1`. */

@@ -5,11 +5,12 @@ import type { Context } from 'hono';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
 import type { Role } from '../../domain/people.ts';
-import { readBody } from '../../http/request.ts';
+import { readBody, readBytes } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
 import { requireRole } from '../write.ts';
 import { accept, parseBody } from './body.ts';
+import type { HeavyCall, HeavyThread } from './heavy-calls.ts';
 import { ErrorBodySchema } from './schemas.ts';
 
 /** The context of a management request. */
@@ -28,6 +29,10 @@ export interface ManagementEnv {
   Bindings: {
     /** The listener, which knows the caller's address; absent where requests come from no socket. */
     server?: Server<undefined>;
+    /** Answers heavy operations; absent where none runs, and in the thread itself. */
+    thread?: HeavyThread | undefined;
+    /** The author of a call that was authorized before it came to the thread. */
+    actor?: Actor;
   };
 }
 
@@ -65,6 +70,8 @@ export interface Operation<Path extends string, Body, Query> {
   /** Whether it reads `X-Confirm-Environment` although it never answers `confirmation_required` as a whole. */
   readonly confirms?: true;
   readonly answer: OperationAnswer;
+  /** Whether it may take longer than a read of a flag can wait: it runs on the thread for such operations, if there is one. */
+  readonly isHeavy?: true;
   /** Errors beyond those of every operation. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -113,8 +120,28 @@ export function mount<Path extends string, Body = undefined, Query = undefined>(
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(operation.method, route, async (context) => {
     requireRole(context.get('actor'), operation.role);
+    const { thread } = context.env ?? {};
+    if (operation.isHeavy && thread?.takes(context.req.raw)) {
+      return thread.answer(await readHeavyCall(context, operation));
+    }
     return handle(await readCall(context, operation));
   });
+}
+
+/** The call as the thread reads it again. Its body is only counted here. */
+async function readHeavyCall<Path extends string, Body, Query>(
+  context: Context<ManagementEnv>,
+  { method, body: rule }: Operation<Path, Body, Query>,
+): Promise<HeavyCall> {
+  const { raw: request } = context.req;
+  const body = rule && (await readBytes(request, rule.maxBytes ?? DEFAULT_BODY_BYTES));
+  const headers: Record<string, string> = {};
+  for (const name of ['Content-Type', 'If-Match', 'If-None-Match']) {
+    const value = request.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  const { url } = request;
+  return { method: method.toUpperCase(), url, headers, actor: context.get('actor'), ...(body && { body }) };
 }
 
 async function readCall<Path extends string, Body, Query>(

@@ -26,6 +26,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       method: 'get',
       path,
       id: 'listEnvironments',
+      isHeavy: true,
       tag,
       role: 'viewer',
       summary: 'List the environments of a project',

@@ -101,6 +101,7 @@ function mountCompare(app: ManagementApp, context: ManagementContext): void {
       method: 'get',
       path: '/api/projects/{project}/compare',
       id: 'compareEnvironments',
+      isHeavy: true,
       tag,
       role: 'viewer',
       summary: 'Compare the states of two environments',

@@ -41,6 +41,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       method: 'get',
       path,
       id: 'listFlags',
+      isHeavy: true,
       tag,
       role: 'viewer',
       summary: 'List the flags of a project with their states in every environment',

@@ -109,6 +109,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       method: 'get',
       path,
       id: 'listFlagStates',
+      isHeavy: true,
       tag,
       errors: places,
       role: 'viewer',

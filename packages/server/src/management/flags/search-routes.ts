@@ -27,6 +27,7 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
       method: 'get',
       path: '/api/search',
       id: 'search',
+      isHeavy: true,
       tag: 'About',
       role: 'viewer',
       summary: 'Search projects, environments, flags and project keys',

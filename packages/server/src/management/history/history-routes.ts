@@ -47,6 +47,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       method: 'get',
       path: '/api/audit',
       id: 'listAudit',
+      isHeavy: true,
       tag: 'Audit log',
       role: 'viewer',
       summary:
@@ -222,6 +223,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       method: 'get',
       path: '/api/changes/{seq}',
       id: 'getChange',
+      isHeavy: true,
       tag,
       role: 'viewer',
       summary: 'Get one change: everything that one operation did',

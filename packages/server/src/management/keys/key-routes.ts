@@ -25,6 +25,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       method: 'get',
       path,
       id: 'listProjectKeys',
+      isHeavy: true,
       tag,
       errors: ['project_not_found'],
       role: 'viewer',

@@ -36,6 +36,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       method: 'get',
       path: '/api/tokens',
       id: 'listAccessTokens',
+      isHeavy: true,
       tag,
       role: 'admin',
       summary: 'List all access tokens, including revoked and expired ones',

@@ -63,6 +63,7 @@ export function mountSchedules(app: ManagementApp, context: ManagementContext): 
       method: 'get',
       path,
       id: 'listSchedules',
+      isHeavy: true,
       tag,
       role: 'viewer',
       summary: 'List schedules: all pending ones by due time, then the newest of the others',

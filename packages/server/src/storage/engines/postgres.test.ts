@@ -490,6 +490,7 @@ function afterWork(database: Database, strike: () => void): Database {
   return {
     query: (text, parameters) => database.query(text, parameters),
     snapshot: (work) => database.snapshot(work),
+    yieldTo: (work) => database.yieldTo(work),
     openLogSession: () => database.openLogSession(),
     close: () => database.close(),
     transaction: (work) =>

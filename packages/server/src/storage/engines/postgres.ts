@@ -79,6 +79,7 @@ class PostgresDatabase implements OpenDatabase {
   readonly #servers: ServerList;
   readonly #pool: pg.Pool;
   readonly #sessions = new Set<PostgresLogSession>();
+  readonly #yielding = new Turnstile();
   #isClosed = false;
 
   constructor({ url, poolSize = 5 }: PostgresOptions) {
@@ -123,6 +124,11 @@ class PostgresDatabase implements OpenDatabase {
 
   snapshot<T>(work: (reader: Queryable) => Promise<T>, extent: ReadExtent = 'answer'): Promise<T> {
     return this.#use((client) => runRead(client, extent, work));
+  }
+
+  /** The server keeps this connection's transactions apart from those of `work`, and wakes the followers. */
+  yieldTo<T>(work: () => Promise<T>): Promise<T> {
+    return this.#yielding.pass(work);
   }
 
   async openLogSession(): Promise<SqlLogSession> {

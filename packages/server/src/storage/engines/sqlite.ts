@@ -82,8 +82,12 @@ class SqliteDatabase implements OpenDatabase {
       checkIdentities(this.#identities);
       return written;
     });
-    if (wakes) for (const session of this.#sessions) session.wake();
+    if (wakes) this.#wake();
     return result;
+  }
+
+  yieldTo<T>(work: () => Promise<T>): Promise<T> {
+    return this.#pass(() => work().finally(() => this.#wake()));
   }
 
   snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
@@ -113,6 +117,10 @@ class SqliteDatabase implements OpenDatabase {
     this.#isClosed = true;
     for (const session of [...this.#sessions]) session.close();
     await this.#turnstile.pass(async () => this.#connection.close());
+  }
+
+  #wake(): void {
+    for (const session of this.#sessions) session.wake();
   }
 
   /** Statements are synchronous, so the event loop turns between one piece of work and the next, for the reads of flags. */

@@ -1,0 +1,57 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
+import type { ManagementContext } from '../context.ts';
+import { mountImportExport } from '../documents/document-routes.ts';
+import { mountEnvironments } from '../environments/environment-routes.ts';
+import { mountCopy } from '../flags/copy-routes.ts';
+import { mountFlags } from '../flags/flag-routes.ts';
+import { mountFlagStates } from '../flags/flag-state-routes.ts';
+import { mountSearch } from '../flags/search-routes.ts';
+import { mountAudit, mountHistory } from '../history/history-routes.ts';
+import { mountProjectKeys } from '../keys/key-routes.ts';
+import { mountAccessTokens } from '../people/access-token-routes.ts';
+import { mountProjects } from '../projects/project-routes.ts';
+import { mountSchedules } from '../schedules/schedule-routes.ts';
+import type { ManagementEnv } from './operation.ts';
+
+/** One authorized call of a heavy operation, as it goes to another thread. */
+export interface HeavyCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array<ArrayBuffer>;
+  readonly actor: Actor;
+}
+
+/** The thread that answers heavy operations, so that the one that serves reads stays free. */
+export interface HeavyThread {
+  /** Whether this request goes there; starting the thread is not worth it for little data. */
+  takes(request: Request): boolean;
+  /** Rejects with the errors that the operation throws. */
+  answer(call: HeavyCall): Promise<Response>;
+}
+
+/** The heavy operations over `context`, for the thread: without authentication, and errors are thrown. */
+export function createHeavyOperations(context: ManagementContext): (call: HeavyCall) => Promise<Response> {
+  const app = new OpenAPIHono<ManagementEnv>();
+  app.onError((error) => {
+    throw error;
+  });
+  app.use(async (c, next) => {
+    if (c.env.actor !== undefined) c.set('actor', c.env.actor);
+    await next();
+  });
+  mountProjects(app, context);
+  mountEnvironments(app, context);
+  mountFlags(app, context);
+  mountFlagStates(app, context);
+  mountProjectKeys(app, context);
+  mountImportExport(app, context);
+  mountAudit(app, context);
+  mountHistory(app, context);
+  mountCopy(app, context);
+  mountSchedules(app, context);
+  mountSearch(app, context);
+  mountAccessTokens(app, context);
+  return async ({ url, actor, ...init }) => app.fetch(new Request(url, init), { actor });
+}

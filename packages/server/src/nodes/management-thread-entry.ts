@@ -1,0 +1,145 @@
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { temporaryError } from '../domain/errors.ts';
+import type { HeavyCall } from '../management/api/heavy-calls.ts';
+import {
+  errorMessage,
+  errorOf,
+  type FromThread,
+  type Piece,
+  type ThreadSettings,
+  type ToThread,
+} from './thread-messages.ts';
+
+/** The program that a management thread runs: this file, or the executable that contains it (see main.ts). */
+export const THREAD_ENTRY = import.meta.path;
+
+/** Largest piece of an answer that goes to the node at once, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** The connections of the thread to PostgreSQL at most. */
+const POOL_SIZE = 2;
+
+/** Where the kernel has to choose, it prefers the thread that serves reads. */
+const NICENESS = 5;
+
+if (parentPort !== null) runThread(parentPort);
+
+/** Serves heavy calls for the node, one by one on SQLite. */
+function runThread(node: NonNullable<typeof parentPort>): void {
+  const send = (message: FromThread, transfer: ArrayBuffer[] = []) => node.postMessage(message, transfer);
+  const started = Promise.withResolvers<Awaited<ReturnType<typeof openOperations>>>();
+  const bodies = new Map<number, BodyReader>();
+  const applied = new Map<number, PromiseWithResolvers<void>>();
+  /** The last call that may write: the next one comes once it has committed or ended. */
+  let writer = { id: 0, isWritable: true };
+
+  const waitForApplied = (seq: number) => {
+    const wait = Promise.withResolvers<void>();
+    applied.set(writer.id, wait);
+    send({ kind: 'committed', id: writer.id, seq });
+    return wait.promise;
+  };
+  const sendPiece = async (id: number, send: (piece: Piece, transfer: ArrayBuffer[]) => void) => {
+    const piece = await bodies.get(id)?.next();
+    if (piece === undefined) return;
+    if (piece.isLast) bodies.delete(id);
+    send(piece, [piece.bytes.buffer]);
+  };
+  const answer = async (id: number, call: HeavyCall) => {
+    const response = await (await started.promise).operate(call);
+    bodies.set(id, new BodyReader(response));
+    const head = { status: response.status, headers: Object.fromEntries(response.headers) };
+    await sendPiece(id, (piece, transfer) => send({ kind: 'answer', id, ...head, piece }, transfer));
+  };
+  const more = (id: number) =>
+    sendPiece(id, (piece, transfer) => send({ kind: 'piece', id, piece }, transfer));
+  const orFail = (id: number, work: Promise<void>) =>
+    work.catch((error: unknown) => send({ kind: 'failed', id, error: errorMessage(error) }));
+
+  node.on('message', (message: ToThread) => {
+    switch (message.kind) {
+      case 'start':
+        setPriority(NICENESS);
+        return started.resolve(
+          openOperations(message.settings, { waitForApplied, isWritable: () => writer.isWritable }),
+        );
+      case 'call':
+        if (message.call.method !== 'GET') writer = message;
+        return void orFail(message.id, answer(message.id, message.call));
+      case 'more':
+        return void orFail(message.id, more(message.id));
+      case 'cancel':
+        bodies.get(message.id)?.cancel();
+        return void bodies.delete(message.id);
+      case 'applied': {
+        const wait = applied.get(message.id);
+        applied.delete(message.id);
+        if (message.error === undefined) wait?.resolve();
+        else wait?.reject(errorOf(message.error));
+        return;
+      }
+      case 'close':
+        void started.promise.then(({ database }) => database.close()).finally(() => process.exit(0));
+    }
+  });
+}
+
+/** Opens the database and mounts the operations over it. Loaded here, so that the node's own thread loads none of it. */
+async function openOperations(
+  settings: ThreadSettings,
+  node: { readonly waitForApplied: (seq: number) => Promise<void>; readonly isWritable: () => boolean },
+) {
+  const [{ LazyDatabase }, { openDatabase }, { SqlStore }, { createHeavyOperations }] = await Promise.all([
+    import('../storage/database.ts'),
+    import('../storage/schema.ts'),
+    import('../storage/store.ts'),
+    import('../management/api/heavy-calls.ts'),
+  ]);
+  const database = new LazyDatabase(() => openDatabase({ ...settings, databasePoolSize: POOL_SIZE }));
+  const operate = createHeavyOperations({
+    store: new SqlStore(database),
+    waitForApplied: node.waitForApplied,
+    assertWritable: () => {
+      if (!node.isWritable())
+        throw temporaryError('This node cannot take changes at the moment; try again shortly.');
+    },
+    now: Date.now,
+    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    newId: () => Bun.randomUUIDv7(),
+  });
+  return { database, operate };
+}
+
+/** Cuts the body of an answer into pieces that can be handed over. */
+class BodyReader {
+  readonly #chunks: AsyncIterator<Uint8Array> | undefined;
+  #left: Uint8Array = Buffer.alloc(0);
+
+  constructor({ body }: Response) {
+    this.#chunks = body?.[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<Piece> {
+    await this.#fill();
+    const bytes = new Uint8Array(this.#left.subarray(0, PIECE_BYTES));
+    this.#left = this.#left.subarray(bytes.length);
+    // Looks ahead, so that an answer in one piece is known as such.
+    const isLast = !(await this.#fill());
+    return { bytes, isLast, keptBytes: this.#left.length };
+  }
+
+  cancel(): void {
+    void this.#chunks?.return?.();
+  }
+
+  /** Whether there is more. */
+  async #fill(): Promise<boolean> {
+    while (this.#left.length === 0) {
+      const chunk = await this.#chunks?.next();
+      if (chunk === undefined || chunk.done === true) return false;
+      this.#left = chunk.value;
+    }
+    return true;
+  }
+}

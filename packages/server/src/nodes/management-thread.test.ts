@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { sharedPostgres, temporaryFolder, until } from '@halyard/testing';
+import {
+  ReadOnlyDatabaseError,
+  ServiceError,
+  StorageError,
+  StoreBusy,
+  StoreOutage,
+} from '../domain/errors.ts';
+import { UNLIMITED } from '../domain/people.ts';
+import type { HeavyCall } from '../management/api/heavy-calls.ts';
+import type { OpenDatabase } from '../storage/database.ts';
+import { openDatabase } from '../storage/schema.ts';
+import { SqlStore } from '../storage/store.ts';
+import { ADA, changing, makeFlag, seed } from '../storage/test-records.ts';
+import { ManagementThread, type ManagementThreadParts } from './management-thread.ts';
+import { errorMessage, errorOf } from './thread-messages.ts';
+
+setDefaultTimeout(60_000);
+
+const URLS = { sqlite: async () => ({}), postgres: async () => ({ databaseUrl: await newDatabase() }) };
+/** An answer of some pieces. */
+const LONG = 'x'.repeat(200_000);
+
+async function newDatabase(): Promise<string> {
+  return (await sharedPostgres()).createDatabase();
+}
+
+describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (engine) => {
+  const folder = temporaryFolder();
+  const applied: number[] = [];
+  const node: { isWritable: boolean; failure?: Error | undefined } = { isWritable: true };
+  let database: OpenDatabase;
+  let store: SqlStore;
+  let parts: ManagementThreadParts;
+  let thread: ManagementThread;
+  let environment: Awaited<ReturnType<typeof seed>>['environment'];
+
+  beforeAll(async () => {
+    const settings = { data: folder.path, ...(await URLS[engine]()) };
+    database = await openDatabase({ ...settings, databasePoolSize: 2 });
+    store = new SqlStore(database);
+    const { project, environment: made } = await seed(store);
+    environment = made;
+    await store.commit(ADA, async (transaction) => {
+      await transaction.insertFlags(
+        Array.from({ length: 3 }, (_, index) => makeFlag(project, `long-${index}`)),
+      );
+      const state = JSON.stringify({ enabled: true, value: LONG });
+      const changes = Array.from({ length: 3 }, (_, index) => [`long-${index}`, state] as const);
+      await transaction.changeStates(environment, changes);
+    });
+    parts = {
+      settings,
+      isSmall: () => false,
+      isWritable: () => node.isWritable,
+      waitForApplied: async (seq) => {
+        if (node.failure !== undefined) throw node.failure;
+        applied.push(seq);
+      },
+      yieldTo: (work) => database.yieldTo(work),
+    };
+    thread = new ManagementThread(parts);
+  });
+  afterAll(async () => {
+    await thread.close();
+    await database.close();
+    folder.remove();
+  });
+
+  test('answers a long list in pieces, with a change that was committed just before', async () => {
+    for (const value of ['first', 'second']) {
+      await store.commit(ADA, changing(environment, ['checkout', JSON.stringify({ enabled: true, value })]));
+      const answer = await thread.answer(get('/api/projects/demo/environments/production/flags'));
+      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'application/json']);
+      const { flags } = JSON.parse(await answer.text());
+      expect(flags.map((flag: { state: { value: string } }) => flag.state.value)).toEqual([
+        value,
+        LONG,
+        LONG,
+        LONG,
+      ]);
+    }
+  });
+
+  test('answers a short list in one piece, and streams the audit log', async () => {
+    const { headers, body } = await thread.answer(get('/api/projects/demo/environments'));
+    expect(headers.has('Content-Type')).toBe(true);
+    expect(await new Response(body).json()).toMatchObject({ environments: [{ name: 'production' }] });
+    const lines = await (await thread.answer(get('/api/audit?format=ndjson'))).text();
+    expect(lines.trim().split('\n').length).toBeGreaterThan(5);
+  });
+
+  test('rejects with the refusal of the operation', async () => {
+    await expect(thread.answer(get('/api/projects/other/flags'))).rejects.toMatchObject({
+      name: 'ServiceError',
+      code: 'project_not_found',
+    });
+  });
+
+  test('imports, and answers once the node has applied the change', async () => {
+    const document = 'halyard: 1\nproject: imported\nenvironments: [production]\nflags: {a: {}}\n';
+    const call = post('/api/import', document, 'application/yaml');
+    const answer = await thread.answer(call);
+    expect(await answer.json()).toMatchObject({
+      project: 'imported',
+      flagsCreated: ['a'],
+      seq: applied.at(-1),
+    });
+    expect(await store.read((reader) => reader.project('imported'))).toBeDefined();
+    node.failure = new StoreOutage('the log is lost');
+    const again = document.replace('{}', '{description: changed}').replace('imported', 'imported-2');
+    // Not `.rejects`, which delivers only one message of a thread while it waits.
+    const refusal = await thread.answer(post('/api/import', again, 'application/yaml')).catch(String);
+    expect(refusal).toBe('StoreOutage: the log is lost');
+    node.failure = undefined;
+  });
+
+  test('refuses an import while the node takes no changes', async () => {
+    node.isWritable = false;
+    const document = '{"halyard":1,"project":"refused","environments":[],"flags":{}}';
+    await expect(thread.answer(post('/api/import', document))).rejects.toMatchObject({
+      code: 'internal_error',
+    });
+    expect(await store.read((reader) => reader.project('refused'))).toBeUndefined();
+    node.isWritable = true;
+  });
+
+  test('refuses more calls than its queue has places, and forgets those whose callers went away', async () => {
+    const listener = Bun.serve({
+      port: 0,
+      fetch: async ({ url }) => {
+        const { pathname } = new URL(url);
+        return thread
+          .answer(get(pathname))
+          .catch((error: ServiceError) => new Response(error.code, { status: 500 }));
+      },
+    });
+    const list = `${listener.url}api/projects/demo/environments/production/flags`;
+    const stop = new AbortController();
+    const opened = await Promise.all(
+      Array.from({ length: 70 }, () => fetch(list, { signal: stop.signal }).then(({ status }) => status)),
+    );
+    expect(opened.filter((status) => status === 500).length).toBeGreaterThanOrEqual(6);
+    stop.abort();
+    await until('there is a place again', async () => {
+      const { status, body } = await fetch(list);
+      await body?.cancel();
+      return status === 200;
+    });
+    await listener.stop(true);
+  });
+
+  test('fails its open calls when it is closed, and takes no others', async () => {
+    const other = new ManagementThread(parts);
+    const open = other.answer(get('/api/projects/demo/flags'));
+    const outcome = open
+      .then(({ body }) => new Response(body).text())
+      .then(
+        () => 'answered',
+        () => 'failed',
+      );
+    await other.close();
+    await other.close();
+    expect(['answered', 'failed']).toContain(await outcome);
+    await expect(other.answer(get('/api/projects'))).rejects.toMatchObject({ retryAfterSeconds: 1 });
+  });
+});
+
+test('a thread that cannot open its database rejects as the store does, and another call tries again', async () => {
+  const folder = temporaryFolder();
+  await Bun.write(folder.file('file'), '');
+  const settings = { data: folder.file('file') };
+  const thread = new ManagementThread({
+    settings,
+    isSmall: () => true,
+    isWritable: () => true,
+    waitForApplied: async () => {},
+    yieldTo: (work) => work(),
+  });
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await expect(thread.answer(get('/api/projects'))).rejects.toThrow(StorageError);
+  }
+  await thread.close();
+  folder.remove();
+});
+
+test('a node with little data only hands long bodies to its thread', () => {
+  const thread = new ManagementThread({ isSmall: () => true } as ManagementThreadParts);
+  const takes = (init?: RequestInit) => thread.takes(new Request('http://node/api/import', init));
+  expect(takes()).toBe(false);
+  expect(takes({ method: 'POST', body: 'x', headers: { 'Content-Length': '1' } })).toBe(false);
+  expect(takes({ method: 'POST', body: 'x', headers: { 'Content-Length': '1000000' } })).toBe(true);
+  expect(takes({ method: 'POST', body: 'x' })).toBe(true);
+});
+
+test('errors of another thread are handled like our own', () => {
+  const errors = [
+    new ServiceError('rate_limited', 'slower', { retryAfterSeconds: 3 }),
+    new StoreOutage('away'),
+    new StoreBusy('busy'),
+    new StorageError('damaged'),
+    new RangeError('a bug'),
+  ];
+  const copies = errors.map((error) => errorOf(structuredClone(errorMessage(error))));
+  expect(copies.map(({ name, message }) => [name, message])).toEqual([
+    ['ServiceError', 'slower'],
+    ['StoreOutage', 'away'],
+    ['StoreBusy', 'busy'],
+    ['StorageError', 'damaged'],
+    ['Error', 'a bug'],
+  ]);
+  expect(copies[0]).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 3 });
+  expect(errorOf(errorMessage(new ReadOnlyDatabaseError('a standby')))).toBeInstanceOf(StoreOutage);
+});
+
+function get(path: string): HeavyCall {
+  return { method: 'GET', url: `http://node${path}`, headers: {}, actor: { ...ADA, permissions: UNLIMITED } };
+}
+
+function post(path: string, body: string, type = 'application/json'): HeavyCall {
+  const bytes = new TextEncoder().encode(body);
+  return { ...get(path), method: 'POST', headers: { 'Content-Type': type }, body: bytes };
+}

@@ -1,0 +1,202 @@
+import { Worker } from 'node:worker_threads';
+import { temporaryError } from '../domain/errors.ts';
+import type { HeavyCall, HeavyThread } from '../management/api/heavy-calls.ts';
+import { THREAD_ENTRY } from './management-thread-entry.ts';
+import {
+  errorMessage,
+  errorOf,
+  type FromThread,
+  type Piece,
+  type ThreadSettings,
+  type ToThread,
+} from './thread-messages.ts';
+
+/** Calls at one time, and bytes that wait in them: bodies on their way in and answers on their way out. */
+const LIMITS = { calls: 64, bytes: 128 * 1024 * 1024 } as const;
+
+/** The thread ends when it has had nothing to do for this long, in milliseconds: it takes 30 MB. */
+const IDLE_MS = 60_000;
+
+/** Larger bodies are read by the thread however little data the node has, in bytes. */
+const SMALL_BODY_BYTES = 64 * 1024;
+
+/** The parts of the node that the thread needs. */
+export interface ManagementThreadParts {
+  readonly settings: ThreadSettings;
+  /** Whether every list is so short that a read can wait for it. */
+  isSmall(): boolean;
+  isWritable(): boolean;
+  waitForApplied(seq: number): Promise<void>;
+  /** As `Database.yieldTo`. */
+  yieldTo(work: () => Promise<void>): Promise<void>;
+}
+
+/** One call that the thread has not finished. */
+interface OpenCall {
+  bytes: number;
+  readonly answer: PromiseWithResolvers<Response>;
+  /** Settled once it holds no lock in the database anymore. */
+  readonly written: PromiseWithResolvers<void>;
+  /** Takes the next piece of an answer in several, or its failure. */
+  next?: PromiseWithResolvers<Piece>;
+}
+
+/**
+ * A thread with a database connection of its own for heavy management operations: long lists, exports, searches,
+ * imports. SQLite answers synchronously, and long texts take long to write; without it, reads of flags would wait. Starts
+ * with the first such call, ends when it is idle, and is started again when it has failed.
+ */
+export class ManagementThread implements HeavyThread {
+  readonly #parts: ManagementThreadParts;
+  readonly #calls = new Map<number, OpenCall>();
+  #worker: Worker | undefined;
+  #idleTimer: Timer | undefined;
+  #count = 0;
+  #isClosed = false;
+
+  constructor(parts: ManagementThreadParts) {
+    this.#parts = parts;
+  }
+
+  takes(request: Request): boolean {
+    if (!this.#parts.isSmall()) return true;
+    // A body without a length is sent in chunks, and may be large.
+    const length = request.headers.get('Content-Length');
+    return length === null ? request.body !== null : Number(length) > SMALL_BODY_BYTES;
+  }
+
+  async answer(call: HeavyCall): Promise<Response> {
+    if (this.#isClosed) throw temporaryError('This node is stopping: try again on another one, or shortly.');
+    const bytes = call.body?.byteLength ?? 0;
+    if (this.#calls.size >= LIMITS.calls || this.#bytes() + bytes > LIMITS.bytes) {
+      throw temporaryError(
+        'This node is answering too many long lists, exports and imports: try again shortly.',
+      );
+    }
+    const id = ++this.#count;
+    const open: OpenCall = { bytes, answer: Promise.withResolvers(), written: Promise.withResolvers() };
+    this.#calls.set(id, open);
+    clearTimeout(this.#idleTimer);
+    const { isWritable, yieldTo } = this.#parts;
+    const send = () => {
+      const transfer = call.body === undefined ? [] : [call.body.buffer];
+      this.#send({ kind: 'call', id, call, isWritable: isWritable() }, transfer);
+    };
+    if (call.method === 'GET') send();
+    else {
+      const sent = yieldTo(() => {
+        send();
+        return open.written.promise;
+      });
+      sent.catch((error) => this.#fail(id, error));
+    }
+    return open.answer.promise;
+  }
+
+  /** Ends the thread. Its calls fail; the listeners have finished theirs before. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    this.#send({ kind: 'close' });
+    await ended;
+  }
+
+  #bytes(): number {
+    return [...this.#calls.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  #send(message: ToThread, transfer: ArrayBuffer[] = []): void {
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(message, transfer);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(THREAD_ENTRY);
+    worker.unref();
+    worker.on('message', (message: FromThread) => void this.#take(message));
+    worker.on('error', (error: Error) => this.#lose(worker, error));
+    worker.on('exit', () => this.#lose(worker, new Error('the thread of the management API has ended')));
+    worker.postMessage({ kind: 'start', settings: this.#parts.settings } satisfies ToThread);
+    return worker;
+  }
+
+  async #take(message: FromThread): Promise<void> {
+    const { kind, id } = message;
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    if (kind === 'answer') call.answer.resolve(this.#response(id, call, message));
+    else if (kind === 'failed') this.#fail(id, errorOf(message.error));
+    else if (kind === 'piece') {
+      this.#account(id, call, message.piece);
+      call.next?.resolve(message.piece);
+    } else {
+      call.written.resolve();
+      const failure = await this.#parts.waitForApplied(message.seq).then(
+        () => ({}),
+        (error: unknown) => ({ error: errorMessage(error) }),
+      );
+      if (this.#calls.has(id)) this.#send({ kind: 'applied', id, ...failure });
+    }
+  }
+
+  #response(id: number, call: OpenCall, answer: FromThread & { readonly kind: 'answer' }): Response {
+    const { status, headers, piece } = answer;
+    this.#account(id, call, piece);
+    if (piece.isLast) return new Response(status === 204 ? null : piece.bytes, { status, headers });
+    let isFirst = true;
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        let { bytes, isLast } = piece;
+        if (!isFirst) {
+          call.next = Promise.withResolvers();
+          this.#send({ kind: 'more', id });
+          ({ bytes, isLast } = await call.next.promise);
+        }
+        isFirst = false;
+        if (bytes.length > 0) controller.enqueue(bytes);
+        if (isLast) controller.close();
+      },
+      cancel: () => {
+        if (!this.#calls.has(id)) return;
+        this.#send({ kind: 'cancel', id });
+        this.#end(id);
+      },
+    });
+    return new Response(body, { status, headers });
+  }
+
+  #account(id: number, call: OpenCall, { isLast, keptBytes }: Piece): void {
+    call.bytes = keptBytes;
+    call.written.resolve();
+    if (isLast) this.#end(id);
+  }
+
+  #fail(id: number, error: unknown): void {
+    const call = this.#calls.get(id);
+    call?.written.resolve();
+    call?.answer.reject(error);
+    call?.next?.reject(error);
+    this.#end(id);
+  }
+
+  #end(id: number): void {
+    this.#calls.delete(id);
+    if (this.#calls.size > 0 || this.#isClosed) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
+      // A call that comes meanwhile starts another one.
+      this.#worker = undefined;
+    }, IDLE_MS);
+    this.#idleTimer.unref();
+  }
+
+  #lose(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const id of [...this.#calls.keys()]) this.#fail(id, error);
+  }
+}
