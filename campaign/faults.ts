@@ -172,6 +172,9 @@ const LINK_FAULTS: readonly Fault[] = [
     proxy.dropAfter(Math.floor(random.between(1, 5_000))),
   ),
   linkFault('link reset', async (proxy) => proxy.reset()),
+  linkFault('link half-closed', async (proxy, random) =>
+    proxy.halfClose(random.between(0, 1) < 0.5 ? 'near' : 'far'),
+  ),
   linkFault('link silent', async (proxy, random) => {
     proxy.blackhole();
     await Bun.sleep(random.between(100, 9_000));

@@ -8,6 +8,7 @@ test('two relays in a row keep every promise through faults on their links', asy
     faults: [
       'link cut in the middle of a message',
       'key revoked',
+      'link half-closed',
       'link silent',
       'started while its source is away',
       'node killed and started again',

@@ -39,6 +39,24 @@ test('an end is passed on', async () => {
   await next(client, 'end');
 });
 
+test('a half-closed connection ends in one direction, and passes in the other', async () => {
+  const client = connect({ port: proxy.port, host: '127.0.0.1', allowHalfOpen: true });
+  clients.push(client);
+  await ask(client, 'hello');
+  const [target] = seenByTarget;
+  if (target === undefined) throw new Error('the target has the connection');
+  const clientEnds = next(client, 'end');
+  proxy.halfClose('near');
+  await clientEnds;
+  const arrives = next(target, 'data');
+  client.write('still here');
+  expect(String((await arrives)[0])).toBe('still here');
+
+  const targetEnds = next(target, 'end');
+  proxy.halfClose('far');
+  await targetEnds;
+});
+
 test('a throttled connection passes everything, and no faster than it may', async () => {
   proxy.throttle(1_000_000);
   const client = await open();

@@ -71,6 +71,14 @@ export class TcpProxy {
     for (const link of [...this.#links]) this.#cut(link);
   }
 
+  /**
+   * Ends one direction of every open connection, as a middlebox does that forgets half of one: `near` gets an end although
+   * the target sends on, or `far` (the target) although its client does.
+   */
+  halfClose(side: 'near' | 'far'): void {
+    for (const link of this.#links) link[side].end();
+  }
+
   /** Resets every open connection and, from now on, every new one right after it is made. */
   refuse(): void {
     this.#mode = 'refuse';
