@@ -35,6 +35,14 @@ export function wakeUps(pid: number): number {
   return sumOf(threadsOf(pid).map((thread) => statusField(thread, 'voluntary_ctxt_switches')));
 }
 
+/** Memory of processes that share much of it, each byte counted once; `NaN` where that cannot be read. */
+export function proportionalBytes(pids: readonly number[]): number {
+  const sizes = pids.map((pid) => Number(/^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1]));
+  // Some may have ended since they were listed.
+  const known = sizes.filter((size) => !Number.isNaN(size));
+  return known.length === 0 ? Number.NaN : known.reduce((total, size) => total + size * 1024, 0);
+}
+
 /** Memory of processes once their garbage collectors had their chance: the smallest of several samples, in bytes. */
 export async function settledBytes(pids: readonly number[]): Promise<number> {
   let smallest = Number.POSITIVE_INFINITY;

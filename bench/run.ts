@@ -15,6 +15,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   relay: async () => (await import('./relay.ts')).measureRelay,
   start: async () => (await import('./start.ts')).measureStart,
   'change-cost': async () => (await import('./change-cost.ts')).measureChangeCost,
+  followers: async () => (await import('./followers.ts')).measureFollowers,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   client: async () => (await import('./client.ts')).measureClient,
 };

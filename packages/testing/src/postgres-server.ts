@@ -60,6 +60,12 @@ export class PostgresServer implements AsyncDisposable {
     this.#watchdog = watch(home);
   }
 
+  /** The process id of the running server. Its sessions are children of that process. */
+  get pid(): number {
+    if (this.#process === undefined) throw new Error('the server does not run');
+    return this.#process.pid;
+  }
+
   /** Where it listens on 127.0.0.1. */
   get port(): number {
     return this.#port;

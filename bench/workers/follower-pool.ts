@@ -1,0 +1,103 @@
+import { Catalog } from '../../packages/server/src/evaluation/catalog/catalog.ts';
+import { Follower } from '../../packages/server/src/evaluation/replication/follower.ts';
+import type { OpenDatabase } from '../../packages/server/src/storage/database.ts';
+import { openPostgres } from '../../packages/server/src/storage/engines/postgres.ts';
+import { logSourceOf } from '../../packages/server/src/storage/log.ts';
+import { serveCommands } from '../worker-commands.ts';
+
+/** Which followers to start. */
+export interface FollowerPlan {
+  readonly url: string;
+  readonly count: number;
+}
+
+/** What happened to the followers since the last question. Times are epoch milliseconds with fractions. */
+export interface FollowerReport {
+  /** When each follower had applied a row, by its `seq`. */
+  readonly applied: Readonly<Record<number, readonly number[]>>;
+  /** When followers lost the log, and when they followed it again. */
+  readonly lost: readonly number[];
+  readonly live: readonly number[];
+  readonly failedAttempts: number;
+}
+
+/** The commands of this worker. */
+export type FollowerCommands = {
+  /** Resolves once all of them follow the log. */
+  start(plan: FollowerPlan): Promise<null>;
+  /** How many follow the log now. */
+  count(argument: null): number;
+  take(argument: null): FollowerReport;
+  close(argument: null): Promise<null>;
+};
+
+serveCommands({ start, count, take, close } satisfies FollowerCommands);
+
+const followers: Follower[] = [];
+const databases: OpenDatabase[] = [];
+let applied: Record<number, number[]> = {};
+let lost: number[] = [];
+let live: number[] = [];
+let failedAttempts = 0;
+
+async function start({ url, count: wanted }: FollowerPlan): Promise<null> {
+  // A node has one database and one follower each; only their HTTP is left out.
+  await Promise.all(Array.from({ length: wanted }, () => startOne(url)));
+  return null;
+}
+
+async function startOne(url: string): Promise<void> {
+  const database = await openPostgres({ url, poolSize: 1 });
+  databases.push(database);
+  const catalog = new Catalog({
+    changed: () => {},
+    environmentGone: () => {},
+    keyGone: () => {},
+    malformed: () => {},
+  });
+  const isLive = Promise.withResolvers<void>();
+  const follower = new Follower({
+    source: logSourceOf(database),
+    catalog,
+    callbacks: {
+      live: () => {
+        live.push(now());
+        isLive.resolve();
+      },
+      lost: () => lost.push(now()),
+      stillLost: () => {
+        failedAttempts += 1;
+      },
+      applied: ({ seq }) => {
+        applied[seq] ??= [];
+        applied[seq].push(now());
+      },
+    },
+  });
+  followers.push(follower);
+  void follower.run();
+  await isLive.promise;
+}
+
+function count(): number {
+  return followers.filter((follower) => follower.isLive).length;
+}
+
+function take(): FollowerReport {
+  const report = { applied, lost, live, failedAttempts };
+  applied = {};
+  lost = [];
+  live = [];
+  failedAttempts = 0;
+  return report;
+}
+
+async function close(): Promise<null> {
+  for (const follower of followers.splice(0)) follower.close();
+  await Promise.all(databases.splice(0).map((database) => database.close()));
+  return null;
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
