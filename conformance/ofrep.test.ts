@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { defined, FLAG_KEY_PATTERN, rolloutBucket } from '@halyard/protocol';
 import evaluation from './fixtures/evaluation.json';
+import bulk from './fixtures/ofrep-bulk.json';
 import refusals from './fixtures/ofrep-errors.json';
 import rollout from './fixtures/rollout.json';
 import { conformance } from './subject.ts';
@@ -191,14 +192,23 @@ conformance('15. OFREP', (subject) => {
     for (const targetingKey of [undefined, '', 'user-1', 'user-2', 'юзер', '🙂']) {
       const answer = await evaluateAll(world, { targetingKey });
       expect(answer.status).toBe(200);
-      const bulk = await bulkOf(answer);
-      expect(bulk.metadata).toEqual({ environment: 'production', revision: 1 });
+      const all = await bulkOf(answer);
+      expect(all.metadata).toEqual({ environment: 'production', revision: 1 });
       const keys = flags.map(({ key }) => key).sort();
-      expect(bulk.flags.map(({ key }) => key)).toEqual(keys);
-      for (const flag of bulk.flags) {
+      expect(all.flags.map(({ key }) => key)).toEqual(keys);
+      for (const flag of all.flags) {
         const alone = await evaluateOne(world, flag.key, targetingKey);
         expect(await alone.json()).toEqual(flag);
       }
+    }
+  });
+
+  test('S15.7 all flags answer as the table of bulk answers says', async () => {
+    const world = await World.make(subject(), bulk.flags);
+    for (const { name, targetingKey, expected } of bulk.cases) {
+      const { flags } = await bulkOf(await evaluateAll(world, { targetingKey }));
+      const answers = flags.map((flag) => ({ ...flag, metadata: undefined, errorDetails: undefined }));
+      expect<object>({ name, flags: answers }).toEqual({ name, flags: expected });
     }
   });
 

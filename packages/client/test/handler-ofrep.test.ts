@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test';
 import { type FlagState, OFREP_ERROR_STATUS, ofrepEvent, parseFlagState } from '@halyard/protocol';
 import evaluation from '../../../conformance/fixtures/evaluation.json';
+import bulk from '../../../conformance/fixtures/ofrep-bulk.json';
 import refusals from '../../../conformance/fixtures/ofrep-errors.json';
 import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
 import { createTestClient } from '../src/testing.ts';
@@ -113,6 +114,13 @@ describe('one flag', () => {
 });
 
 describe('all flags', () => {
+  test.each(bulk.cases)('are answered as on the service: $name', async ({ targetingKey, expected }) => {
+    const { handler } = make({}, bulk.flags);
+    const { flags } = await bodyOf(await handler(ask(BULK, { targetingKey })));
+    const answers = flags.map((flag) => ({ ...flag, metadata: undefined, errorDetails: undefined }));
+    expect(answers.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual(expected as never);
+  });
+
   test('come in the order of the map, with the address of the event stream', async () => {
     const { handler } = make();
     const response = await handler(ask(BULK, {}));
