@@ -96,6 +96,13 @@ export interface LogPage {
   readonly provenAt?: number;
 }
 
+/** Rows that a transaction of this process has just committed, in order and without gaps. */
+export interface CommittedRows {
+  /** The row before the first of them, seen under the lock on the end of the log. */
+  readonly after: Cursor;
+  readonly rows: readonly LogRow[];
+}
+
 /** The end of the log. */
 export interface LogHead {
   readonly epoch: string;
@@ -116,8 +123,11 @@ export interface LogSession {
   read(afterSeq: number): Promise<LogPage>;
   /** The change id of row `seq`; `undefined` when the log does not hold that row. */
   changeIdAt(seq: number): Promise<string | undefined>;
-  /** Called whenever the log may have grown: a hint only. At most one callback. */
-  onWake(callback: () => void): void;
+  /**
+   * Called whenever the log may have grown: a hint only. `committed`: rows of it that this process has just committed, so
+   * that they need not be read. At most one callback.
+   */
+  onWake(callback: (committed?: CommittedRows) => void): void;
   /** Called once when the session is lost. At most one callback. */
   onLost(callback: (cause: Error) => void): void;
   /** Ends the session. Safe to call twice. */

@@ -153,6 +153,36 @@ export interface Committed<T> {
   readonly seq?: number;
 }
 
+/** A change to the state of one flag in one environment. */
+export interface StateWrite {
+  readonly actor: Actor;
+  /** Names. */
+  readonly project: string;
+  readonly environment: string;
+  readonly key: string;
+  /**
+   * Decides on the new state, or refuses by throwing. Called under the environment's lock, and again when the
+   * transaction is run again: without effects.
+   */
+  readonly next: (found: FoundState) => StateText;
+}
+
+/** What a {@link StateWrite} finds. */
+export interface FoundState {
+  readonly environment: Environment;
+  /** The flag; created with the state when it does not exist. */
+  readonly flag: Pick<Flag, 'archivedAt'> | undefined;
+  readonly state: StoredState | undefined;
+}
+
+/** The result of a {@link StateWrite}. */
+export interface StateWritten {
+  readonly stored: StoredState;
+  /** Whether the state changed; writing the same state is not a change. */
+  readonly changed: boolean;
+  readonly environmentRevision: number;
+}
+
 /**
  * Where projects, environments, flags and keys are kept. The port of the management side; `storage` implements it.
  * Failures other than {@link ServiceError} (a lost database, a full disk) reject with the engine's error.
@@ -168,6 +198,12 @@ export interface Store {
    * beginning after a conflict with another writer, so it must base its decisions on what it reads there.
    */
   commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>>;
+  /**
+   * Changes one flag's state in one environment. Writers of an environment that meet share one transaction, and each has a
+   * change, a `seq` and an outcome of its own. Settles after the commit, with the refusal of `next` as well: what it was
+   * shown is true then. `project_not_found`, `environment_not_found`, and what `next` throws.
+   */
+  writeState(write: StateWrite): Promise<Committed<StateWritten>>;
   /** Notes when keys were last used, in epoch milliseconds. Not a change: no log row, no audit row. */
   touchKeys(lastUsed: Iterable<readonly [id: string, at: number]>): Promise<void>;
   /** As {@link touchKeys}, for access tokens. */

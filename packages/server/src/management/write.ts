@@ -2,7 +2,7 @@ import type { Actor } from '../domain/audit.ts';
 import { environmentNotFound, quote, ServiceError } from '../domain/errors.ts';
 import { ROLES, type Role } from '../domain/people.ts';
 import type { Environment } from '../domain/project.ts';
-import type { Committed, StoreTransaction } from '../domain/store.ts';
+import type { Committed, StateWrite, StateWritten, StoreTransaction } from '../domain/store.ts';
 import type { ManagementContext } from './context.ts';
 import { type EnvironmentPlace, findEnvironment } from './lookup.ts';
 
@@ -51,8 +51,24 @@ async function applyWrite<T>(
   actor: Actor,
   work: (transaction: StoreTransaction) => Promise<T>,
 ): Promise<Committed<T>> {
+  return applied(context, () => context.store.commit(actor, work));
+}
+
+/** Changes one flag's state as {@link writeRecord} does, in one transaction with the writers of its environment that meet it. */
+export async function writeOneState(
+  context: ManagementContext,
+  write: StateWrite,
+): Promise<Written<StateWritten>> {
+  const { result, seq } = await applied(context, () => context.store.writeState(write));
+  return seq === undefined ? result : { ...result, seq };
+}
+
+async function applied<T>(
+  context: ManagementContext,
+  commit: () => Promise<Committed<T>>,
+): Promise<Committed<T>> {
   context.assertWritable();
-  const committed = await context.store.commit(actor, work);
+  const committed = await commit();
   if (committed.seq !== undefined) await context.waitForApplied(committed.seq);
   return committed;
 }

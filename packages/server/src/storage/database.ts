@@ -1,4 +1,4 @@
-import type { LogSession } from '../domain/change-log.ts';
+import type { CommittedRows, LogSession } from '../domain/change-log.ts';
 import { ServiceError } from '../domain/errors.ts';
 
 /** Something SQL can be sent to. Parameters are `$1`, `$2`, …; BIGINT columns come back as numbers. */
@@ -8,6 +8,12 @@ export interface Queryable {
 
 /** A parameter of a statement. */
 export type Parameter = string | number | null;
+
+/** A statement with its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly parameters?: readonly Parameter[];
+}
 
 /**
  * The purpose of a snapshot: one answer, for which a caller waits, or a load of everything, which may take as long as
@@ -19,9 +25,9 @@ export type ReadExtent = 'answer' | 'load';
 export interface Database extends Queryable {
   /**
    * Runs one write transaction: commits when `work` resolves, rolls back when it rejects. SQLite begins it
-   * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. `wake` makes the commit wake every
-   * follower. Rejects with {@link CommitUncertainError} when the connection was lost during COMMIT, and with
-   * `ReadOnlyDatabaseError` on a standby. `work` may run again in a new transaction after a conflict with another
+   * IMMEDIATE; PostgreSQL uses READ COMMITTED with short lock and idle limits. Rejects with
+   * {@link CommitUncertainError} when the connection was lost during COMMIT, and with `ReadOnlyDatabaseError` on a
+   * standby. `work` may run again in a new transaction after a conflict with another
    * writer: it must have no other effects.
    */
   transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T>;
@@ -34,6 +40,11 @@ export interface Database extends Queryable {
   yieldTo<T>(work: () => Promise<T>): Promise<T>;
   /** Opens the follower's own session with the change log. Rejects when the database is unreachable. */
   openLogSession(): Promise<SqlLogSession>;
+  /**
+   * Wakes the followers of this process after a commit: `committed` are its rows, which need not be read then. Without
+   * rows, they read the log.
+   */
+  announce(committed?: CommittedRows): void;
   /** Ends every connection. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -47,8 +58,15 @@ export interface OpenDatabase extends Database {
 export interface WriteTransaction extends Queryable {
   /** Takes the engine's migration lock: one node migrates, the others wait. Held until the transaction ends. */
   lockForMigration(): Promise<void>;
-  /** Makes the commit wake every follower: an in-process event on SQLite, NOTIFY on PostgreSQL. */
-  wake(seq: number): Promise<void>;
+  /** Runs statements in order, in one round trip. Returns the rows of each. */
+  batch(statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
+  /**
+   * Adds a statement that runs after all others, just before COMMIT and in one round trip with it. `onRows` gets its rows
+   * when it has run, which is before it is known that the transaction has committed.
+   */
+  atCommit(statement: Statement, onRows?: (rows: readonly unknown[]) => void): void;
+  /** Makes the commit wake the followers of other processes: with NOTIFY on PostgreSQL; on SQLite they look by themselves. */
+  wake(): void;
 }
 
 /**
@@ -71,6 +89,7 @@ export class CommitUncertainError extends Error {
 export class LazyDatabase implements Database {
   readonly #open: () => Promise<OpenDatabase>;
   #attempt: Promise<OpenDatabase> | undefined;
+  #database: OpenDatabase | undefined;
 
   constructor(open: () => Promise<OpenDatabase>) {
     this.#open = open;
@@ -96,6 +115,10 @@ export class LazyDatabase implements Database {
     return (await this.#opened()).openLogSession();
   }
 
+  announce(committed?: CommittedRows): void {
+    this.#database?.announce(committed);
+  }
+
   /** Closes it if it was opened. */
   async close(): Promise<void> {
     const opened = await this.#attempt?.catch(() => undefined);
@@ -103,10 +126,16 @@ export class LazyDatabase implements Database {
   }
 
   #opened(): Promise<OpenDatabase> {
-    this.#attempt ??= this.#open().catch((error: unknown) => {
-      this.#attempt = undefined;
-      throw error;
-    });
+    this.#attempt ??= this.#open().then(
+      (database) => {
+        this.#database = database;
+        return database;
+      },
+      (error: unknown) => {
+        this.#attempt = undefined;
+        throw error;
+      },
+    );
     return this.#attempt;
   }
 }

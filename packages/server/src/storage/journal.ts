@@ -1,7 +1,8 @@
+import { defined } from '@halyard/protocol';
 import type { Actor, AuditEntry } from '../domain/audit.ts';
-import type { ChangePayload, LogRow } from '../domain/change-log.ts';
+import type { ChangePayload, CommittedRows, LogRow } from '../domain/change-log.ts';
 import type { WriteTransaction } from './database.ts';
-import { insertRows } from './rows.ts';
+import { type Insert, insertions } from './rows.ts';
 
 /** Sources of times and ids, injected so that tests are exact. */
 export interface Sources {
@@ -22,10 +23,41 @@ export type NewLogRow = {
 /** An audit entry without its place in the log. */
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'seq' | 'operation' | 'actor' | 'ip' | 'note' | 'at'>;
 
-const LOG_COLUMNS = 'seq change_id kind project_id environment_id revision payload actor at'.split(' ');
-const AUDIT_COLUMNS = (
-  'id seq operation_seq position actor ip note action project_id environment_id ' + 'target before after at'
-).split(' ');
+/** The end of the log less a number of rows. The transaction has locked and moved the end before it inserts rows. */
+const fromEnd = (name: string) => ({
+  name,
+  value: (parameter: string) => `(SELECT seq FROM feed WHERE id = 1) - ${parameter}`,
+});
+
+const LOG: Insert = {
+  table: 'change_log',
+  columns: [
+    fromEnd('seq'),
+    ...'change_id kind project_id environment_id revision payload actor at'.split(' '),
+  ],
+};
+
+const AUDIT: Insert = {
+  table: 'audit_log',
+  columns: [
+    fromEnd('seq'),
+    fromEnd('operation_seq'),
+    ...'id position actor ip note action project_id environment_id target before after at'.split(' '),
+  ],
+};
+
+// The lock on this one row puts all commits in one order.
+const LOCK_END = 'UPDATE feed SET seq = seq + $1 WHERE id = 1';
+
+const READ_END = `SELECT epoch, seq, (SELECT change_id FROM change_log WHERE change_log.seq = feed.seq - $1) AS "idBefore"
+  FROM feed WHERE id = 1`;
+
+/** The end of the log with the rows that are being added, and the change id of the row before them. */
+interface LogEnd {
+  readonly epoch: string;
+  readonly seq: number;
+  readonly idBefore: string | null;
+}
 
 /**
  * The rows that one operation adds to the change log and the audit log. They are gathered while the operation runs and
@@ -69,74 +101,102 @@ export class Journal {
     this.#entries.push({ entry, logIndex: Math.max(0, this.#rows.length - 1) });
   }
 
-  /**
-   * A statement and its parameter that find this journal's transaction once it has committed: its first row has an id
-   * of its own.
-   */
-  get proof(): { readonly text: string; readonly id: string } {
-    return { text: 'SELECT change_id AS id FROM change_log WHERE change_id = $1', id: this.#firstId };
+  /** The rows for the change log, without their `seq`. At least one, unless the journal is empty. */
+  logRows(at: number): Omit<LogRow, 'seq'>[] {
+    const [first] = this.#entries;
+    if (this.#rows.length === 0 && first !== undefined) this.#rows.push(this.#ownRow(first.entry));
+    return this.#rows.map(({ kind, projectId, environmentId, revision, payload }, index) => ({
+      changeId: this.#idAt(index),
+      ...{ kind, projectId, ...defined({ environmentId, revision }) },
+      ...{ payload: JSON.stringify(payload), actor: this.#actor.name, at },
+    }));
   }
 
-  /** Writes everything and wakes the followers. Returns the last row's `seq`; `undefined` when no row was written. */
-  async write(transaction: WriteTransaction): Promise<number | undefined> {
-    const [first] = this.#entries;
-    if (first === undefined) return undefined;
-    if (this.#rows.length === 0) this.#rows.push(this.#ownRow(first.entry));
-    const count = this.#rows.length;
-    // The lock on this one row puts all commits in one order.
-    const [end] = await transaction.query<{ seq: number }>(
-      'UPDATE feed SET seq = seq + $1 WHERE id = 1 RETURNING seq',
-      [count],
-    );
-    if (end === undefined) throw new Error('the end of the log is missing: the schema was never migrated');
-    await this.#writeRows(transaction, end.seq - count);
-    await transaction.wake(end.seq);
-    return end.seq;
+  /** The rows for the audit log; `rowsAfter` rows of the change log follow the last one of this journal. */
+  auditRows(at: number, rowsAfter: number) {
+    const { name, ip = null, note = null } = this.#actor;
+    const last = this.#rows.length - 1;
+    return this.#entries.map(({ entry, logIndex }, index) => [
+      rowsAfter + last - logIndex,
+      rowsAfter,
+      this.#idAt(index),
+      index,
+      name,
+      ip,
+      note,
+      entry.action,
+      entry.projectId ?? null,
+      entry.environmentId ?? null,
+      entry.target,
+      entry.before ?? null,
+      entry.after ?? null,
+      at,
+    ]);
+  }
+
+  #idAt(index: number): string {
+    return index === 0 ? this.#firstId : this.#sources.newId();
   }
 
   #ownRow({ projectId = '' }: NewAuditEntry): NewLogRow {
     const actions = [...new Set(this.#entries.map(({ entry }) => entry.action))];
     return { kind: 'records.changed', projectId, payload: { actions } };
   }
+}
 
-  async #writeRows(transaction: WriteTransaction, seqBefore: number): Promise<void> {
-    const at = this.#sources.now();
-    const { name, ip = null, note = null } = this.#actor;
-    const idAt = (index: number) => (index === 0 ? this.#firstId : this.#sources.newId());
-    await insertRows(transaction, {
-      table: 'change_log',
-      columns: LOG_COLUMNS,
-      rows: this.#rows.map((row, index) => [
-        seqBefore + 1 + index,
-        idAt(index),
-        row.kind,
-        row.projectId,
-        row.environmentId ?? null,
-        row.revision ?? null,
-        JSON.stringify(row.payload),
-        name,
-        at,
-      ]),
-    });
-    await insertRows(transaction, {
-      table: 'audit_log',
-      columns: AUDIT_COLUMNS,
-      rows: this.#entries.map(({ entry, logIndex }, index) => [
-        idAt(index),
-        seqBefore + 1 + logIndex,
-        seqBefore + this.#rows.length,
-        index,
-        name,
-        ip,
-        note,
-        entry.action,
-        entry.projectId ?? null,
-        entry.environmentId ?? null,
-        entry.target,
-        entry.before ?? null,
-        entry.after ?? null,
-        at,
-      ]),
-    });
-  }
+/** Journals that are written at the end of a transaction. */
+export interface Appended {
+  /** The change id of the first row: it is in the log once the transaction has committed, and only then. */
+  readonly firstId: string;
+  /** The last `seq` of each journal, where the first row has this one. */
+  seqs(first: number): readonly number[];
+  /** The rows, once the transaction has committed. */
+  committed(): CommittedRows;
+}
+
+/**
+ * Writes journals at the end of the log, one after the other, just before COMMIT, and wakes the followers. None is empty,
+ * and there is at least one.
+ */
+export function appendToLog(
+  transaction: WriteTransaction,
+  journals: readonly Journal[],
+  now: () => number,
+): Appended {
+  const at = now();
+  const rowsOf = journals.map((journal) => journal.logRows(at));
+  const rows = rowsOf.flat();
+  const count = rows.length;
+  let end: LogEnd | undefined;
+  transaction.atCommit({ text: LOCK_END, parameters: [count] });
+  // A statement of its own: what waited for the lock sees the rows of the one that held it.
+  transaction.atCommit({ text: READ_END, parameters: [count] }, ([row]) => {
+    // `LogEnd`: the columns of the statement.
+    end = row as LogEnd | undefined;
+  });
+  const logRows = rows.map((row, index) => [
+    ...[count - 1 - index, row.changeId, row.kind, row.projectId, row.environmentId ?? null],
+    ...[row.revision ?? null, row.payload, row.actor, row.at],
+  ]);
+  for (const statement of insertions(LOG, logRows)) transaction.atCommit(statement);
+  let written = 0;
+  const ends = rowsOf.map((own) => {
+    written += own.length;
+    return written;
+  });
+  const auditRows = journals.flatMap((journal, index) => journal.auditRows(at, count - (ends[index] ?? 0)));
+  for (const statement of insertions(AUDIT, auditRows)) transaction.atCommit(statement);
+  transaction.wake();
+  return {
+    firstId: rows[0]?.changeId ?? '',
+    seqs: (first) => ends.map((own) => first + own - 1),
+    committed: () => {
+      if (end === undefined) throw new Error('the end of the log is missing: the schema was never migrated');
+      const before = end.seq - count;
+      return {
+        after: { epoch: end.epoch, seq: before, changeId: end.idBefore ?? '' },
+        rows: rows.map((row, index) => ({ seq: before + 1 + index, ...row })),
+      };
+    },
+  };
 }

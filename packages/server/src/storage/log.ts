@@ -184,7 +184,7 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
       );
       // Another node did it while this one waited: what was raised here is rolled back.
       if (end === undefined) throw new StoreOutage('another node has begun a new epoch');
-      await transaction.wake(end.seq);
+      transaction.wake();
       return true;
     });
   } catch (error) {

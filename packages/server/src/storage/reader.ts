@@ -29,7 +29,8 @@ export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revisio
 const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt"';
 const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, created_at AS "createdAt",
   archived_at AS "archivedAt"`;
-const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at AS "updatedAt",
+/** The columns of a state, as {@link StoredState} names them. */
+export const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at AS "updatedAt",
   updated_by AS "updatedBy"`;
 const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   last_used_at AS "lastUsedAt"`;

@@ -11,9 +11,9 @@ import {
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, NewAuditEntry } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
-import { insertRows, parseTextList, writeArchivedStates } from './rows.ts';
+import { type Insert, insertRows, parseTextList, writeArchivedStates } from './rows.ts';
 import { SqlScheduleWriter } from './schedule-table.ts';
 
 /**
@@ -180,10 +180,7 @@ export abstract class RecordWriter extends SqlReader {
 
   async insertFlags(flags: readonly Flag[]): Promise<void> {
     await this.#insertFlags(flags);
-    for (const flag of flags) {
-      const { projectId, key } = flag;
-      this.#journal.audit({ action: 'flag.created', projectId, target: key, after: flagText(flag) });
-    }
+    for (const flag of flags) this.#journal.audit(flagCreated(flag));
   }
 
   /** The audit log keeps all that is needed to create the flag again. */
@@ -271,14 +268,7 @@ export abstract class RecordWriter extends SqlReader {
   }
 
   async #insertFlags(flags: readonly Flag[]): Promise<void> {
-    // No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote.
-    await insertRows(this.#sql, {
-      table: 'flags',
-      columns: ['project_id', 'key', 'description', 'tags', 'owner', 'created_at'],
-      rows: flags.map(({ projectId, key, description, tags, owner, createdAt }) => [
-        ...[projectId, key, description, JSON.stringify(tags), owner, createdAt],
-      ]),
-    });
+    await insertRows(this.#sql, { ...FLAG_INSERT, rows: flags.map(newFlagRow) });
   }
 
   async #setArchived(
@@ -295,6 +285,22 @@ export abstract class RecordWriter extends SqlReader {
 
 function appearanceOf({ protected: isProtected, color, position }: Environment) {
   return { protected: isProtected, color, position };
+}
+
+/** New flags. No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote. */
+export const FLAG_INSERT: Insert = {
+  table: 'flags',
+  columns: ['project_id', 'key', 'description', 'tags', 'owner', 'created_at'],
+};
+
+/** The row of a new flag for {@link FLAG_INSERT}. */
+export function newFlagRow({ projectId, key, description, tags, owner, createdAt }: Flag): Parameter[] {
+  return [projectId, key, description, JSON.stringify(tags), owner, createdAt];
+}
+
+/** The audit entry of a new flag. */
+export function flagCreated(flag: Flag): NewAuditEntry {
+  return { action: 'flag.created', projectId: flag.projectId, target: flag.key, after: flagText(flag) };
 }
 
 function flagText({ description, tags, owner }: Flag): string {

@@ -2,29 +2,55 @@ import { membersOf } from '@halyard/protocol';
 import type { StateText } from '../domain/project.ts';
 import { RawJson, writeJson } from '../domain/raw-json.ts';
 import type { ArchivedStates } from '../domain/store.ts';
-import type { Parameter, Queryable } from './database.ts';
+import type { Parameter, Queryable, Statement } from './database.ts';
 
 /** Rows that one statement carries: few round trips, and far below both engines' limits on parameters. */
 export const ROWS_PER_STATEMENT = 200;
 
-/** Input of {@link insertRows}. */
-export interface RowsToInsert {
+/** A column of rows to insert: its name, or with the SQL around its parameter. */
+export type InsertColumn = string | { readonly name: string; readonly value: (parameter: string) => string };
+
+/** Where rows are inserted. Table and columns come from the program, never from outside. */
+export interface Insert {
   readonly table: string;
-  readonly columns: readonly string[];
-  /** One value per column in each row. */
-  readonly rows: readonly (readonly Parameter[])[];
+  readonly columns: readonly InsertColumn[];
   /** SQL after the values, such as an `ON CONFLICT` clause. */
   readonly suffix?: string;
 }
 
-/** Inserts any number of rows, many in each statement. Table and columns come from the program, never from outside. */
+/** Input of {@link insertRows}: one value per column in each row. */
+export interface RowsToInsert extends Insert {
+  readonly rows: readonly (readonly Parameter[])[];
+}
+
+/** Inserts any number of rows, many in each statement. */
 export async function insertRows(queryable: Queryable, insert: RowsToInsert): Promise<void> {
-  const { table, columns, suffix = '' } = insert;
-  for (const rows of chunks(insert.rows, ROWS_PER_STATEMENT)) {
-    const tuples = rows.map((row, index) => `(${placeholders(row.length, index * columns.length)})`);
-    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${tuples.join(', ')} ${suffix}`;
-    await queryable.query(text, rows.flat());
+  for (const { text, parameters } of insertions(insert, insert.rows)) await queryable.query(text, parameters);
+}
+
+/** Rows of one statement: few sizes, so that a statement that was prepared can be used again. */
+const SIZES = [ROWS_PER_STATEMENT, 32, 8, 2, 1] as const;
+
+/** The statements that insert these rows. */
+export function* insertions(insert: Insert, rows: RowsToInsert['rows']): Generator<Required<Statement>> {
+  let start = 0;
+  for (const size of SIZES) {
+    for (; rows.length - start >= size; start += size) {
+      yield { text: insertText(insert, size), parameters: rows.slice(start, start + size).flat() };
+    }
   }
+}
+
+function insertText({ table, columns, suffix = '' }: Insert, rows: number): string {
+  const names = columns.map((column) => (typeof column === 'string' ? column : column.name));
+  const tuples = Array.from({ length: rows }, (_, row) => {
+    const values = columns.map((column, index) => {
+      const parameter = `$${row * columns.length + index + 1}`;
+      return typeof column === 'string' ? parameter : column.value(parameter);
+    });
+    return `(${values.join(', ')})`;
+  });
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${tuples.join(', ')} ${suffix}`;
 }
 
 /** `$1, $2, …` for `count` parameters, numbered after the `before` ones that precede them. */

@@ -338,6 +338,7 @@ function losing(database: Database, lost: 'request' | 'answer'): Database {
     snapshot: (work) => database.snapshot(work),
     yieldTo: (work) => database.yieldTo(work),
     openLogSession: () => database.openLogSession(),
+    announce: (committed) => database.announce(committed),
     close: () => database.close(),
     transaction: async (work) => {
       let isWrite = false;

@@ -1,11 +1,19 @@
 import type { Actor } from '../domain/audit.ts';
 import { StoreOutage } from '../domain/errors.ts';
-import type { Committed, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
-import { CommitUncertainError, type Database } from './database.ts';
-import { Journal, type Sources } from './journal.ts';
+import type {
+  Committed,
+  StateWrite,
+  StateWritten,
+  Store,
+  StoreReader,
+  StoreTransaction,
+} from '../domain/store.ts';
+import { CommitUncertainError, type Database, type WriteTransaction } from './database.ts';
+import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
 import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
 import { chunks } from './rows.ts';
+import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
 
 /** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
@@ -13,6 +21,18 @@ const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
 
 /** Uses of keys that one transaction stores: nothing else can write meanwhile. */
 const USES_AT_ONCE = 500;
+
+/** What a transaction did: a result, and journals for the log, none of which is empty. */
+export interface Work<T> {
+  readonly result: T;
+  readonly journals: readonly Journal[];
+}
+
+/** A {@link Work} that has committed, with the last `seq` of each journal. */
+export interface Done<T> {
+  readonly result: T;
+  readonly seqs: readonly number[];
+}
 
 /** Thrown through a transaction that has nothing to commit, to end it without a trace. */
 class NothingWritten<T> {
@@ -28,12 +48,14 @@ export class SqlStore implements Store {
   readonly people: SqlPeopleStore;
   readonly #database: Database;
   readonly #sources: Sources;
+  readonly #stateWriters: StateWriters;
 
   /** Keeps its data in `database`, whose schema must be current (see `migrate`). */
   constructor(database: Database, sources: Partial<Sources> = {}) {
     this.#database = database;
     this.people = new SqlPeopleStore(database);
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
+    this.#stateWriters = new StateWriters((work) => this.#write(work), this.#sources);
   }
 
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
@@ -41,22 +63,39 @@ export class SqlStore implements Store {
   }
 
   async commit<T>(actor: Actor, work: (transaction: StoreTransaction) => Promise<T>): Promise<Committed<T>> {
-    let attempt: { readonly committed: Committed<T>; readonly journal: Journal } | undefined;
+    const { result, seqs } = await this.#write(async (transaction) => {
+      const journal = new Journal(actor, this.#sources);
+      const done = await work(new SqlTransaction(transaction, journal, this.#sources.now));
+      return { result: done, journals: journal.isEmpty ? [] : [journal] };
+    });
+    const [seq] = seqs;
+    return seq === undefined ? { result } : { result, seq };
+  }
+
+  writeState(write: StateWrite): Promise<Committed<StateWritten>> {
+    return this.#stateWriters.add(write);
+  }
+
+  /** Runs `work` in one transaction, writes its journals, commits, and hands the rows to the followers of this process. */
+  async #write<T>(work: (transaction: WriteTransaction) => Promise<Work<T>>): Promise<Done<T>> {
+    let attempt: { readonly result: T; readonly appended: Appended } | undefined;
     try {
-      return await this.#database.transaction(async (transaction) => {
-        const journal = new Journal(actor, this.#sources);
-        const result = await work(new SqlTransaction(transaction, journal, this.#sources.now));
-        if (journal.isEmpty) throw new NothingWritten(result);
-        const seq = await journal.write(transaction);
-        const committed = seq === undefined ? { result } : { result, seq };
-        attempt = { committed, journal };
-        return committed;
+      const { result, appended } = await this.#database.transaction(async (transaction) => {
+        const { journals, ...done } = await work(transaction);
+        if (journals.length === 0) throw new NothingWritten(done.result);
+        attempt = { ...done, appended: appendToLog(transaction, journals, this.#sources.now) };
+        return attempt;
       });
+      const committed = appended.committed();
+      this.#database.announce(committed);
+      return { result, seqs: appended.seqs(committed.after.seq + 1) };
     } catch (error) {
       // `T`: only the line above assigns it, from this `work`.
-      if (error instanceof NothingWritten) return { result: error.result as T };
+      if (error instanceof NothingWritten) return { result: error.result as T, seqs: [] };
       if (!(error instanceof CommitUncertainError) || attempt === undefined) throw error;
-      if (await this.#isCommitted(attempt.journal, error)) return attempt.committed;
+      const first = await this.#seqOf(attempt.appended.firstId, error);
+      this.#database.announce();
+      if (first !== undefined) return { result: attempt.result, seqs: attempt.appended.seqs(first) };
       throw new StoreOutage('the connection to the database was lost and the operation was rolled back', {
         cause: error,
       });
@@ -95,17 +134,18 @@ export class SqlStore implements Store {
   }
 
   /**
-   * Whether the transaction of `journal` committed. Asked under the lock on the log's end, which that transaction held: once
-   * this one holds it, that one has ended. Rejects with `uncertain` when the database stays unreachable.
+   * The `seq` of the row with this id, or `undefined` when its transaction was rolled back. Asked under the lock on the log's
+   * end, which that transaction held: once this one holds it, that one has ended. Rejects with `uncertain` when the database
+   * stays unreachable.
    */
-  async #isCommitted(journal: Journal, uncertain: CommitUncertainError): Promise<boolean> {
-    const { text, id } = journal.proof;
+  async #seqOf(changeId: string, uncertain: CommitUncertainError): Promise<number | undefined> {
     const deadline = performance.now() + LOOK_UP.patienceMs;
     for (;;) {
       try {
         return await this.#database.transaction(async (transaction) => {
           await transaction.query('UPDATE feed SET seq = seq WHERE id = 1');
-          return (await transaction.query(text, [id])).length > 0;
+          const text = 'SELECT seq FROM change_log WHERE change_id = $1';
+          return (await transaction.query<{ seq: number }>(text, [changeId]))[0]?.seq;
         });
       } catch {
         // The database is still away, or the lost session still holds the lock; the caller gets the first cause.

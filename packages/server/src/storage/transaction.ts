@@ -8,10 +8,19 @@ import { SqlPeopleWriter } from './people.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, toEnvironment } from './reader.ts';
 import { RecordWriter } from './record-writer.ts';
 import { SqlRelayWriter } from './relay-table.ts';
-import { chunks, insertRows, placeholders } from './rows.ts';
+import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
 
 /** Flag keys that one statement names at most. */
 const KEYS_PER_STATEMENT = 500;
+
+/** States of flags, new or not. */
+export const STATE_INSERT: Insert = {
+  table: 'flag_states',
+  columns: ['environment_id', 'flag_key', 'project_id', 'state', 'revision', 'updated_at', 'updated_by'],
+  suffix: `ON CONFLICT (environment_id, flag_key) DO UPDATE
+    SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at,
+      updated_by = excluded.updated_by`,
+};
 
 /**
  * All writes of one operation in one write transaction, each recorded in the journal: here the locks and the states of
@@ -110,16 +119,10 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
   async #write(environment: Environment, changed: readonly StateOperation[]): Promise<void> {
     const { id, projectId, revision } = environment;
     const at = this.#now();
-    await insertRows(this.#sql, {
-      table: 'flag_states',
-      columns: ['environment_id', 'flag_key', 'project_id', 'state', 'revision', 'updated_at', 'updated_by'],
-      rows: changed.flatMap(([key, state]) =>
-        state === null ? [] : [[id, key, projectId, state, revision, at, this.#journal.actor]],
-      ),
-      suffix: `ON CONFLICT (environment_id, flag_key) DO UPDATE
-        SET state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at,
-          updated_by = excluded.updated_by`,
-    });
+    const rows = changed.flatMap(([key, state]) =>
+      state === null ? [] : [[id, key, projectId, state, revision, at, this.#journal.actor]],
+    );
+    await insertRows(this.#sql, { ...STATE_INSERT, rows });
     const removed = changed.flatMap(([key, state]) => (state === null ? [key] : []));
     for (const keys of chunks(removed, KEYS_PER_STATEMENT)) {
       await this.#sql.query(

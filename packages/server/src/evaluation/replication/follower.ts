@@ -1,5 +1,13 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Cursor, LogPage, LogRow, LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
+import type {
+  CommittedRows,
+  Cursor,
+  LogPage,
+  LogRow,
+  LogSession,
+  LogSource,
+  Snapshot,
+} from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 
@@ -70,6 +78,8 @@ export class Follower {
   #hasBeenLive = false;
   #cursor: Cursor | undefined;
   #mustReload = false;
+  /** Whether pages of the log are being read and applied. */
+  #isReading = false;
   /** How often the log could not be read after this row. */
   #failedReads = { afterSeq: -1, count: 0 };
   #session: LogSession | undefined;
@@ -176,7 +186,7 @@ export class Follower {
     this.#session = session;
     const alarm = new Alarm();
     this.#alarm = alarm;
-    session.onWake(() => alarm.ring());
+    session.onWake((committed) => this.#wake(alarm, committed));
     session.onLost((cause) => {
       // At once, because streams are open. A failure while the log is already lost is reported when the attempt ends.
       if (this.#state !== 'lost') this.#fail(cause);
@@ -217,15 +227,38 @@ export class Follower {
     this.#options.callbacks.loaded?.(loaded);
   }
 
+  /** Applies what this process has just committed if it follows what is applied; anything else is read from the log. */
+  #wake(alarm: Alarm, committed: CommittedRows | undefined): void {
+    const rows = committed !== undefined && this.#isNext(committed.after) ? committed.rows : [];
+    let applied = 0;
+    try {
+      for (; applied < rows.length && this.#options.callbacks.room?.() === undefined; applied++) {
+        // `LogRow`: `applied` is below the length.
+        this.#apply(rows[applied] as LogRow);
+      }
+    } catch (cause) {
+      alarm.fail(cause instanceof Error ? cause : new Error(String(cause)));
+    }
+    if (applied === 0 || applied < rows.length) alarm.ring();
+  }
+
+  /** Whether what follows `after` may be applied at once: no page is on its way that may hold the same rows. */
+  #isNext({ epoch, seq, changeId }: Cursor): boolean {
+    const cursor = this.#cursor;
+    if (this.#state !== 'live' || this.#isReading || cursor === undefined) return false;
+    return cursor.epoch === epoch && cursor.seq === seq && cursor.changeId === changeId;
+  }
+
   /** Asks where the log ends, applies what is missing, and notes that all was well when the question was asked. */
   async #heartbeat(session: LogSession): Promise<boolean> {
     const askedAt = performance.now();
-    const head = await session.head();
+    // As it was when asked: rows that this process commits meanwhile may be newer than the answer.
     const cursor = this.#cursor;
+    const head = await session.head();
     if (cursor === undefined || head.epoch !== cursor.epoch || head.seq < cursor.seq) {
       throw this.#broken(`the log ends at ${head.seq} of a different history than row ${cursor?.seq}`);
     }
-    if (head.seq > cursor.seq) await this.#drain(session);
+    if (head.seq > this.seq) await this.#drain(session);
     this.#alarm?.throwIfFailed();
     this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
@@ -240,6 +273,15 @@ export class Follower {
 
   /** Applies every row after the cursor, in order, and lets the event loop turn where there are many. */
   async #drain(session: LogSession): Promise<void> {
+    this.#isReading = true;
+    try {
+      await this.#applyPages(session);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #applyPages(session: LogSession): Promise<void> {
     for (;;) {
       const { rows, isLast, provenAt } = await this.#read(session);
       for (const row of rows) {

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { readState } from '../../domain/flag-state-text.ts';
 import type { StateOperation, StoredState } from '../../domain/project.ts';
 import type { OpenStream } from '../../domain/read-side.ts';
+import type { StateWritten } from '../../domain/store.ts';
 import { done, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import {
@@ -20,15 +21,7 @@ import type { ManagementContext } from '../context.ts';
 import { checkNote } from '../rules.ts';
 import type { Written } from '../write.ts';
 import { stateRecord } from './flag-routes.ts';
-import {
-  applyChange,
-  deleteState,
-  getState,
-  listStates,
-  patchState,
-  putState,
-  type StateWritten,
-} from './flag-states.ts';
+import { applyChange, deleteState, getState, listStates, patchState, putState } from './flag-states.ts';
 import { expectedRevision, revisionTag } from './preconditions.ts';
 
 const tag = 'Flag states';

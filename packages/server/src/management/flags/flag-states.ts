@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
 import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateOperation, StateText, StoredState } from '../../domain/project.ts';
-import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import type { FoundState, StateWritten, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
 import { checkFlagKey } from '../rules.ts';
@@ -10,8 +10,10 @@ import {
   checkRevision,
   type ExpectedRevision,
   lockPlace,
+  requireChangeOf,
   type Written,
   writeDone,
+  writeOneState,
   writeRecord,
 } from '../write.ts';
 import { readable } from './flags.ts';
@@ -25,14 +27,6 @@ export interface StatePlace extends EnvironmentPlace {
 export interface EnvironmentStates {
   readonly environment: Environment;
   readonly states: readonly StoredState[];
-}
-
-/** The result of writing one state. */
-export interface StateWritten {
-  readonly stored: StoredState;
-  /** Whether the state changed; writing the same state is not a change. */
-  readonly changed: boolean;
-  readonly environmentRevision: number;
 }
 
 /** A change to a state; absent members stay unchanged. */
@@ -146,7 +140,7 @@ async function knownFlags(
   return new Map(flags.flatMap((flag) => (flag === undefined ? [] : [[flag.key, flag]])));
 }
 
-interface StateWrite extends StatePlace {
+interface NextState extends StatePlace {
   readonly next: (current: StateText | undefined) => StateText;
   readonly expected: ExpectedRevision;
 }
@@ -154,20 +148,17 @@ interface StateWrite extends StatePlace {
 function writeState(
   context: ManagementContext,
   actor: Actor,
-  write: StateWrite,
+  { project, environment: name, key, next, expected }: NextState,
 ): Promise<Written<StateWritten>> {
-  const { key } = write;
-  return writeRecord(context, actor, async (transaction) => {
-    const environment = await lockPlace(transaction, actor, write);
-    const current = await transaction.state(environment.id, key);
-    checkRevision(write.expected, current?.revision);
-    const state = write.next(current?.state);
-    await ensureFlags(context, transaction, { projectId: environment.projectId, keys: [key] });
-    const { revision, changed } = await transaction.changeStates(environment, [[key, state]]);
-    const stored = await transaction.state(environment.id, key);
-    if (stored === undefined) throw new Error('a state that was just written does not exist');
-    return { stored, changed: changed.length > 0, environmentRevision: revision };
-  });
+  const decide = ({ environment, flag, state }: FoundState): StateText => {
+    requireChangeOf(actor, environment);
+    checkRevision(expected, state?.revision);
+    const text = next(state?.state);
+    if (flag?.archivedAt !== undefined) throw flagArchived(key);
+    if (flag === undefined) checkFlagKey(key);
+    return text;
+  };
+  return writeOneState(context, { actor, project, environment: name, key, next: decide });
 }
 
 /** A state with members changed; a missing state starts as disabled. `invalid_argument`. */

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { parsePostgresUrl, type SessionTarget } from '../../domain/postgres-url.ts';
-import { checkTexts, type Parameter } from '../database.ts';
+import { checkTexts, type Parameter, type Statement } from '../database.ts';
+import { Batch } from './postgres-batch.ts';
 import { isRefusal, toOutage, toStorageError } from './postgres-errors.ts';
 
 /** The oldest server that is supported, as PostgreSQL numbers its versions. */
@@ -106,23 +107,48 @@ export async function runQuery<Row>(client: pg.Client, query: TimedQuery): Promi
   return result.rows as Row[];
 }
 
-/** Runs several statements in one text, without parameters. Returns each result; fails as {@link runQuery}. */
-export async function runScript(client: pg.Client, query: TimedQuery): Promise<readonly pg.QueryResult[]> {
-  // pg returns a list for several statements, which its types omit.
-  return (await send(client, query)) as unknown as pg.QueryResult[];
+/** Runs several statements in one text, without parameters. Fails as {@link runQuery}. */
+export async function runScript(client: pg.Client, query: TimedQuery): Promise<void> {
+  await send(client, query);
+}
+
+/**
+ * Runs statements in order in one round trip: all or none of what follows a failure runs, COMMIT included. Returns each
+ * result; fails as {@link runQuery}.
+ */
+export function runBatch(
+  client: pg.Client,
+  statements: readonly Statement[],
+  limits: TimeLimits,
+): Promise<readonly pg.QueryResult[]> {
+  for (const { parameters = [] } of statements) checkTexts(parameters);
+  return guarded(client, limits, () => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly pg.QueryResult[]>();
+    const batch = new Batch(statements, (error, results = []) =>
+      error === undefined ? resolve(results) : reject(error),
+    );
+    client.query(batch);
+    // What pg does for a query of its own. Destroyed, the connection answers what is still open on it.
+    const timer = setTimeout(() => reject(new Error('Query read timeout')), limits.timeoutMs);
+    return promise.finally(() => clearTimeout(timer));
+  });
 }
 
 async function send(client: pg.Client, query: TimedQuery): Promise<pg.QueryResult> {
-  const { text, parameters, timeoutMs, silenceMs } = query;
+  const { text, parameters, timeoutMs } = query;
   if (parameters !== undefined) checkTexts(parameters);
   const config = {
     text,
     query_timeout: timeoutMs,
     ...(parameters === undefined ? {} : { values: [...parameters] }),
   };
+  return guarded(client, query, () => client.query(config));
+}
+
+async function guarded<T>(client: pg.Client, { silenceMs }: TimeLimits, run: () => Promise<T>): Promise<T> {
   const watch = silenceMs === undefined ? undefined : watchForSilence(client, silenceMs);
   try {
-    return await client.query(config);
+    return await run();
   } catch (error) {
     if (isRefusal(error)) throw error;
     destroy(client);

@@ -5,9 +5,10 @@ import {
   type Parameter,
   type Queryable,
   type ReadExtent,
+  type Statement,
   type WriteTransaction,
 } from '../database.ts';
-import { isDestroyed, runQuery, runScript, type TimeLimits } from './postgres-client.ts';
+import { isDestroyed, runBatch, runQuery, runScript, type TimeLimits } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -40,12 +41,16 @@ const MIGRATION_LOCK = 0x48414c59;
  * keep a frozen node from holding the end of the log; a commit is acknowledged when it is on disk (and on the standby,
  * where there is a synchronous one).
  */
-const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SET LOCAL lock_timeout = '3s';
-  SET LOCAL idle_in_transaction_session_timeout = '5s';
-  SET LOCAL statement_timeout = '${WRITE_TIMEOUT_MS}ms';
-  SELECT set_config('synchronous_commit', 'on', true)
-    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`;
+const BEGIN_WRITE: readonly Statement[] = [
+  { text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE' },
+  {
+    text: `SELECT set_config('lock_timeout', '3s', true),
+      set_config('idle_in_transaction_session_timeout', '5s', true),
+      set_config('statement_timeout', '${WRITE_TIMEOUT_MS}ms', true),
+      CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+        THEN set_config('synchronous_commit', 'on', true) END`,
+  },
+];
 
 const beginRead = ({ timeoutMs }: TimeLimits) => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL idle_in_transaction_session_timeout = '30s';
@@ -56,7 +61,18 @@ const BEGIN_MIGRATION = `SET LOCAL lock_timeout = 0;
   SET LOCAL statement_timeout = 0`;
 
 /** A statement time-out while COMMIT waits for a standby would turn into an acknowledgement without the standby. */
-export const COMMIT = 'SET LOCAL statement_timeout = 0; COMMIT';
+const COMMIT: readonly Statement[] = [
+  { text: `SELECT set_config('statement_timeout', '0', true)` },
+  { text: 'COMMIT' },
+];
+
+/** Wakes the followers when the transaction has committed, with the end of the log that it has locked. */
+const NOTIFY: Statement = {
+  text: `SELECT pg_notify('${WAKE_CHANNEL}', seq::text) FROM feed WHERE id = 1`,
+};
+
+/** What one round trip at the end of a transaction carries at most: each has the time of one statement. */
+const BATCH_LIMITS = { statements: 50, characters: 1024 * 1024 } as const;
 
 /** Runs `work` in a write transaction on `client`. Rejects with {@link CommitUncertainError} when the connection is lost during COMMIT. */
 export async function runWrite<T>(
@@ -64,19 +80,20 @@ export async function runWrite<T>(
   work: (transaction: WriteTransaction) => Promise<T>,
 ): Promise<T> {
   const open = new Transaction(client, { timeoutMs: WRITE_TIMEOUT_MS });
-  await open.begin(BEGIN_WRITE);
+  open.beginLater(BEGIN_WRITE);
+  const last: { readonly statement: Statement; readonly onRows?: (rows: readonly unknown[]) => void }[] = [];
   const transaction: WriteTransaction = {
     query: (text, parameters) => open.query(text, parameters),
-    wake: async (seq) => {
-      await open.query(`SELECT pg_notify('${WAKE_CHANNEL}', $1)`, [String(seq)]);
-    },
+    batch: (statements) => open.batch(statements),
+    atCommit: (statement, onRows) => void last.push({ statement, ...(onRows && { onRows }) }),
+    wake: () => void last.push({ statement: NOTIFY }),
     lockForMigration: async () => {
       open.limits = { timeoutMs: MIGRATION_TIMEOUT_MS };
-      await open.begin(BEGIN_MIGRATION);
+      await open.script(BEGIN_MIGRATION);
       await open.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     },
   };
-  return open.readWrite(() => work(transaction));
+  return open.readWrite(() => work(transaction), last);
 }
 
 /** Runs `work` in a read-only snapshot on `client`. */
@@ -92,10 +109,18 @@ export async function runRead<T>(
   return open.readOnly(() => work(reader));
 }
 
+/** A statement for the end of a transaction. */
+interface LastStatement {
+  readonly statement: Statement;
+  readonly onRows?: (rows: readonly unknown[]) => void;
+}
+
 /** One transaction on one connection. Statements that are sent at the same time go one after the other. */
 class Transaction {
   readonly #client: pg.Client;
   readonly #turnstile = new Turnstile();
+  /** Statements that go before the next ones, in the same round trip. */
+  #first: readonly Statement[] = [];
   #isOpen = false;
   limits: TimeLimits;
 
@@ -106,7 +131,7 @@ class Transaction {
 
   async begin(text: string): Promise<void> {
     try {
-      await this.#script(text, BEGIN_TIMEOUT_MS);
+      await this.#turnstile.pass(() => runScript(this.#client, { text, timeoutMs: BEGIN_TIMEOUT_MS }));
       this.#isOpen = true;
     } catch (error) {
       await this.#rollback();
@@ -114,21 +139,44 @@ class Transaction {
     }
   }
 
+  /** Begins with the first statement: one round trip less. */
+  beginLater(statements: readonly Statement[]): void {
+    this.#first = statements;
+    this.#isOpen = true;
+  }
+
   query<Row>(text: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
     return this.#turnstile.pass(async () => {
-      if (!this.#isOpen) {
-        throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
-      }
-      return runQuery<Row>(this.#client, { text, parameters, ...this.limits });
+      this.#requireOpen();
+      if (this.#first.length === 0) return runQuery<Row>(this.#client, { text, parameters, ...this.limits });
+      const [result] = await this.#send([{ text, parameters }]);
+      // `Row`: the caller wrote the SQL and knows its columns.
+      return result?.rows as Row[];
     });
   }
 
-  /** Runs `work`, then commits; rolls back when either fails. */
-  async readWrite<T>(work: () => Promise<T>): Promise<T> {
+  batch(statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]> {
+    return this.#turnstile.pass(async () => {
+      this.#requireOpen();
+      return (await this.#send(statements)).map(({ rows }) => rows);
+    });
+  }
+
+  /** Runs several statements in one text. */
+  script(text: string): Promise<void> {
+    return this.#turnstile.pass(async () => {
+      this.#requireOpen();
+      await this.#send([]);
+      await runScript(this.#client, { text, ...this.limits });
+    });
+  }
+
+  /** Runs `work`, then the last statements, and commits; rolls back when any of it fails. */
+  async readWrite<T>(work: () => Promise<T>, last: readonly LastStatement[]): Promise<T> {
     try {
       const result = await work();
       this.#isOpen = false;
-      await this.#commit();
+      await this.#turnstile.pass(() => this.#commit(last));
       return result;
     } catch (error) {
       this.#isOpen = false;
@@ -147,16 +195,37 @@ class Transaction {
     }
   }
 
-  async #commit(): Promise<void> {
-    const results = await this.#sendCommit();
-    // A transaction in which a statement failed answers COMMIT with ROLLBACK.
-    if (results.at(-1)?.command === 'COMMIT') return;
-    throw new Error('the transaction was rolled back: a statement in it had failed');
+  #requireOpen(): void {
+    if (this.#isOpen) return;
+    throw new StorageError('The transaction has ended: every query of it must be awaited inside.');
   }
 
-  async #sendCommit(): Promise<readonly pg.QueryResult[]> {
+  /** The first batch of a transaction also finds out a connection that went silent while it was idle. */
+  async #send(statements: readonly Statement[]): Promise<readonly pg.QueryResult[]> {
+    const first = this.#first;
+    const all = [...first, ...statements];
+    if (all.length === 0) return [];
+    const limits = first.length > 0 ? { ...this.limits, silenceMs: BEGIN_TIMEOUT_MS } : this.limits;
+    // Before it is sent: a batch that fails leaves nothing to begin again.
+    this.#first = [];
+    return (await runBatch(this.#client, all, limits)).slice(first.length);
+  }
+
+  /** The last of the statements travel with COMMIT; where there are very many, the others before it. */
+  async #commit(last: readonly LastStatement[]): Promise<void> {
+    const parts = [...partsOf(last)];
+    const final = parts.pop() ?? [];
+    for (const part of parts) report(part, await this.#send(part.map(({ statement }) => statement)));
+    const results = await this.#sendCommit([...final.map(({ statement }) => statement), ...COMMIT]);
+    // A transaction in which a statement failed answers COMMIT with ROLLBACK.
+    if (results.at(-1)?.command !== 'COMMIT')
+      throw new Error('the transaction was rolled back: a statement in it had failed');
+    report(final, results);
+  }
+
+  async #sendCommit(statements: readonly Statement[]): Promise<readonly pg.QueryResult[]> {
     try {
-      return await this.#script(COMMIT);
+      return await this.#send(statements);
     } catch (error) {
       if (isRefusal(error)) throw error;
       throw new CommitUncertainError('the connection was lost during COMMIT', { cause: error });
@@ -165,7 +234,8 @@ class Transaction {
 
   /** Without an open transaction the server only warns. */
   async #rollback(): Promise<void> {
-    if (isDestroyed(this.#client)) return;
+    const isBegun = this.#first.length === 0;
+    if (isDestroyed(this.#client) || !isBegun) return;
     try {
       const query = { text: 'ROLLBACK', timeoutMs: ROLLBACK_TIMEOUT_MS };
       await this.#turnstile.pass(() => runQuery(this.#client, query));
@@ -173,8 +243,23 @@ class Transaction {
       // The connection is destroyed now, and the server rolls back what it leaves; the first failure is reported.
     }
   }
+}
 
-  #script(text: string, timeoutMs = this.limits.timeoutMs): Promise<readonly pg.QueryResult[]> {
-    return this.#turnstile.pass(() => runScript(this.#client, { text, timeoutMs }));
+function report(statements: readonly LastStatement[], results: readonly pg.QueryResult[]): void {
+  for (const [index, { onRows }] of statements.entries()) onRows?.(results[index]?.rows ?? []);
+}
+
+function* partsOf(statements: readonly LastStatement[]): Generator<LastStatement[]> {
+  let part: LastStatement[] = [];
+  let characters = 0;
+  for (const last of statements) {
+    part.push(last);
+    for (const value of last.statement.parameters ?? [])
+      characters += typeof value === 'string' ? value.length : 8;
+    if (part.length < BATCH_LIMITS.statements && characters < BATCH_LIMITS.characters) continue;
+    yield part;
+    part = [];
+    characters = 0;
   }
+  if (part.length > 0) yield part;
 }

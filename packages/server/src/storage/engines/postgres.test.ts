@@ -16,7 +16,6 @@ import { SqlStore } from '../store.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
 import { checkServer } from './postgres-client.ts';
-import { COMMIT } from './postgres-transaction.ts';
 
 setDefaultTimeout(60_000);
 
@@ -222,7 +221,7 @@ describe('a transaction on PostgreSQL', () => {
 
   test('a COMMIT whose answer is lost is uncertain, and the store finds that it was committed', async () => {
     await using home = await openHome(await sharedPostgres());
-    const cutting = () => afterWork(home.database, () => home.proxy.dropAfter(COMMIT.length + 6));
+    const cutting = () => afterWork(home.database, () => home.proxy.cutOn(['COMMIT'], 'after'));
     await expect(
       cutting().transaction((transaction) => transaction.query('SELECT 1')),
     ).rejects.toBeInstanceOf(CommitUncertainError);
@@ -328,7 +327,7 @@ describe('the log session on PostgreSQL', () => {
     await home.direct.query('UPDATE feed SET seq = seq + 1');
     await session.head();
     expect(await session.head()).toMatchObject({ seq: 3, pushed: false });
-    const woken = new Promise<void>((resolve) => session.onWake(resolve));
+    const woken = new Promise<void>((resolve) => session.onWake(() => resolve()));
     await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     await within('the session is woken', woken);
     expect(await session.head()).toMatchObject({ seq: 4, pushed: true });
@@ -492,6 +491,7 @@ function afterWork(database: Database, strike: () => void): Database {
     snapshot: (work) => database.snapshot(work),
     yieldTo: (work) => database.yieldTo(work),
     openLogSession: () => database.openLogSession(),
+    announce: (committed) => database.announce(committed),
     close: () => database.close(),
     transaction: (work) =>
       database.transaction(async (transaction) => {

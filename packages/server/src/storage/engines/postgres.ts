@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { LogHead } from '../../domain/change-log.ts';
+import type { CommittedRows, LogHead } from '../../domain/change-log.ts';
 import { ReadOnlyDatabaseError, StorageError, StoreBusy } from '../../domain/errors.ts';
 import type {
   OpenDatabase,
@@ -80,6 +80,8 @@ class PostgresDatabase implements OpenDatabase {
   readonly #pool: pg.Pool;
   readonly #sessions = new Set<PostgresLogSession>();
   readonly #yielding = new Turnstile();
+  /** The server's processes behind our pool: what they notify of is announced here when their commit has been answered. */
+  readonly #ownProcesses = new Set<number>();
   #isClosed = false;
 
   constructor({ url, poolSize = 5 }: PostgresOptions) {
@@ -98,6 +100,8 @@ class PostgresDatabase implements OpenDatabase {
     // these listeners either would end the process.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
+    this.#pool.on('connect', (client) => void this.#ownProcesses.add(processOf(client)));
+    this.#pool.on('remove', (client) => void this.#ownProcesses.delete(processOf(client)));
   }
 
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
@@ -133,11 +137,18 @@ class PostgresDatabase implements OpenDatabase {
 
   async openLogSession(): Promise<SqlLogSession> {
     if (this.#isClosed) throw new StorageError('The database is closed.');
-    const session = await openPostgresSession(this.#servers, (ended) => this.#sessions.delete(ended));
+    const session = await openPostgresSession(this.#servers, {
+      isOwn: (processId) => this.#ownProcesses.has(processId),
+      onClose: (ended) => this.#sessions.delete(ended),
+    });
     this.#sessions.add(session);
     // Closed while the session was being opened.
     if (this.#isClosed) session.close();
     return session;
+  }
+
+  announce(committed?: CommittedRows): void {
+    for (const session of this.#sessions) session.wake(committed);
   }
 
   async close(): Promise<void> {
@@ -169,6 +180,12 @@ class PostgresDatabase implements OpenDatabase {
   }
 }
 
+/** The server's process behind a connection. A pooler gives any number, with which no notification comes. */
+function processOf(client: pg.PoolClient): number {
+  // pg's types lack the property.
+  return (client as unknown as { readonly processID: number }).processID;
+}
+
 function readOnly(cause: unknown): ReadOnlyDatabaseError {
   const words = cause instanceof Error ? cause.message : String(cause);
   return new ReadOnlyDatabaseError(`this PostgreSQL is read-only, like a standby: ${words}`, {
@@ -176,14 +193,19 @@ function readOnly(cause: unknown): ReadOnlyDatabaseError {
   });
 }
 
+/** What a {@link PostgresLogSession} needs of its database. */
+interface SessionOwner {
+  /** Whether a process of the server is behind the database's own pool. */
+  readonly isOwn: (processId: number) => boolean;
+  /** Called once when the session has ended. */
+  readonly onClose: (session: PostgresLogSession) => void;
+}
+
 /** Opens a follower's session. Rejects when no server is reachable and suitable. */
-function openPostgresSession(
-  servers: ServerList,
-  onClose: (session: PostgresLogSession) => void,
-): Promise<PostgresLogSession> {
+function openPostgresSession(servers: ServerList, owner: SessionOwner): Promise<PostgresLogSession> {
   return servers.connect(async (config) => {
     const client = new pg.Client({ ...config, connectionTimeoutMillis: SESSION_TIMEOUT_MS });
-    const session = new PostgresLogSession(client, onClose);
+    const session = new PostgresLogSession(client, owner);
     try {
       await client.connect();
       await checkServer(client, servers.target);
@@ -202,9 +224,9 @@ function openPostgresSession(
  */
 class PostgresLogSession implements SqlLogSession {
   readonly #client: pg.Client;
-  readonly #onClose: (session: PostgresLogSession) => void;
+  readonly #owner: SessionOwner;
   readonly #turnstile = new Turnstile();
-  #onWake: () => void = () => {};
+  #onWake: (committed?: CommittedRows) => void = () => {};
   #onLost: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
   #isOpen = true;
@@ -214,13 +236,13 @@ class PostgresLogSession implements SqlLogSession {
   #heardSeq = 0;
   #seenSeq = 0;
 
-  /** Takes over a client that is not connected yet. `onClose` is called once when the session has ended. */
-  constructor(client: pg.Client, onClose: (session: PostgresLogSession) => void) {
+  /** Takes over a client that is not connected yet. */
+  constructor(client: pg.Client, owner: SessionOwner) {
     this.#client = client;
-    this.#onClose = onClose;
+    this.#owner = owner;
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('the server closed the connection')));
-    client.on('notification', ({ payload }) => this.#hear(Number(payload)));
+    client.on('notification', ({ payload, processId }) => this.#hear(Number(payload), processId));
   }
 
   /** Subscribes to wake-ups. A standby refuses that; the session works without them. */
@@ -271,8 +293,13 @@ class PostgresLogSession implements SqlLogSession {
     return isDeaf;
   }
 
-  onWake(callback: () => void): void {
+  onWake(callback: (committed?: CommittedRows) => void): void {
     this.#onWake = callback;
+  }
+
+  /** Reports a commit of this process. */
+  wake(committed?: CommittedRows): void {
+    if (this.#isOpen) this.#onWake(committed);
   }
 
   onLost(callback: (cause: Error) => void): void {
@@ -284,7 +311,7 @@ class PostgresLogSession implements SqlLogSession {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     destroy(this.#client);
-    this.#onClose(this);
+    this.#owner.onClose(this);
   }
 
   async #runOrLose<Row>(limits: TimeLimits, text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
@@ -304,10 +331,11 @@ class PostgresLogSession implements SqlLogSession {
     });
   }
 
-  #hear(seq: number): void {
+  /** A commit of this process comes with its rows, through {@link wake}. */
+  #hear(seq: number, processId: number): void {
     if (!this.#isOpen) return;
     this.#heardSeq = Math.max(this.#heardSeq, seq);
-    this.#onWake();
+    if (!this.#owner.isOwn(processId)) this.#onWake();
   }
 
   #lose(error: unknown): void {

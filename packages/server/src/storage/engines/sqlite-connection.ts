@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { StorageError, StoreBusy } from '../../domain/errors.ts';
 import { checkTexts, type Parameter } from '../database.ts';
 
-/** Longer texts carry many rows and seldom repeat: they are not cached. */
-const CACHED_TEXT_LENGTH = 2_000;
+/** Longer texts carry many rows, for which compiling them counts little: they are not cached. */
+const CACHED_TEXT_LENGTH = 10_000;
 
 /** Compiled statements kept at most; the program's own are far fewer. */
 const CACHED_STATEMENTS = 200;

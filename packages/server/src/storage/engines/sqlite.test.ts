@@ -68,7 +68,7 @@ describe('an SQLite database in use', () => {
     const store = new SqlStore(database);
     const { environment } = await seed(store);
     const session = await database.openLogSession();
-    const woken = new Promise<void>((resolve) => session.onWake(resolve));
+    const woken = new Promise<void>((resolve) => session.onWake(() => resolve()));
     await store.commit(ADA, changing(environment, ['checkout', ON]));
     await within('the session is woken', woken);
     expect((await session.head()).seq).toBe(3);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CommittedRows } from '../../domain/change-log.ts';
 import { StorageError } from '../../domain/errors.ts';
 import {
   checkTexts,
@@ -6,6 +7,7 @@ import {
   type Parameter,
   type Queryable,
   type SqlLogSession,
+  type Statement,
   type WriteTransaction,
 } from '../database.ts';
 import { isBusy, retryWhileBusy, SqliteConnection, waitWhileBusy } from './sqlite-connection.ts';
@@ -67,27 +69,28 @@ class SqliteDatabase implements OpenDatabase {
     });
   }
 
-  async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
-    let wakes = false;
-    const wake = async () => {
-      wakes = true;
-    };
-    const result = await this.#pass(async () => {
+  transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
+    return this.#pass(async () => {
       checkIdentities(this.#identities);
       // BEGIN IMMEDIATE has the only write lock, so there is nothing left to lock for a migration.
-      const written = await this.#between('BEGIN IMMEDIATE', (reader) =>
-        work({ query: reader.query, wake, lockForMigration: async () => {} }),
-      );
+      const result = await this.#between('BEGIN IMMEDIATE', async (reader) => {
+        const { transaction, finish } = writer(reader);
+        const done = await work(transaction);
+        await finish();
+        return done;
+      });
       // A commit into a file that has been removed must not be acknowledged.
       checkIdentities(this.#identities);
-      return written;
+      return result;
     });
-    if (wakes) this.#wake();
-    return result;
+  }
+
+  announce(committed?: CommittedRows): void {
+    for (const session of this.#sessions) session.wake(committed);
   }
 
   yieldTo<T>(work: () => Promise<T>): Promise<T> {
-    return this.#pass(() => work().finally(() => this.#wake()));
+    return this.#pass(() => work().finally(() => this.announce()));
   }
 
   snapshot<T>(work: (reader: Queryable) => Promise<T>): Promise<T> {
@@ -117,10 +120,6 @@ class SqliteDatabase implements OpenDatabase {
     this.#isClosed = true;
     for (const session of [...this.#sessions]) session.close();
     await this.#turnstile.pass(async () => this.#connection.close());
-  }
-
-  #wake(): void {
-    for (const session of this.#sessions) session.wake();
   }
 
   /** Statements are synchronous, so the event loop turns between one piece of work and the next, for the reads of flags. */
@@ -199,6 +198,31 @@ class SqliteDatabase implements OpenDatabase {
   }
 }
 
+/** A write transaction over the open one, and what runs the statements that it keeps for its end. */
+function writer({ query }: Queryable): { transaction: WriteTransaction; finish: () => Promise<void> } {
+  const last: { statement: Statement; onRows?: (rows: readonly unknown[]) => void }[] = [];
+  const run = ({ text, parameters }: Statement) => query<unknown>(text, parameters);
+  return {
+    transaction: {
+      query,
+      batch: async (statements) => {
+        const results: (readonly unknown[])[] = [];
+        for (const statement of statements) results.push(await run(statement));
+        return results;
+      },
+      atCommit: (statement, onRows) => void last.push({ statement, ...(onRows && { onRows }) }),
+      wake: () => {},
+      lockForMigration: async () => {},
+    },
+    finish: async () => {
+      for (const { statement, onRows } of last) {
+        const rows = await run(statement);
+        onRows?.(rows);
+      }
+    },
+  };
+}
+
 /** SQLite only undoes the failed statement. Here it ends the transaction, as on PostgreSQL. */
 function refuseAfter(failure: unknown): void {
   if (failure === undefined) return;
@@ -222,7 +246,7 @@ class SqliteLogSession implements SqlLogSession {
   readonly #onClose: (session: SqliteLogSession) => void;
   readonly #timer: Timer;
   #version: number;
-  #onWake: () => void = () => {};
+  #onWake: (committed?: CommittedRows) => void = () => {};
   #onLost: ((cause: Error) => void) | undefined;
   #lostCause: Error | undefined;
   #isOpen = true;
@@ -255,7 +279,7 @@ class SqliteLogSession implements SqlLogSession {
     return { ...row, pushed: true };
   }
 
-  onWake(callback: () => void): void {
+  onWake(callback: (committed?: CommittedRows) => void): void {
     this.#onWake = callback;
   }
 
@@ -265,8 +289,8 @@ class SqliteLogSession implements SqlLogSession {
   }
 
   /** Reports a commit of this process. */
-  wake(): void {
-    if (this.#isOpen) this.#onWake();
+  wake(committed?: CommittedRows): void {
+    if (this.#isOpen) this.#onWake(committed);
   }
 
   close(): void {
