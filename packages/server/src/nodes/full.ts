@@ -1,6 +1,4 @@
 import type { Config } from '../config/config.ts';
-import type { Cursor } from '../domain/change-log.ts';
-import { ReadOnlyDatabaseError } from '../domain/errors.ts';
 import { LogServer, type LogServerOptions } from '../evaluation/log/log-server.ts';
 import { ReadPlane } from '../evaluation/read-plane.ts';
 import { evaluationRoutes } from '../evaluation/routes.ts';
@@ -13,20 +11,14 @@ import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
 import { createLogger } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
-import { type Database, LazyDatabase } from '../storage/database.ts';
-import { logSourceOf } from '../storage/log.ts';
-import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { VERSION } from '../version.ts';
-import { logMigration, Preparation } from './first-start.ts';
+import { databasesOf } from './databases.ts';
+import { Preparation } from './first-start.ts';
 import { lastKnownOf, startFromLastKnown } from './last-known.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
 import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
 import { placeOfWorkers, Workers } from './workers.ts';
-
-/** Said where it is found out, and nowhere else: what was lost is in no table. */
-const LOSS =
-  'the database has lost changes that this node had served: it was restored, or failed over without them; a new epoch begins';
 
 /**
  * Starts a node with both planes over one database: what `halyard serve` runs. Resolves once flags are served, or
@@ -40,11 +32,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
   const { url, managementUrl = url, port } = listeners;
   const dashboardUrl = config.publicUrl ?? managementUrl;
   const docsUrl = config.docsUrl ?? `${url}/docs`;
-  const onMigrated = (migrated: Migrated) => logMigration(log, migrated);
-  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
-  const followed = followedDatabase(config, database);
-  const onEpoch = ({ seq }: Cursor) => log.error({ seq }, LOSS);
-  const source = logSourceOf(followed, { primary: database, onEpoch });
+  const { database, source, ...databases } = databasesOf(config, log);
   const plane = new ReadPlane({ ...config, source, log });
   const lastKnown = lastKnownOf(config);
   const workers = place && new Workers({ config, place, plane, docsUrl, lastKnown, log });
@@ -123,23 +111,8 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
       keepLastKnown,
       { name: 'stop following the log', run: () => plane.close() },
       management.closeHousekeeping,
-      { name: 'close the database', run: () => Promise.all([followed.close(), database.close()]) },
+      { name: 'close the database', run: databases.close },
     ]);
     log.info('stopped');
   }
-}
-
-/** The database whose log is followed: that of the writes, unless a setting names another connection or a standby. */
-function followedDatabase(config: Config, primary: Database): Database {
-  const { databaseFollowUrl: databaseUrl } = config;
-  if (databaseUrl === undefined) return primary;
-  return new LazyDatabase(async () => {
-    try {
-      return await openDatabase({ ...config, databaseUrl, databasePoolSize: 1 });
-    } catch (error) {
-      // A standby waits until its primary has been migrated, which the first use of the primary does.
-      if (error instanceof ReadOnlyDatabaseError) await primary.query('SELECT 1');
-      throw error;
-    }
-  });
 }

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { LogSource } from '../domain/change-log.ts';
+import { ReadOnlyDatabaseError } from '../domain/errors.ts';
+import { type Database, LazyDatabase } from '../storage/database.ts';
+import { logSourceOf } from '../storage/log.ts';
+import { type Migrated, openDatabase } from '../storage/schema.ts';
+import { logMigration } from './first-start.ts';
+
+/** Said where it is found out, and nowhere else: what was lost is in no table. */
+const LOSS =
+  'the database has lost changes that this node had served: it was restored, or failed over without them; a new epoch begins';
+
+/** The databases of a node, opened when they are first used. */
+export interface Databases {
+  /** Takes the writes. */
+  readonly database: Database;
+  /** The log that the node follows. */
+  readonly source: LogSource;
+  /** Closes all of them. Safe to call twice. */
+  readonly close: () => Promise<unknown>;
+}
+
+/** The databases that the settings name. */
+export function databasesOf(config: Config, log: Logger): Databases {
+  const onMigrated = (migrated: Migrated) => logMigration(log, migrated);
+  const database = new LazyDatabase(() => openDatabase({ ...config, onMigrated }));
+  const followed = followedDatabase(config, database);
+  const source = logSourceOf(followed, { primary: database, onEpoch: ({ seq }) => log.error({ seq }, LOSS) });
+  return { database, source, close: () => Promise.all([followed.close(), database.close()]) };
+}
+
+/** The database whose log is followed: that of the writes, unless a setting names another connection or a standby. */
+function followedDatabase(config: Config, primary: Database): Database {
+  const { databaseFollowUrl: databaseUrl } = config;
+  if (databaseUrl === undefined) return primary;
+  return new LazyDatabase(async () => {
+    try {
+      return await openDatabase({ ...config, databaseUrl, databasePoolSize: 1 });
+    } catch (error) {
+      // A standby waits until its primary has been migrated, which the first use of the primary does.
+      if (error instanceof ReadOnlyDatabaseError) await primary.query('SELECT 1');
+      throw error;
+    }
+  });
+}
