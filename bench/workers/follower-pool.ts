@@ -1,8 +1,8 @@
 import { Catalog } from '../../packages/server/src/evaluation/catalog/catalog.ts';
 import { Follower } from '../../packages/server/src/evaluation/replication/follower.ts';
+import { logSourceOf } from '../../packages/server/src/storage/change-log.ts';
 import type { OpenDatabase } from '../../packages/server/src/storage/database.ts';
 import { openPostgres } from '../../packages/server/src/storage/engines/postgres.ts';
-import { logSourceOf } from '../../packages/server/src/storage/log.ts';
 import { serveCommands } from '../worker-commands.ts';
 
 /** Which followers to start. */

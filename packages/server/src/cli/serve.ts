@@ -85,7 +85,7 @@ async function serveUntilStopped(config: Config, shell: Shell): Promise<void> {
 
 /** Logs the start for programs, without secrets. */
 async function logStart({ logLevel: level, logFormat: format }: Config, facts: BannerFacts): Promise<void> {
-  const { createLogger } = await import('../observability/log.ts');
+  const { createLogger } = await import('../observability/logger.ts');
   const log = createLogger({ level, format });
   for (const step of firstSteps(facts)) log.info(step);
   log.info(
@@ -105,7 +105,7 @@ export async function failToStart(error: unknown): Promise<never> {
   // Its message is complete.
   if (error instanceof Error && error.name === 'ListenError')
     throw new CliError(error.message, { cause: error });
-  const { scrub } = await import('../observability/log.ts');
+  const { scrub } = await import('../observability/logger.ts');
   const message = error instanceof Error ? error.message : String(error);
   throw new CliError(`Cannot start Halyard: ${scrub(message)}`, { cause: error });
 }

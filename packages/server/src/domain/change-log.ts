@@ -1,4 +1,4 @@
-import type { StoredRelay } from './relay.ts';
+import type { StoredRelay } from './relay-token.ts';
 
 /** The kind of a change-log row. Only `flags.changed` creates a revision and a frame. */
 export type ChangeKind = keyof ChangePayload;
@@ -134,7 +134,7 @@ export interface LogSession {
   close(): void;
 }
 
-/** Where the read plane gets its log from: a database (`storage/log.ts`), or any other source that keeps these promises. */
+/** Where the read plane gets its log from: a database (`storage/change-log.ts`), or any other source that keeps these promises. */
 export interface LogSource {
   /** Opens a session. `from`: where the follower would continue; a source that is not a database must know it now. */
   open(from?: Cursor): Promise<LogSession>;

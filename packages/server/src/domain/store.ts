@@ -9,7 +9,7 @@ import type {
   StateText,
   StoredState,
 } from './project.ts';
-import type { RelayReader, RelayTransaction } from './relay.ts';
+import type { RelayReader, RelayTransaction } from './relay-token.ts';
 import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { until as eventually } from '@halyard/testing';
 import type { LogRow, LogSession, LogSource } from '../domain/change-log.ts';
-import { createLogger } from '../observability/log.ts';
+import { createLogger } from '../observability/logger.ts';
 import { ReadPlane, type ReadPlaneSettings } from './read-plane.ts';
 
 const KEY_DIGEST = 'd'.repeat(64);

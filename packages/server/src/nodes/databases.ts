@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { LogSource } from '../domain/change-log.ts';
 import { ReadOnlyDatabaseError } from '../domain/errors.ts';
+import { logSourceOf } from '../storage/change-log.ts';
 import { type Database, LazyDatabase } from '../storage/database.ts';
-import { logSourceOf } from '../storage/log.ts';
 import { type Migrated, openDatabase } from '../storage/schema.ts';
 import { logMigration } from './first-start.ts';
 

@@ -9,15 +9,15 @@ import { Listeners } from '../http/listeners.ts';
 import { guardMetrics, healthRoutes } from '../http/monitoring.ts';
 import { adminTokenIn } from '../management/first-start/admin-token.ts';
 import { newAccessToken } from '../management/people/access-tokens.ts';
-import { createLogger } from '../observability/log.ts';
+import { createLogger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { VERSION } from '../version.ts';
 import { databasesOf } from './databases.ts';
 import { Preparation } from './first-start.ts';
-import { lastKnownOf, startFromLastKnown } from './last-known.ts';
 import { ManagementPlane, RANDOM } from './management-plane.ts';
 import { type NodeOptions, type RunningNode, stoppable } from './running-node.ts';
 import { shutDown } from './shutdown.ts';
+import { lastKnownOf, startFromLastKnown } from './start-from-last-known.ts';
 import { placeOfWorkers, Workers } from './workers.ts';
 
 /**

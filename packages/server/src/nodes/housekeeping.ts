@@ -5,8 +5,8 @@ import type { ReadSide } from '../domain/read-side.ts';
 import type { Store } from '../domain/store.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
+import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
 import type { Database } from '../storage/database.ts';
-import { LOG_RETENTION, pruneLog } from '../storage/log.ts';
 
 /** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
 const TOUCH_MS = 30_000;

@@ -2,11 +2,11 @@ import { defined } from '@halyard/protocol';
 import type { RelayConfig } from '../config/relay-config.ts';
 import { lastKnownPlace } from '../evaluation/last-known/last-known-file.ts';
 import { RemoteLog } from '../evaluation/log/remote-log.ts';
-import { createLogger } from '../observability/log.ts';
+import { createLogger } from '../observability/logger.ts';
 import { VERSION } from '../version.ts';
 import { startEvaluationNode } from './evaluation.ts';
-import { findLastKnown } from './last-known.ts';
 import { type RunningNode, stoppable } from './running-node.ts';
+import { findLastKnown } from './start-from-last-known.ts';
 
 /** A relay that listens. */
 export type RunningRelay = Pick<RunningNode, 'url' | 'closed' | 'isReady' | 'stop'>;

@@ -7,11 +7,11 @@ import { evaluationContext } from '../evaluation/serving/context.ts';
 import { forwardTo, INNER_PATH, type InnerAddress } from '../http/forwarding.ts';
 import { Listeners } from '../http/listeners.ts';
 import { forwardedHealthRoutes } from '../http/monitoring.ts';
-import { createLogger } from '../observability/log.ts';
+import { createLogger } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
-import { type Channel, processChannel } from '../workers/channel.ts';
+import { processChannel, type SupervisorChannel } from '../workers/supervisor-channel.ts';
 import { SupervisorLink } from '../workers/supervisor-link.ts';
-import { findLastKnown } from './last-known.ts';
+import { findLastKnown } from './start-from-last-known.ts';
 
 export { processChannel };
 
@@ -46,7 +46,7 @@ const ORPHAN_MS = 500;
  * not an evaluation goes to the supervisor. Resolves when it has stopped; ends the process when the
  * supervisor has died.
  */
-export async function runWorker(channel: Channel): Promise<void> {
+export async function runWorker(channel: SupervisorChannel): Promise<void> {
   const settings = await firstMessage(channel);
   const { number, inner, config, docsUrl, lastKnown } = settings;
   const log = createLogger({ level: quieter(config.logLevel), format: config.logFormat }).child({
@@ -132,7 +132,7 @@ function quieter(level: Config['logLevel']): Config['logLevel'] {
   return level === 'info' ? 'warn' : level;
 }
 
-function firstMessage(channel: Channel): Promise<WorkerSettings> {
+function firstMessage(channel: SupervisorChannel): Promise<WorkerSettings> {
   const { promise, resolve } = Promise.withResolvers<WorkerSettings>();
   channel.onMessage((message) => {
     // `WorkerSettings`: the supervisor is the same program, and sends them first (nodes/workers.ts).

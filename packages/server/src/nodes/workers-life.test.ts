@@ -12,7 +12,7 @@ import {
 } from '@halyard/testing';
 import { parseConfig } from '../config/config.ts';
 import { newInnerAddress } from '../http/forwarding.ts';
-import { createLogger } from '../observability/log.ts';
+import { createLogger } from '../observability/logger.ts';
 import { Fleet } from '../workers/fleet.ts';
 import { Readers } from '../workers/readers.ts';
 import { processOf, startWorkers, type WorkersNode } from './test-workers.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ReadPlane } from '../evaluation/read-plane.ts';
-import { createLogger } from './log.ts';
+import { createLogger } from './logger.ts';
 import { Metrics } from './metrics.ts';
 
 /** A read plane whose log is never there, and its metrics. */

@@ -11,10 +11,10 @@ import {
   syncFolder,
   writeBackupFile,
 } from './backup-file.ts';
+import { REVISION_LEAP } from './change-log.ts';
 import { copyTable, listTables } from './copy-tables.ts';
 import type { OpenDatabase, Queryable } from './database.ts';
 import { openSqlite } from './engines/sqlite.ts';
-import { REVISION_LEAP } from './log.ts';
 import { acceptedVersion, databaseFile, migrate, openPostgresEngine, SCHEMA_VERSION } from './schema.ts';
 
 /** The database of an installation: a PostgreSQL where `databaseUrl` is set, else the SQLite file in the data folder. */

@@ -1,6 +1,6 @@
 import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
-import type { RelayReader, RelayToken, RelayTransaction, StoredRelay } from '../domain/relay.ts';
+import type { RelayReader, RelayToken, RelayTransaction, StoredRelay } from '../domain/relay-token.ts';
 import type { Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
 import { type NullableColumns, parseTextList, withoutNulls } from './rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { StorageError } from '../domain/errors.ts';
-import { loadSnapshot } from './log.ts';
+import { loadSnapshot } from './change-log.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Snapshot } from '../domain/change-log.ts';
-import { loadSnapshot } from './log.ts';
+import { loadSnapshot } from './change-log.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, readLog, seed } from './test-records.ts';

@@ -10,8 +10,8 @@ import {
   type StateOperation,
 } from '../domain/project.ts';
 import type { Store, StoreTransaction } from '../domain/store.ts';
+import { readLogPage } from './change-log.ts';
 import type { Queryable } from './database.ts';
-import { readLogPage } from './log.ts';
 
 /** The author of changes in tests. */
 export const ADA: Actor = {

@@ -1,8 +1,8 @@
 import type { LogRow } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
 import type { OpenStreams } from '../domain/read-side.ts';
-import type { Channel } from './channel.ts';
 import type { Answers, KeyCounts, PeerReport, Question, StreamCounts, ToWorker } from './messages.ts';
+import type { SupervisorChannel } from './supervisor-channel.ts';
 
 /** Milliseconds between two reports of streams and of requests that passed a limit. */
 const EXCHANGE_MS = 100;
@@ -34,7 +34,7 @@ export interface WorkerOrders {
  * reported in the next turn of the event loop, all of a turn in one message; the rest ten times a second.
  */
 export class SupervisorLink {
-  readonly #channel: Channel;
+  readonly #channel: SupervisorChannel;
   readonly #facts: WorkerFacts;
   readonly #orders: WorkerOrders;
   readonly #granted = Promise.withResolvers<number>();
@@ -46,7 +46,7 @@ export class SupervisorLink {
   #isScheduled = false;
   #turnover = 0;
 
-  constructor(channel: Channel, facts: WorkerFacts, orders: WorkerOrders) {
+  constructor(channel: SupervisorChannel, facts: WorkerFacts, orders: WorkerOrders) {
     this.#channel = channel;
     this.#facts = facts;
     this.#orders = orders;

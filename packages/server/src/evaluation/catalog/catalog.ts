@@ -1,7 +1,7 @@
 import type { ChangePayload, LogRow, Snapshot, StoredKey } from '../../domain/change-log.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
-import type { StoredRelay } from '../../domain/relay.ts';
+import type { StoredRelay } from '../../domain/relay-token.ts';
 import { KeyIndex, type ServedKey } from './key-index.ts';
 import { LiveEnvironment } from './live-environment.ts';
 

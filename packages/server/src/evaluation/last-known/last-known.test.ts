@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { temporaryFolder, until } from '@halyard/testing';
 import pino from 'pino';
-import { logSourceOf } from '../../storage/log.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../../storage/test-records.ts';
 import { ReadPlane } from '../read-plane.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until, within } from '@halyard/testing';
 import type { LogSession, LogSource, Snapshot } from '../../domain/change-log.ts';
-import { logSourceOf } from '../../storage/log.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
 import { ADA, changing, makeKey, seed } from '../../storage/test-records.ts';
 import { Catalog } from '../catalog/catalog.ts';

@@ -2,7 +2,7 @@ import { describe, expect, jest, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import type { DeliveryReport } from '../../domain/delivery.ts';
 import { digestOf } from '../../domain/secret.ts';
-import { logSourceOf } from '../../storage/log.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
 import { ENGINES, openTestStore } from '../../storage/test-engines.ts';
 import { ADA, makeKey, seed } from '../../storage/test-records.ts';
 import { ReportSender } from './report-sender.ts';

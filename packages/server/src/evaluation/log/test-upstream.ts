@@ -2,7 +2,7 @@ import { temporaryFolder } from '@halyard/testing';
 import type { BunRequest, Server } from 'bun';
 import type { LogSource } from '../../domain/change-log.ts';
 import type { RouteAnswer } from '../../http/listeners.ts';
-import { createLogger } from '../../observability/log.ts';
+import { createLogger } from '../../observability/logger.ts';
 import { ReadPlane } from '../read-plane.ts';
 import { LogServer, type LogServerOptions } from './log-server.ts';
 import { RemoteLog, type RemoteLogOptions } from './remote-log.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { digestOf } from '../../domain/secret.ts';
-import { loadSnapshot } from '../../storage/log.ts';
+import { loadSnapshot } from '../../storage/change-log.ts';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
 import { readLog } from '../../storage/test-records.ts';
 import { openTestApp, type TestApp } from '../api/test-app.ts';

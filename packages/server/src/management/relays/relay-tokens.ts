@@ -1,7 +1,7 @@
 import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { RelayToken } from '../../domain/relay.ts';
+import type { RelayToken } from '../../domain/relay-token.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';

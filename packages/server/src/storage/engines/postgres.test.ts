@@ -9,8 +9,8 @@ import {
 } from '@halyard/testing';
 import type pg from 'pg';
 import { StorageError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
+import { loadSnapshot, logSourceOf } from '../change-log.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
-import { loadSnapshot, logSourceOf } from '../log.ts';
 import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Cursor } from '../domain/change-log.ts';
-import { changeIdAt, loadSnapshot, logSourceOf, pruneLog, readLogPage } from './log.ts';
+import { changeIdAt, loadSnapshot, logSourceOf, pruneLog, readLogPage } from './change-log.ts';
 import { ENGINES, loseRows, openTestStore, type TestEngine } from './test-engines.ts';
 import { ADA, changing, readLog, seed } from './test-records.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from 'bun:test';
-import { createLogger } from './log.ts';
+import { createLogger } from './logger.ts';
 
 const out = spyOn(process.stdout, 'write');
 const err = spyOn(process.stderr, 'write');

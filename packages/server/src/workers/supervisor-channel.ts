@@ -1,7 +1,7 @@
 import type { FromWorker, ToWorker } from './messages.ts';
 
 /** A worker's end of the channel to its supervisor. */
-export interface Channel {
+export interface SupervisorChannel {
   send(message: FromWorker): void;
   /** One listener; the next one replaces it. */
   onMessage(listener: (message: ToWorker) => void): void;
@@ -12,7 +12,7 @@ export interface Channel {
 }
 
 /** The channel of this process; `undefined` when it was not started by a supervisor. */
-export function processChannel(): Channel | undefined {
+export function processChannel(): SupervisorChannel | undefined {
   if (process.send === undefined) return undefined;
   let onMessage: (message: ToWorker) => void = () => {};
   let onLost = async () => {};
