@@ -42,12 +42,19 @@ async function runWrk(machine: Machine, wrk: string, plan: LoadPlan): Promise<Lo
     options.push('-s', script);
   }
   const child = Bun.spawn(
-    [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`, ...options, plan.url],
+    [wrk, '-t1', `-c${plan.connections}`, `-d${Math.ceil(plan.seconds)}s`, '--latency', ...options, plan.url],
     { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', timeout: plan.seconds * 1000 + 10_000 },
   );
   await pin(machine, child.pid, 'load');
   const text = await new Response(child.stdout).text();
   const [, requests, seconds] = /(\d+) requests in ([\d.]+)s/.exec(text) ?? [];
   if (requests === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk said:\n${text}`);
-  return { requests: Number(requests), seconds: Number(seconds) };
+  const [p50Ms, p99Ms] = [latencyIn(text, 50), latencyIn(text, 99)];
+  return { requests: Number(requests), seconds: Number(seconds), p50Ms, p99Ms };
+}
+
+/** One line of wrk's distribution, as in `99%    6.64ms`, in milliseconds. */
+function latencyIn(text: string, percentile: number): number {
+  const [, value, unit = ''] = new RegExp(`^ +${percentile}% +([\\d.]+)(us|ms|s)$`, 'm').exec(text) ?? [];
+  return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN);
 }

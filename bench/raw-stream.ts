@@ -2,6 +2,8 @@ import { rawRequest } from './raw-request.ts';
 
 /** Hears of one stream. */
 export interface StreamListener {
+  /** The first bytes of the answer have arrived. */
+  readonly onHead?: () => void;
   /** The first bytes of a frame have arrived; not called for keep-alives. */
   readonly onFrameStart?: () => void;
   /** A frame has arrived to its last byte. */
@@ -37,12 +39,17 @@ export async function openRawStream(
   const request = rawRequest({ url, headers });
   const ends = new FrameEnds();
   let isInside = false;
+  let hasBegun = false;
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
     socket: {
       open: (opened) => void opened.write(request),
       data(_socket, chunk) {
+        if (!hasBegun) {
+          hasBegun = true;
+          listener.onHead?.();
+        }
         if (!isInside) {
           if (chunk.length <= MAX_KEEP_ALIVE_BYTES) return;
           isInside = true;

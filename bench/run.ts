@@ -1,5 +1,8 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Bench, Subject } from './bench.ts';
 import { lookAtMachine } from './machine.ts';
+import { measurePeers, PEER_PATHS, PEER_TABLES } from './peers/run.ts';
 import { formatMarkdown, formatText, type Row } from './row.ts';
 import { DIMENSION_NAMES, measureScale } from './scale/run.ts';
 import { within } from './within.ts';
@@ -22,7 +25,9 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
 
 const USAGE = `Usage:
   bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]
-  bun run bench scale [${DIMENSION_NAMES.join('|')} …] [--quick] [--markdown]`;
+  bun run bench scale [${DIMENSION_NAMES.join('|')} …] [--quick] [--markdown]
+  bun run bench peers [${PEER_TABLES.join('|')} …] [--folder FOLDER [--install]] [--NAME PROGRAM …] [--markdown]
+    where NAME is one of ${PEER_PATHS.filter((name) => name !== 'folder').join(', ')}`;
 
 /**
  * Longest one subject may take, in milliseconds. The longest is the client's, which waits out outages with a client that
@@ -34,30 +39,73 @@ const PATIENCE_MS = 240_000;
 process.exit(await main(process.argv.slice(2)));
 
 async function main(argv: readonly string[]): Promise<number> {
-  const options = argv.filter((word) => word.startsWith('-'));
-  const [first, ...rest] = argv.filter((word) => !word.startsWith('-'));
-  const isScale = first === 'scale';
-  const chosen = isScale ? rest : first === undefined ? [] : [first, ...rest];
-  const names = isScale ? DIMENSION_NAMES : Object.keys(SUBJECTS);
-  const wrong = [
-    ...options.filter((word) => !['--markdown', ...(isScale ? ['--quick'] : [])].includes(word)),
-    ...chosen.filter((name) => !names.includes(name)),
-  ];
-  if (wrong.length > 0) {
-    say(`Unknown: ${wrong.join(', ')}.\n${USAGE}`);
+  const [command, ...rest] = argv;
+  const paths = command === 'peers' ? PEER_PATHS : [];
+  const flags = { scale: ['quick'], peers: ['install'] }[command ?? ''] ?? [];
+  const names =
+    command === 'scale' ? DIMENSION_NAMES : command === 'peers' ? PEER_TABLES : Object.keys(SUBJECTS);
+  const isTable = command === 'scale' || command === 'peers';
+  let parsed: Arguments;
+  try {
+    parsed = parseArguments(isTable ? rest : argv, { flags, paths, names });
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     return 2;
   }
+  const { chosen, markdown } = parsed;
   const leftOut: string[] = [];
   const bench: Bench = { machine: await lookAtMachine(), say, leaveOut: (what) => leftOut.push(what) };
-  const markdown = options.includes('--markdown') ? 'markdown' : 'text';
-  print(
-    isScale
-      ? await measureScale(bench, { chosen, isQuick: options.includes('--quick'), markdown })
-      : await measureSubjects(bench, chosen.length > 0 ? chosen : names, markdown),
-  );
+  if (command === 'scale') {
+    print(await measureScale(bench, { chosen, isQuick: parsed.flags.has('quick'), markdown }));
+  } else if (command === 'peers') {
+    const isInstalling = parsed.flags.has('install');
+    print(await measurePeers(bench, { chosen, paths: parsed.paths, isInstalling, markdown }));
+  } else {
+    print(await measureSubjects(bench, chosen.length > 0 ? chosen : names, markdown));
+  }
   print(`\nMachine: ${bench.machine.description}. ${pinning(bench)}`);
   for (const what of leftOut) print(`Left out: ${what}.`);
   return 0;
+}
+
+/** The words after the command. */
+interface Arguments {
+  readonly chosen: readonly string[];
+  readonly flags: ReadonlySet<string>;
+  readonly paths: Readonly<Record<string, string>>;
+  readonly markdown: 'markdown' | 'text';
+}
+
+/** Throws on a word that is not known. */
+function parseArguments(
+  args: readonly string[],
+  known: {
+    readonly flags: readonly string[];
+    readonly paths: readonly string[];
+    readonly names: readonly string[];
+  },
+): Arguments {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      markdown: { type: 'boolean' },
+      ...Object.fromEntries(known.flags.map((name) => [name, { type: 'boolean' as const }])),
+      ...Object.fromEntries(known.paths.map((name) => [name, { type: 'string' as const }])),
+    },
+  });
+  const unknown = positionals.filter((name) => !known.names.includes(name));
+  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(', ')}.`);
+  const given = Object.entries(values);
+  return {
+    chosen: positionals,
+    flags: new Set(given.flatMap(([name, value]) => (value === true ? [name] : []))),
+    // A program is started in a folder of its own, so its path must not depend on this one.
+    paths: Object.fromEntries(
+      given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, resolve(value)]] : [])),
+    ),
+    markdown: values.markdown === true ? 'markdown' : 'text',
+  };
 }
 
 async function measureSubjects(

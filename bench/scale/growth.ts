@@ -28,7 +28,7 @@ const TOLERANCE = 1.3;
 export function growthOf(points: readonly Point[], floor: number): Growth | undefined {
   const sorted = points
     .filter(({ figure }) => Number.isFinite(figure))
-    .map(({ input, figure }) => ({ input: Math.max(1, input), figure: Math.max(figure, floor) }))
+    .map(({ input, figure }) => ({ input, figure: Math.max(figure, floor) }))
     .sort((a, b) => a.input - b.input);
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (first === undefined || last === undefined || first.input === last.input) return undefined;

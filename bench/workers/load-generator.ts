@@ -12,6 +12,9 @@ export interface LoadPlan extends RepeatedRequest {
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
+  /** How long requests took in milliseconds, where the generator knows it. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
 }
 
 /** The commands of this worker. */

@@ -6,6 +6,8 @@ export interface OpenPlan {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly count: number;
+  /** Whether a stream is open with its first frame (default), or already with the head of its answer. */
+  readonly opensWith?: 'frame' | 'head';
 }
 
 /** A request that makes a frame on every stream. */
@@ -55,24 +57,27 @@ const streams: RawStream[] = [];
 let onFrame: () => void = () => {};
 let failed = Promise.withResolvers<never>();
 
-async function open({ url, headers, count }: OpenPlan): Promise<number> {
+async function open(plan: OpenPlan): Promise<number> {
   failed = Promise.withResolvers<never>();
   const start = performance.now();
   let asked = 0;
   const openNext = async (): Promise<void> => {
-    while (asked < count) {
+    while (asked < plan.count) {
       asked++;
-      await openOne(url, headers);
+      await openOne(plan);
     }
   };
   await Promise.race([Promise.all(Array.from({ length: PARALLEL }, openNext)), failed.promise]);
   return (performance.now() - start) / 1000;
 }
 
-async function openOne(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
+async function openOne({ url, headers, opensWith = 'frame' }: OpenPlan): Promise<void> {
   const first = Promise.withResolvers<void>();
-  let isOpen = false;
+  let isOpen = opensWith === 'head';
   const stream = await openRawStream(url, headers, {
+    onHead: () => {
+      if (opensWith === 'head') first.resolve();
+    },
     onFrame: () => {
       if (isOpen) return onFrame();
       isOpen = true;
