@@ -21,6 +21,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   followers: async () => (await import('./followers.ts')).measureFollowers,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   client: async () => (await import('./client.ts')).measureClient,
+  management: async () => (await import('./management.ts')).measureManagement,
 };
 
 const USAGE = `Usage:

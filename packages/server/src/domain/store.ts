@@ -32,6 +32,8 @@ export interface StoreReader {
   archivedStates(flag: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates>;
   states(environmentId: string): Promise<readonly StoredState[]>;
   state(environmentId: string, flagKey: string): Promise<StoredState | undefined>;
+  /** The states of one flag, or of all flags of the project, each with its environment; in no order. */
+  statesIn(projectId: string, flagKey?: string): Promise<readonly PlacedState[]>;
   /** Every key of the project, also revoked and expired ones. */
   keys(projectId: string): Promise<readonly ProjectKey[]>;
   key(id: string): Promise<ProjectKey | undefined>;
@@ -43,6 +45,9 @@ export interface StoreReader {
   /** Searches for `text`, ignoring case; returns the best hits first, at most `limit`. */
   search(text: string, limit: number): Promise<readonly SearchHit[]>;
 }
+
+/** A state with the id of its environment. */
+export type PlacedState = StoredState & { readonly environmentId: string };
 
 /** The states of an archived flag as they were, by environment id. */
 export type ArchivedStates = ReadonlyMap<string, StateText>;

@@ -12,6 +12,7 @@ import type {
   ArchivedStates,
   AuditedOperation,
   AuditFilter,
+  PlacedState,
   SearchHit,
   StoreReader,
 } from '../domain/store.ts';
@@ -114,6 +115,13 @@ export class SqlReader implements StoreReader {
     const text = `SELECT ${STATE_COLUMNS} FROM flag_states WHERE environment_id = $1 AND flag_key = $2`;
     const [state] = await this.#rows<StoredState>(text, environmentId, flagKey);
     return state;
+  }
+
+  statesIn(projectId: string, flagKey?: string): Promise<readonly PlacedState[]> {
+    const text = `SELECT ${STATE_COLUMNS}, environment_id AS "environmentId" FROM flag_states WHERE project_id = $1`;
+    return flagKey === undefined
+      ? this.#rows<PlacedState>(text, projectId)
+      : this.#rows<PlacedState>(`${text} AND flag_key = $2`, projectId, flagKey);
   }
 
   async keys(projectId: string): Promise<readonly ProjectKey[]> {

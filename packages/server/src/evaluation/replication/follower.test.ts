@@ -230,6 +230,29 @@ describe('Follower', () => {
     expect(source.snapshots).toBe(1);
   });
 
+  test('lets the event loop turn between the rows of a change of many environments', async () => {
+    const { store, until, room } = await setUp();
+    const turns: number[] = [];
+    let turn = 0;
+    let tick = setImmediate(function count() {
+      turn++;
+      tick = setImmediate(count);
+    });
+    room.wait = async () => {
+      turns.push(turn);
+      // As many streams as this takes.
+      for (const start = performance.now(); performance.now() - start < 5; );
+    };
+    await store.commit(ACTOR, async (transaction) => {
+      for (const n of [1, 2, 3]) {
+        await transaction.changeStates(ENVIRONMENT, [['counter', `{"enabled":true,"value":${n}}`]]);
+      }
+    });
+    await until(seen(3));
+    clearImmediate(tick);
+    expect(new Set(turns).size).toBe(3);
+  });
+
   test('the heartbeat finds rows whose wake-up was lost', async () => {
     const { source, until, write } = await setUp();
     source.isSilent = true;

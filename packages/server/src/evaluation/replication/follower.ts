@@ -53,6 +53,12 @@ export interface RestoreOptions {
 /** Failed reads at one place of the log after which a snapshot skips it. */
 const FAILED_READS = 2;
 
+/** How long rows may be applied one after another before reads have their turn: an operation can change 1,000 environments. */
+const SLICE_MS = 3;
+
+/** Rows of one operation that are applied without a turn of the event loop at most. */
+const ROWS_AT_ONCE = 50;
+
 /** How long to wait before the next attempt to reach the log, in milliseconds. */
 const RECONNECT_MS = { first: 50, longest: 2000 } as const;
 
@@ -227,9 +233,13 @@ export class Follower {
     this.#options.callbacks.loaded?.(loaded);
   }
 
-  /** Applies what this process has just committed if it follows what is applied; anything else is read from the log. */
+  /**
+   * Applies what this process has just committed if it is short and follows what is applied; anything else is read from
+   * the log.
+   */
   #wake(alarm: Alarm, committed: CommittedRows | undefined): void {
-    const rows = committed !== undefined && this.#isNext(committed.after) ? committed.rows : [];
+    const isShort = committed !== undefined && committed.rows.length <= ROWS_AT_ONCE;
+    const rows = isShort && this.#isNext(committed.after) ? committed.rows : [];
     let applied = 0;
     try {
       for (; applied < rows.length && this.#options.callbacks.room?.() === undefined; applied++) {
@@ -284,7 +294,12 @@ export class Follower {
   async #applyPages(session: LogSession): Promise<void> {
     for (;;) {
       const { rows, isLast, provenAt } = await this.#read(session);
+      let sliceEnds = performance.now() + SLICE_MS;
       for (const row of rows) {
+        if (performance.now() > sliceEnds) {
+          await setImmediate();
+          sliceEnds = performance.now() + SLICE_MS;
+        }
         const room = this.#options.callbacks.room?.();
         if (room !== undefined) await room;
         // Once it is closed or its session is lost, it must not send another byte. (Spec: S6.5)

@@ -101,6 +101,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       method: 'get',
       path: `${path}/{key}`,
       id: 'getFlag',
+      isHeavy: true,
       tag,
       role: 'viewer',
       summary: 'Read one flag with its states in every environment',

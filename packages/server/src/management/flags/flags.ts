@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
-import type { StoreReader } from '../../domain/store.ts';
+import type { PlacedState, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
@@ -41,11 +41,11 @@ export function listFlags(
   return context.store.read(async (reader) => {
     const { id } = await findProject(reader, project);
     const flags = (await reader.flags(id)).filter((flag) => matches(flag, filter));
+    const names = namesById(await reader.environments(id));
     const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
-    for (const environment of await reader.environments(id)) {
-      for (const state of readable(await reader.states(environment.id))) {
-        states.get(state.flagKey)?.set(environment.name, state);
-      }
+    for (const { environmentId, ...state } of readable(await reader.statesIn(id))) {
+      const name = names.get(environmentId);
+      if (name !== undefined) states.get(state.flagKey)?.set(name, state);
     }
     return flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
   });
@@ -141,18 +141,30 @@ export function deleteFlag(
 }
 
 /** The stored states that can be read; a damaged record counts as absent. */
-export function readable(states: readonly StoredState[]): readonly StoredState[] {
+export function readable<State extends StoredState>(states: readonly State[]): readonly State[] {
   return states.filter(({ state }) => stateParts(state) !== undefined);
 }
 
 /** The flag with its states everywhere. */
 export async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
+  const { projectId, key } = flag;
+  const byId = new Map(
+    readable(await reader.statesIn(projectId, key)).map((state) => [state.environmentId, state]),
+  );
   const states = new Map<string, StoredState>();
-  for (const environment of await reader.environments(flag.projectId)) {
-    const state = await reader.state(environment.id, flag.key);
-    if (state !== undefined && stateParts(state.state) !== undefined) states.set(environment.name, state);
+  for (const { id, name } of await reader.environments(projectId)) {
+    const state = byId.get(id);
+    if (state !== undefined) states.set(name, withoutPlace(state));
   }
   return { ...flag, states };
+}
+
+function withoutPlace({ environmentId: _, ...state }: PlacedState): StoredState {
+  return state;
+}
+
+function namesById(environments: readonly Environment[]): ReadonlyMap<string, string> {
+  return new Map(environments.map(({ id, name }) => [id, name]));
 }
 
 function named(environments: readonly Environment[], name: string): Environment {
