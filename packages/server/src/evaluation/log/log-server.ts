@@ -37,10 +37,7 @@ export interface LogServerOptions {
   readonly log: Logger;
   /** Bytes of recent rows to keep; by default 16 MiB. */
   readonly backlogBytes?: number;
-  /** Most streams of the log for one token; by default half of all. */
-  readonly maxFollowersPerToken?: number;
-  /** How long one snapshot serves all followers that need one, in milliseconds; by default five seconds. */
-  readonly snapshotMs?: number;
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
 const BACKLOG_BYTES = 16 * 1024 * 1024;
@@ -48,14 +45,17 @@ const BACKLOG_BYTES = 16 * 1024 * 1024;
 /** Bytes of messages with recent rows, for followers that catch up together. */
 const MESSAGES_BYTES = 4 * 1024 * 1024;
 
-/** Reports of one token within a second: each relay sends at most four. */
-const MAX_REPORTS = 400;
-
-/** Most streams of the log at once. */
-const MAX_FOLLOWERS = 2000;
-
-/** A snapshot that is older than this serves no further follower. Rows after it come from the backlog. */
-const SNAPSHOT_MS = 5000;
+/** What followers may take of a node. */
+const LIMITS = {
+  /** Most streams of the log at once, and of one token. */
+  followers: 2000,
+  followersPerToken: 1000,
+  /** Streams that one token opens within a second, and reports that it sends: each relay sends at most four. */
+  openings: 400,
+  reports: 400,
+  /** A snapshot that is older serves no further follower, in milliseconds. Rows after it come from the backlog. */
+  snapshotMs: 5000,
+};
 
 /**
  * Offers the log of a read plane to followers: relays over TCP, workers over a Unix socket. Everything comes from
@@ -64,6 +64,7 @@ const SNAPSHOT_MS = 5000;
  */
 export class LogServer implements ReadPlaneObserver {
   readonly #options: LogServerOptions;
+  readonly #limits: typeof LIMITS;
   readonly #backlog: LogBacklog;
   readonly #streams = new Map<FollowerStream, LogFollower>();
   readonly #snapshots = new Map<string, { readonly parts: SnapshotParts; readonly madeAt: number }>();
@@ -72,11 +73,13 @@ export class LogServer implements ReadPlaneObserver {
   #heartbeatAt = Number.NEGATIVE_INFINITY;
   readonly #messages = new EncodedRows(MESSAGES_BYTES);
   readonly #contacts = new Set<string>();
-  #reports = { second: 0, counts: new Map<string, number>() };
+  /** Openings and reports of each token within this second. */
+  #requests = { second: 0, counts: new Map<string, number>() };
   #isDraining = false;
 
   constructor(options: LogServerOptions) {
     this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
     this.#backlog = new LogBacklog(options.backlogBytes ?? BACKLOG_BYTES);
   }
 
@@ -188,7 +191,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** Only what a follower can know counts: changes that were made, in environments that it has. */
   async #takeReport(request: Request): Promise<Response> {
-    this.#limitReports(this.#authorize(request).id);
+    this.#limitRequests('reports', this.#authorize(request).id);
     const report = parseReport(await readBody(request, MAX_REPORT_BYTES));
     // Reading the body may take long: the token must still be live now.
     const { id, scope } = this.#authorize(request);
@@ -214,30 +217,33 @@ export class LogServer implements ReadPlaneObserver {
     return new Response(null, { status: 204 });
   }
 
-  #limitReports(followerId: string): void {
+  #limitRequests(what: 'openings' | 'reports', followerId: string): void {
     const second = Math.floor(performance.now() / 1000);
-    if (this.#reports.second !== second) this.#reports = { second, counts: new Map() };
-    const count = (this.#reports.counts.get(followerId) ?? 0) + 1;
-    this.#reports.counts.set(followerId, count);
-    if (count <= MAX_REPORTS) return;
-    const message = `This relay token has sent ${MAX_REPORTS} reports within a second: use one for fewer relays.`;
+    if (this.#requests.second !== second) this.#requests = { second, counts: new Map() };
+    const { counts } = this.#requests;
+    const name = `${what} ${followerId}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    if (count <= this.#limits[what]) return;
+    const message = `This relay token has made ${this.#limits[what]} ${what} within a second: use one for fewer relays.`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 1 });
   }
 
   #limitFollowers(followerId: string): void {
-    const { maxFollowersPerToken = MAX_FOLLOWERS / 2 } = this.#options;
+    const { followers, followersPerToken } = this.#limits;
     let own = 0;
     for (const { id } of this.#streams.values()) if (id === followerId) own++;
-    if (this.#streams.size < MAX_FOLLOWERS && own < maxFollowersPerToken) return;
+    if (this.#streams.size < followers && own < followersPerToken) return;
     const message =
-      own < maxFollowersPerToken
-        ? `This node already has ${MAX_FOLLOWERS} followers: connect to another, or to a relay.`
-        : `This relay token already has ${maxFollowersPerToken} followers here: use another for some, or connect to a relay.`;
+      own < followersPerToken
+        ? `This node already has ${followers} followers: connect to another, or to a relay.`
+        : `This relay token already has ${followersPerToken} followers here: use another for some, or connect to a relay.`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: 30 });
   }
 
   #open(request: Request, server: Server<undefined>): Response {
     const follower = this.#authorize(request);
+    this.#limitRequests('openings', follower.id);
     const from = cursorIn(request);
     const { plane } = this.#options;
     const { cursor } = plane.follower;
@@ -287,7 +293,7 @@ export class LogServer implements ReadPlaneObserver {
 
   /** Followers that still read one keep it by themselves. */
   #forgetSnapshots(): void {
-    const outdated = performance.now() - (this.#options.snapshotMs ?? SNAPSHOT_MS);
+    const outdated = performance.now() - this.#limits.snapshotMs;
     for (const [name, { parts, madeAt }] of this.#snapshots) {
       if (madeAt < outdated || !this.#backlog.holds(parts.cursor.seq)) this.#snapshots.delete(name);
     }

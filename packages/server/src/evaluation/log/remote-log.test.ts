@@ -187,7 +187,7 @@ test('a token has its share of the followers, and a follower that leaves makes r
   await seed(home.store);
   const upstream = await openUpstream(home, {
     authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
-    maxFollowersPerToken: 2,
+    limits: { followersPerToken: 2 },
   });
   const first = [follow(upstream.remote({ token: 'one' })), follow(upstream.remote({ token: 'one' }))];
   for (const { plane } of first) await plane.firstLive;
@@ -198,10 +198,30 @@ test('a token has its share of the followers, and a follower that leaves makes r
   await follow(upstream.remote({ token: 'one' })).plane.firstLive;
 });
 
+test('a token that opens streams over and over is slowed down, and no other', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home, {
+    authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
+    limits: { openings: 2 },
+  });
+  const opening = async (token: string) => {
+    const response = await fetch(`${upstream.url}${LOG_PATH}`, { headers: { Authorization: token } });
+    await response.body?.cancel();
+    return response;
+  };
+  const refused = await until('it is slowed down', async () => {
+    const response = await opening('hasty');
+    return response.status === 429 ? response : undefined;
+  });
+  expect(refused.headers.get('Retry-After')).toBe('1');
+  expect((await opening('calm')).status).toBe(200);
+});
+
 test('a snapshot is forgotten once no follower needs it, although followers stay', async () => {
   const home = await openStore();
   await seed(home.store);
-  const upstream = await openUpstream(home, { snapshotMs: 1 });
+  const upstream = await openUpstream(home, { limits: { snapshotMs: 1 } });
   const { plane } = follow(upstream.remote());
   await plane.firstLive;
   await until('it is forgotten', () => upstream.logServer.snapshots === 0);
