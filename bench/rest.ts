@@ -15,7 +15,7 @@ import type { BareRestCommands } from './workers/bare-rest.ts';
 
 const FLAGS = 1000;
 const CONNECTIONS = 32;
-const ROUNDS = 7;
+const ROUNDS = 5;
 const SECONDS = 1;
 /** Processor time that one read of a flag, or a 304, may cost. */
 const READ_CPU_MS = 0.01;

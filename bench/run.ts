@@ -24,6 +24,9 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   management: async () => (await import('./management.ts')).measureManagement,
 };
 
+/** Measured only when it is named, because it takes more than a minute and has nothing to do with one node. */
+const ON_REQUEST: readonly string[] = ['followers'];
+
 const USAGE = `Usage:
   bun run bench [${Object.keys(SUBJECTS).join('|')} …] [--markdown]
   bun run bench scale [${DIMENSION_NAMES.join('|')} …] [--quick] [--markdown]
@@ -62,7 +65,8 @@ async function main(argv: readonly string[]): Promise<number> {
     const isInstalling = parsed.flags.has('install');
     print(await measurePeers(bench, { chosen, paths: parsed.paths, isInstalling, markdown }));
   } else {
-    print(await measureSubjects(bench, chosen.length > 0 ? chosen : names, markdown));
+    const all = names.filter((name) => !ON_REQUEST.includes(name));
+    print(await measureSubjects(bench, chosen.length > 0 ? chosen : all, markdown));
   }
   print(`\nMachine: ${bench.machine.description}. ${pinning(bench)}`);
   for (const what of leftOut) print(`Left out: ${what}.`);

@@ -14,11 +14,11 @@ const WORKERS = 2;
 const FLAGS = 26;
 const CONNECTIONS = 64;
 const ROUNDS = 5;
-const SECONDS = 2;
+const SECONDS = 1;
 const STREAMS = 20_000;
 /** Streams that one process of the bench can hold: its ports and files are limited as well. */
 const STREAMS_PER_READER = 10_000;
-const CHANGES = 1000;
+const CHANGES = 500;
 
 /** A node with its processes. */
 interface Side {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { guardProcess, randomAdminToken, startNode, temporaryFolder } from '@halyard/testing';
 import type { Bench } from './bench.ts';
@@ -48,7 +48,7 @@ export async function measureStart(bench: Bench): Promise<readonly Row[]> {
   const rows = rowsOf(await measureAll(bench, starters));
   bench.say('start: idle');
   const idle = await Promise.all([measureIdle(starters.source), measureIdle(starters.bare)]);
-  return [...rows, ...idleRows(...idle)];
+  return [...rows, ...idleRows(...idle), ...diskRows()];
 }
 
 async function fillFolder(dataFolder: string): Promise<Readonly<Record<string, string>>> {
@@ -145,6 +145,22 @@ function idleRows(own: Idle, bare: Idle): Row[] {
       `${bare.wakeUpsPerSecond.toFixed(0)} a second (${share(bare.cpu)})`,
       own.wakeUpsPerSecond / bare.wakeUpsPerSecond,
     ),
+  ];
+}
+
+/** How large the executable is, and how much of it is the runtime, which is not ours to shrink. */
+function diskRows(): Row[] {
+  if (!existsSync(EXECUTABLE)) return [];
+  const [own, runtime] = [statSync(EXECUTABLE).size, statSync(process.execPath).size];
+  return [
+    {
+      what: 'dist/halyard on disk',
+      measured: mebibytes(own),
+      reference: `the runtime alone: ${mebibytes(runtime)}`,
+      ratio: times(own / runtime),
+      goal: '',
+      verdict: '',
+    },
   ];
 }
 
