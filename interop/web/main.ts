@@ -20,7 +20,8 @@ const server = Bun.serve({
     if (pathname === '/page.js')
       return new Response(code, { headers: { 'Content-Type': 'text/javascript' } });
     const { method, headers, body, signal } = request;
-    const response = await fetch(node + pathname + search, { method, headers, body, signal });
+    const init = { method, headers, body, signal, decompress: false }; // the bytes as they came, as their headers say
+    const response = await fetch(node + pathname + search, init);
     if (method === 'POST') statuses[response.status] = (statuses[response.status] ?? 0) + 1;
     return response;
   },

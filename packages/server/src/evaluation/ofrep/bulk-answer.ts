@@ -53,13 +53,15 @@ export class BulkAnswer implements Representation {
   }
 
   /** Answers a request: in the coding that its caller takes, or with 304 where the caller has that already. */
-  async respond(request: Request, facts: AnswerFacts): Promise<Response> {
+  respond(request: Request, facts: AnswerFacts): Response | Promise<Response> {
     const encoding = this.size < MIN_COMPRESSED_BYTES ? undefined : chooseCoding(request, ENCODINGS);
     if (encoding === undefined) return representationAnswer(request, this, facts);
     const tag = codedTag(this.etag, encoding);
     const known = request.headers.get('If-None-Match');
     if (known !== null && matchesTag(known, tag)) return notModified(this.#headersWith(tag), facts);
-    return representationAnswer(request, await this.#form(encoding), facts);
+    const form = this.#form(encoding);
+    if (!(form instanceof Promise)) return representationAnswer(request, form, facts);
+    return form.then((made) => representationAnswer(request, made, facts));
   }
 
   /** The answer in a coding. Large ones are compressed on another thread, unless too many are. */

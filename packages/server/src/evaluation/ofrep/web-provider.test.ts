@@ -67,7 +67,7 @@ function serveSite(code: string): Bun.Server<undefined> {
         const address = `http://127.0.0.1:${port}${pathname.slice(PREFIX.length)}${search}`;
         const { method, signal } = request;
         const body = method === 'POST' ? { body: await request.text() } : {};
-        return await fetch(address, { method, headers, signal, ...body }).catch(
+        return await fetch(address, { method, headers, signal, decompress: false, ...body }).catch(
           () => new Response(null, { status: 502 }),
         );
       }
