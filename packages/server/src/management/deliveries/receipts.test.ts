@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { within } from '@halyard/testing';
 import type { DeliveryReceipt } from '../../domain/delivery.ts';
-import { ReceiptWriter } from './receipts.ts';
+import { DeliveryBoard, ReceiptWriter } from './receipts.ts';
 
 const writers: ReceiptWriter[] = [];
 
@@ -87,4 +87,20 @@ test('writes waiting receipts when the node stops', async () => {
   writer.add(receipt(2));
   await writer.close();
   expect(store.batches).toEqual([[receipt(1)]]);
+});
+
+test('the nodes whose counts of a change are added up for dashboards are bounded', () => {
+  let last = 0;
+  const board = new DeliveryBoard({
+    node: 'own',
+    store: { receipts: async () => [] },
+    hasPeers: () => false,
+    onTotals: (_, __, { nodes }) => {
+      last = nodes;
+    },
+  });
+  board.expect(1, 'e');
+  for (let node = 0; node < 2100; node++) board.note({ ...receipt(1), node: `relay-${node}` });
+  expect(last).toBe(2000);
+  board.clear();
 });

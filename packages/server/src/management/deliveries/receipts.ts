@@ -124,6 +124,9 @@ export class ReceiptWriter {
 const RECENT_MS = 10_000;
 const POLL_MS = 500;
 
+/** Most nodes whose counts of one change are added up for dashboards: relays report as many as they like. */
+const MAX_NODES = 2000;
+
 /** The current count of one node. */
 export type NodeCount = Pick<
   DeliveryReceipt,
@@ -168,6 +171,7 @@ export class DeliveryBoard {
   note(count: NodeCount): void {
     const recent = this.#recent.get(count.seq);
     if (recent?.environmentId !== count.environmentId) return;
+    if (recent.byNode.size >= MAX_NODES && !recent.byNode.has(count.node)) return;
     recent.byNode.set(count.node, count);
     const totals = totalOf(recent.byNode.values());
     const sent = JSON.stringify(totals);
