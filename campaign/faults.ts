@@ -73,8 +73,8 @@ function signal(pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   }
 }
 
-/** Trouble with a database server and the network before it. */
-const DATABASE_FAULTS: readonly Fault[] = [
+/** Trouble with a database server. */
+const SERVER_FAULTS: readonly Fault[] = [
   {
     kind: 'database restarted (fast)',
     run: async ({ fleet }, random) => {
@@ -104,6 +104,38 @@ const DATABASE_FAULTS: readonly Fault[] = [
     kind: 'sessions of one node terminated',
     run: (world, random) => terminate(world, `application_name = '${random.pick(world.fleet.nodes).name}'`),
   },
+];
+
+/** Trouble with the standby of a database. */
+const FAILOVER_FAULTS: readonly Fault[] = [
+  {
+    kind: 'failover to the standby',
+    run: async ({ fleet }, random) => fleet.pair?.failOver(random.between(0, 3_000)),
+  },
+  {
+    kind: 'standby restarted',
+    run: async ({ fleet }, random) => {
+      await fleet.pair?.standby.stop('fast');
+      await Bun.sleep(random.between(0, 3_000));
+      await fleet.pair?.standby.start();
+    },
+  },
+];
+
+/** Trouble with the pooler in front of a database. */
+const POOLER_FAULTS: readonly Fault[] = [
+  {
+    kind: 'pooler killed and started again',
+    run: async ({ fleet }, random) => {
+      await fleet.pooler?.kill();
+      await Bun.sleep(random.between(0, 3_000));
+      await fleet.pooler?.start();
+    },
+  },
+];
+
+/** Trouble with the network before a database. */
+const NETWORK_FAULTS: readonly Fault[] = [
   {
     kind: 'black hole',
     run: async ({ fleet }, random) => {
@@ -122,8 +154,6 @@ const DATABASE_FAULTS: readonly Fault[] = [
       proxy.restore();
     },
   },
-  commitFault('before', 'COMMIT lost'),
-  commitFault('after', 'answer to COMMIT lost'),
   {
     kind: 'connections reset',
     run: async ({ fleet }, random) => proxyOf(random.pick(fleet.nodes)).reset(),
@@ -216,12 +246,32 @@ function commitFault(when: 'before' | 'after', kind: string): Fault {
   };
 }
 
+/** Trouble in the middle of a write. */
+const COMMIT_FAULTS: readonly Fault[] = [
+  commitFault('before', 'COMMIT lost'),
+  commitFault('after', 'answer to COMMIT lost'),
+];
+
 /** Every fault that can befall this fleet. */
 export function faultsOf(fleet: Fleet): readonly Fault[] {
-  const ofDatabase = fleet.postgres === undefined ? [] : DATABASE_FAULTS;
+  const ofServer = fleet.postgres === undefined ? [] : SERVER_FAULTS;
+  const ofNetwork = fleet.postgres === undefined || fleet.pair !== undefined ? [] : NETWORK_FAULTS;
+  // Writes through a pooler do not take the way of the proxy.
+  const ofCommit = fleet.pooler === undefined && ofNetwork.length > 0 ? COMMIT_FAULTS : [];
+  const ofPair = fleet.pair === undefined ? [] : FAILOVER_FAULTS;
+  const ofPooler = fleet.pooler === undefined ? [] : POOLER_FAULTS;
   const ofWorkers = fleet.nodes.some(({ workers }) => workers > 1) ? WORKER_FAULTS : [];
   const ofLinks = fleet.nodes.some(({ remembers }) => remembers) ? LINK_FAULTS : [];
-  return [...ofDatabase, ...NODE_FAULTS, ...ofWorkers, ...ofLinks];
+  return [
+    ...ofServer,
+    ...ofNetwork,
+    ...ofCommit,
+    ...ofPair,
+    ...ofPooler,
+    ...NODE_FAULTS,
+    ...ofWorkers,
+    ...ofLinks,
+  ];
 }
 
 async function terminate({ fleet, prepare }: World, where: string): Promise<void> {

@@ -14,11 +14,13 @@ import {
 } from '@halyard/testing';
 import type { Crash } from './checker/history.ts';
 import { now } from './clock.ts';
+import { PgBouncer } from './pgbouncer.ts';
+import { ServerPair } from './server-pair.ts';
 
 /**
  * The kinds of fleets: three nodes on PostgreSQL, one node on SQLite, three nodes on one SQLite file, one node of three
- * workers on PostgreSQL and on SQLite, a node with two relays in a row, and nodes on PostgreSQL that keep their last
- * known flags.
+ * workers on PostgreSQL and on SQLite, a node with two relays in a row, nodes on PostgreSQL that keep their last
+ * known flags, nodes on a primary and its synchronous standby, and nodes that write through a pooler.
  */
 export const ENGINES = [
   'postgres',
@@ -28,6 +30,8 @@ export const ENGINES = [
   'sqlite-workers',
   'relay',
   'cold-start',
+  'failover',
+  'pooler',
 ] as const;
 
 /** One of {@link ENGINES}. */
@@ -163,6 +167,10 @@ export interface Fleet {
   readonly adminToken: string;
   /** Present on PostgreSQL. */
   readonly postgres?: PostgresServer;
+  /** Present where `postgres` has a standby. */
+  readonly pair?: ServerPair;
+  /** Present where nodes write through one. */
+  readonly pooler?: PgBouncer;
   /** Ends every process and removes the data. */
   close(): Promise<void>;
 }
@@ -218,9 +226,66 @@ export async function startFleet(engine: Engine): Promise<Fleet> {
   if (engine === 'cold-start') {
     return await startPostgresFleet(['node-1', 'node-2', 'node-3'], 1, ['node-2', 'node-3']);
   }
+  if (engine === 'failover') return await startFailoverFleet();
+  if (engine === 'pooler') return await startPooledFleet();
   if (engine === 'workers') return await startPostgresFleet(['node-1'], 3);
   if (engine === 'sqlite-workers') return await startSqliteFleet(['node-1'], 3);
   return await startSqliteFleet(engine === 'sqlite' ? ['node-1'] : ['node-1', 'node-2', 'node-3']);
+}
+
+/** Three nodes that know both servers of a pair. */
+async function startFailoverFleet(): Promise<Fleet> {
+  const pair = await ServerPair.start();
+  const adminToken = randomAdminToken();
+  const databaseUrl = pair.addressOf(await pair.primary.createDatabase());
+  const nodes = ['node-1', 'node-2', 'node-3'].map((name) => {
+    const settings = `target_session_attrs=read-write&application_name=${name}`;
+    return new FleetNode(name, {}, (until = 'ready') =>
+      startNode({
+        ...{ databaseUrl: `${databaseUrl}?${settings}`, adminToken, timeoutMs: STARTS_WITHIN_MS, until },
+      }),
+    );
+  });
+  return await startAll({
+    ...{ nodes, adminToken, pair },
+    get postgres() {
+      return pair.primary;
+    },
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+      await pair.close();
+    },
+  });
+}
+
+/** Three nodes that write through a pooler and follow the log directly, each through a proxy. */
+async function startPooledFleet(): Promise<Fleet> {
+  const postgres = await startPostgres();
+  const pooler = new PgBouncer(postgres);
+  await pooler.start();
+  const adminToken = randomAdminToken();
+  const direct = await postgres.createDatabase();
+  const databaseUrl = pooler.addressOf(direct);
+  const nodes = await Promise.all(
+    ['node-1', 'node-2', 'node-3'].map(async (name) => {
+      const proxy = await startTcpProxy({ port: postgres.port });
+      const follow = new URL(direct);
+      follow.port = String(proxy.port);
+      follow.searchParams.set('application_name', name);
+      const env = { HALYARD_DATABASE_FOLLOW_URL: follow.href };
+      return new FleetNode(name, { proxy }, (until = 'ready') =>
+        startNode({ ...{ databaseUrl, adminToken, timeoutMs: STARTS_WITHIN_MS, env, until } }),
+      );
+    }),
+  );
+  return await startAll({
+    ...{ nodes, adminToken, postgres, pooler },
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+      await pooler.close();
+      await postgres.close();
+    },
+  });
 }
 
 /** Nodes on one SQLite file. Its folder outlives their processes. */

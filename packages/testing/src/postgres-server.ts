@@ -192,6 +192,14 @@ export class PostgresServer implements AsyncDisposable {
     await this.query('SELECT pg_promote()');
   }
 
+  /** Makes a standby of this server, with a new copy of `primary`, which restarts for the copy. Its own data is dropped. */
+  async becomeStandbyOf(primary: PostgresServer): Promise<void> {
+    await this.stop('immediate');
+    rmSync(join(this.#home, 'data'), { recursive: true, force: true });
+    await primary.#copyTo(this.#home);
+    await this.start();
+  }
+
   /** Stops the server and removes its folder. Safe to call twice. */
   async close(): Promise<void> {
     await this.stop('immediate');
