@@ -63,22 +63,23 @@ export class StateWriters {
     // Here, so that a text that cannot be stored fails only its own writer.
     checkTexts([project, environment, key, actor.name, actor.ip ?? null, actor.note ?? null]);
     const name = JSON.stringify([project, environment]);
-    let lane = this.#lanes.get(name);
-    if (lane === undefined) {
-      lane = { project, environment, waiting: [], alone: 0 };
-      this.#lanes.set(name, lane);
-      void this.#work(name, lane);
-    }
+    const known = this.#lanes.get(name);
+    const lane = known ?? { project, environment, waiting: [], alone: 0 };
     if (lane.waiting.length >= MAX_WAITING) throw new StoreBusy('too many writers wait for this environment');
     const writer = { write, ...Promise.withResolvers<Committed<StateWritten>>() };
     lane.waiting.push(writer);
+    if (known === undefined) {
+      this.#lanes.set(name, lane);
+      void this.#work(name, lane);
+    }
     return writer.promise;
   }
 
-  /** Begins in the next turn of the event loop: requests that arrived together are one group. */
   async #work(name: string, lane: Lane): Promise<void> {
-    await new Promise(setImmediate);
-    while (lane.waiting.length > 0) await this.#commitGroup(lane);
+    while (lane.waiting.length > 0) {
+      await gathered(lane);
+      await this.#commitGroup(lane);
+    }
     this.#lanes.delete(name);
   }
 
@@ -138,6 +139,17 @@ export class StateWriters {
     }
     for (const statement of draft.statements()) transaction.atCommit(statement);
     return outcomes;
+  }
+}
+
+/**
+ * Waits until a turn of the event loop has brought no further writer: management requests begin one in each turn, so
+ * those that arrived together are one group. A lone writer waits for one turn.
+ */
+async function gathered({ waiting }: Lane): Promise<void> {
+  for (let before = 0; before < waiting.length && waiting.length < GROUP.writers; ) {
+    before = waiting.length;
+    await new Promise(setImmediate);
   }
 }
 
