@@ -19,6 +19,15 @@ export function peerFlags(count: number): readonly PeerFlag[] {
   }));
 }
 
+/** The whole map as Halyard sends it, for services that only pass on what they are given. `serial` changes one flag. */
+export function mapText(flags: readonly PeerFlag[], serial?: number): string {
+  const entries = flags.map(({ key, enabled, value }, index) => [
+    key,
+    { enabled, value: index === 0 && serial !== undefined ? `change ${serial}` : value },
+  ]);
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
 /** As Unleash has them: a strategy for everyone, and the text as the payload of the only variant. */
 export function unleashFeatures(flags: readonly PeerFlag[]): object[] {
   return flags.map(({ key, enabled, value }) => ({

@@ -3,7 +3,15 @@ import { mkdirSync } from 'node:fs';
 import { type TemporaryFolder, temporaryFolder } from '@halyard/testing';
 import { freePort } from '../free-port.ts';
 import type { Machine } from '../machine.ts';
-import { flagdFile, fliptFile, goFeatureFlagFile, growthBookPayload, ONE, type PeerFlag } from './flags.ts';
+import {
+  flagdFile,
+  fliptFile,
+  goFeatureFlagFile,
+  growthBookPayload,
+  mapText,
+  ONE,
+  type PeerFlag,
+} from './flags.ts';
 import {
   expectRight,
   type Peer,
@@ -215,20 +223,12 @@ http://127.0.0.1:${port} {
                 authorization: `Bearer ${token}`,
                 'content-type': 'application/x-www-form-urlencoded',
               },
-              body: new URLSearchParams({ topic: 'flags', data: mapOf(flags, serial) }).toString(),
+              body: new URLSearchParams({ topic: 'flags', data: mapText(flags, serial) }).toString(),
             }),
           },
         };
       }),
   };
-}
-
-function mapOf(flags: readonly PeerFlag[], serial: number): string {
-  const entries = flags.map(({ key, enabled, value }, index) => [
-    key,
-    { enabled, value: index === 0 ? `change ${serial}` : value },
-  ]);
-  return JSON.stringify(Object.fromEntries(entries));
 }
 
 function jwt(claims: object, secret: string): string {

@@ -2,8 +2,7 @@ import { Management, type NodeProcess, startNode } from '@halyard/testing';
 import { changeRequest } from '../changes.ts';
 import { ENVIRONMENT, flagKey, PROJECT } from '../fixture.ts';
 import { pin } from '../machine.ts';
-import type { PeerFlag } from './flags.ts';
-import { ONE } from './flags.ts';
+import { ONE, type PeerFlag } from './flags.ts';
 import { expectRight, type Peer } from './peer.ts';
 
 /** This repository's node, on SQLite. */

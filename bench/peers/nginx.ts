@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { temporaryFolder } from '@halyard/testing';
 import { freePort } from '../free-port.ts';
 import { startNginx } from '../nginx.ts';
-import type { PeerFlag } from './flags.ts';
+import { mapText } from './flags.ts';
 import { expectRight, type Peer, startProgram, versionOf, writeInput } from './peer.ts';
 
 /** nginx with constant bytes: no flags at all, but the least that an answer of this size costs. `program` is its path. */
@@ -12,7 +12,7 @@ export function nginx(program: string): Peer {
     remark: 'constant bytes; the map is a file',
     version: () => versionOf([program, '-v']),
     start: async (machine, flags) => {
-      const map = mapOf(flags);
+      const map = mapText(flags);
       const constant = JSON.stringify({ flag: flags[0]?.key, enabled: true, value: flags[0]?.value });
       const server = await startNginx(
         { ...machine, nginx: program },
@@ -61,7 +61,7 @@ export function nchan(program: string, module: string): Peer {
         url: `${url}/publish`,
         method: 'POST' as const,
         headers: { 'content-type': 'application/json' },
-        body: mapOf(flags, serial),
+        body: mapText(flags, serial),
       });
       const { url: publishUrl, ...first } = change(0);
       await fetch(publishUrl, first);
@@ -86,14 +86,6 @@ export function nchan(program: string, module: string): Peer {
 export function nchanModule(folder: string): string | undefined {
   const path = `${folder}/usr/lib/nginx/modules/ngx_nchan_module.so`;
   return existsSync(path) ? path : undefined;
-}
-
-function mapOf(flags: readonly PeerFlag[], serial?: number): string {
-  const entries = flags.map(({ key, enabled, value }, index) => [
-    key,
-    { enabled, value: index === 0 && serial !== undefined ? `change ${serial}` : value },
-  ]);
-  return JSON.stringify(Object.fromEntries(entries));
 }
 
 function configuration(folder: string, port: number, module: string): string {

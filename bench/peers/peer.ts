@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { childrenOf, guardProcess, type TemporaryFolder, temporaryFolder } from '@halyard/testing';
 import { type Machine, pin } from '../machine.ts';
 import { residentBytes } from '../process-figures.ts';
@@ -28,9 +27,6 @@ export interface RunningPeer extends AsyncDisposable {
 
 /** A request that is measured. */
 export interface PeerRequest extends RepeatedRequest {
-  /** Added to the peer's name when it has several interfaces. */
-  readonly name?: string;
-  readonly remark?: string;
   /** How many flags a right answer shows. Throws when the answer is wrong. */
   check(body: string): number;
 }
@@ -138,9 +134,4 @@ export async function versionOf(command: readonly string[]): Promise<string> {
 /** Throws with what is wrong about an answer. */
 export function expectRight(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(`it answered wrongly: ${what}`);
-}
-
-/** Whether a file is there, for programs that are looked for in a folder. */
-export function isThere(path: string): boolean {
-  return existsSync(path);
 }

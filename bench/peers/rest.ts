@@ -27,7 +27,6 @@ const HEADINGS = [
 interface Figures {
   readonly peer: Peer;
   readonly version: string;
-  readonly remark: string;
   readonly rate: number;
   readonly cpuMs: number;
   readonly p50Ms: number;
@@ -77,7 +76,7 @@ async function measureRequest(
 ): Promise<Figures> {
   const { running, request, peer, version } = parts;
   const { bodyBytes, flags } = await checked(request);
-  const { check: _check, name: _name, remark, ...sent } = request;
+  const { check: _check, ...sent } = request;
   const rates: number[] = [];
   const cpu: number[] = [];
   const latencies: { p50Ms: number; p99Ms: number }[] = [];
@@ -94,7 +93,6 @@ async function measureRequest(
   return {
     peer,
     version,
-    remark: remark ?? peer.remark,
     rate: median(rates),
     cpuMs: median(cpu),
     p50Ms: median(latencies.map(({ p50Ms }) => p50Ms)),
@@ -134,7 +132,7 @@ function tableOf(figures: readonly Figures[]): Table {
       ours === undefined ? '' : times(each.cpuMs / ours.cpuMs),
       `${bytes(each.bodyBytes)} (${each.flags})`,
       mebibytes(each.memoryBytes),
-      each.remark,
+      each.peer.remark,
     ]),
   };
 }
