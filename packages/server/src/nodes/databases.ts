@@ -3,8 +3,9 @@ import type { Config } from '../config/config.ts';
 import type { LogSource } from '../domain/change-log.ts';
 import { ReadOnlyDatabaseError } from '../domain/errors.ts';
 import { logSourceOf } from '../storage/change-log.ts';
-import { type Database, LazyDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { type Migrated, openDatabase } from '../storage/schema.ts';
+import { LazyDatabase } from '../storage/store.ts';
 import { logMigration } from './first-start.ts';
 
 /** Said where it is found out, and nowhere else: what was lost is in no table. */

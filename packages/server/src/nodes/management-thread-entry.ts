@@ -90,8 +90,7 @@ async function openOperations(
   settings: ThreadSettings,
   node: { readonly waitForApplied: (seq: number) => Promise<void>; readonly isWritable: () => boolean },
 ) {
-  const [{ LazyDatabase }, { openDatabase }, { SqlStore }, { createHeavyOperations }] = await Promise.all([
-    import('../storage/database.ts'),
+  const [{ openDatabase }, { LazyDatabase, SqlStore }, { createHeavyOperations }] = await Promise.all([
     import('../storage/schema.ts'),
     import('../storage/store.ts'),
     import('../management/api/heavy-calls.ts'),

@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { sharedPostgres, startTcpProxy, temporaryFolder } from '@halyard/testing';
 import { StorageError } from '../domain/errors.ts';
-import { LazyDatabase } from './database.ts';
 import { type EngineOptions, type Migrated, openDatabase, SCHEMA_VERSION } from './schema.ts';
+import { LazyDatabase } from './store.ts';
 
 setDefaultTimeout(60_000);
 

@@ -82,65 +82,6 @@ export class CommitUncertainError extends Error {
 }
 
 /**
- * A database that is opened at its first use, and again at the next one when that failed: a node outlives
- * a database that is unreachable. Uses at the same time share one attempt. Each rejects with `StorageError` when
- * retrying cannot help, otherwise with the engine's error.
- */
-export class LazyDatabase implements Database {
-  readonly #open: () => Promise<OpenDatabase>;
-  #attempt: Promise<OpenDatabase> | undefined;
-  #database: OpenDatabase | undefined;
-
-  constructor(open: () => Promise<OpenDatabase>) {
-    this.#open = open;
-  }
-
-  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
-    return (await this.#opened()).query(text, parameters);
-  }
-
-  async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
-    return (await this.#opened()).transaction(work);
-  }
-
-  async snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T> {
-    return (await this.#opened()).snapshot(work, extent);
-  }
-
-  async yieldTo<T>(work: () => Promise<T>): Promise<T> {
-    return (await this.#opened()).yieldTo(work);
-  }
-
-  async openLogSession(): Promise<SqlLogSession> {
-    return (await this.#opened()).openLogSession();
-  }
-
-  announce(committed?: CommittedRows): void {
-    this.#database?.announce(committed);
-  }
-
-  /** Closes it if it was opened. */
-  async close(): Promise<void> {
-    const opened = await this.#attempt?.catch(() => undefined);
-    await opened?.close();
-  }
-
-  #opened(): Promise<OpenDatabase> {
-    this.#attempt ??= this.#open().then(
-      (database) => {
-        this.#database = database;
-        return database;
-      },
-      (error: unknown) => {
-        this.#attempt = undefined;
-        throw error;
-      },
-    );
-    return this.#attempt;
-  }
-}
-
-/**
  * Refuses texts that would not be read back as they were written: with the character U+0000, which PostgreSQL cannot
  * store, or with an unpaired surrogate, which has no UTF-8. JSON texts write both as escapes. `invalid_argument`.
  */

@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/audit.ts';
+import type { CommittedRows } from '../domain/change-log.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type {
   Committed,
@@ -8,7 +9,16 @@ import type {
   StoreReader,
   StoreTransaction,
 } from '../domain/store.ts';
-import { CommitUncertainError, type Database, type WriteTransaction } from './database.ts';
+import {
+  CommitUncertainError,
+  type Database,
+  type OpenDatabase,
+  type Parameter,
+  type Queryable,
+  type ReadExtent,
+  type SqlLogSession,
+  type WriteTransaction,
+} from './database.ts';
 import { type Appended, appendToLog, Journal, type Sources } from './journal.ts';
 import { SqlPeopleStore } from './people-store.ts';
 import { SqlReader } from './reader.ts';
@@ -153,5 +163,64 @@ export class SqlStore implements Store {
         await Bun.sleep(LOOK_UP.pauseMs);
       }
     }
+  }
+}
+
+/**
+ * A database that is opened at its first use, and again at the next one when that failed: a node outlives
+ * a database that is unreachable. Uses at the same time share one attempt. Each rejects with `StorageError` when
+ * retrying cannot help, otherwise with the engine's error.
+ */
+export class LazyDatabase implements Database {
+  readonly #open: () => Promise<OpenDatabase>;
+  #attempt: Promise<OpenDatabase> | undefined;
+  #database: OpenDatabase | undefined;
+
+  constructor(open: () => Promise<OpenDatabase>) {
+    this.#open = open;
+  }
+
+  async query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]> {
+    return (await this.#opened()).query(text, parameters);
+  }
+
+  async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
+    return (await this.#opened()).transaction(work);
+  }
+
+  async snapshot<T>(work: (reader: Queryable) => Promise<T>, extent?: ReadExtent): Promise<T> {
+    return (await this.#opened()).snapshot(work, extent);
+  }
+
+  async yieldTo<T>(work: () => Promise<T>): Promise<T> {
+    return (await this.#opened()).yieldTo(work);
+  }
+
+  async openLogSession(): Promise<SqlLogSession> {
+    return (await this.#opened()).openLogSession();
+  }
+
+  announce(committed?: CommittedRows): void {
+    this.#database?.announce(committed);
+  }
+
+  /** Closes it if it was opened. */
+  async close(): Promise<void> {
+    const opened = await this.#attempt?.catch(() => undefined);
+    await opened?.close();
+  }
+
+  #opened(): Promise<OpenDatabase> {
+    this.#attempt ??= this.#open().then(
+      (database) => {
+        this.#database = database;
+        return database;
+      },
+      (error: unknown) => {
+        this.#attempt = undefined;
+        throw error;
+      },
+    );
+    return this.#attempt;
   }
 }
