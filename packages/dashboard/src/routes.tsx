@@ -9,7 +9,6 @@ import { Toasts } from './components/toasts.tsx';
 import { FlagsPage } from './pages/flags/flags-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
 import { NotFoundPage } from './pages/home/not-found-page.tsx';
-import { SessionEndedDialog } from './pages/sign-in/sign-in-form.tsx';
 import { CommandsProvider } from './shell/commands.tsx';
 import { links, useCurrentProject } from './shell/links.ts';
 import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
@@ -25,6 +24,7 @@ function screen<Name extends string>(
 
 const SignInPage = screen(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage');
 const SetupPage = screen(() => import('./pages/sign-in/setup-page.tsx'), 'SetupPage');
+const SessionEndedDialog = screen(() => import('./pages/sign-in/sign-in-form.tsx'), 'SessionEndedDialog');
 const InvitationPage = screen(() => import('./pages/sign-in/invitation-page.tsx'), 'InvitationPage');
 
 /** The screens that require a session, by path. */
@@ -106,7 +106,13 @@ function SignedInRoutes() {
           </Shell>
         </ChangeGuards>
         <Toasts />
-        {!session.signedIn && <SessionEndedDialog />}
+        {!session.signedIn && (
+          <PartBoundary place="sign-in">
+            <Suspense fallback={null}>
+              <SessionEndedDialog />
+            </Suspense>
+          </PartBoundary>
+        )}
       </CommandsProvider>
     </LiveProvider>
   );

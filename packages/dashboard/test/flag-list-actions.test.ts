@@ -119,6 +119,99 @@ test.each(['?q=apple', '?archived=1'])(
   PATIENCE_MS,
 );
 
+test(
+  'Shift selects a range, whose tags and owner are changed together',
+  async () => {
+    for (const key of ['range-a', 'range-b', 'range-c', 'range-d'])
+      await world.management.request('POST', '/api/projects/shop/flags', {
+        body: { key, tags: ['old'], states: { development: { enabled: true } } },
+      });
+    const { page, check } = await world.open(`${FLAGS}?q=range-`);
+    await page.getByLabel('Select range-b').click();
+    await page.getByLabel('Select range-d').click({ modifiers: ['Shift'] });
+    const bar = page.getByRole('region', { name: 'Selected flags' });
+    await bar.getByText('3 selected').waitFor();
+    expect(await page.getByLabel('Select range-a').isChecked()).toBe(false);
+    await bar.getByRole('button', { name: 'Tags and owner' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Tags and owner of 3 flags' });
+    await dialog.getByRole('button', { name: 'Change flags' }).click();
+    await dialog.getByText('Add or remove a tag, or enter an owner.').waitFor();
+    await dialog.getByRole('combobox', { name: 'Add tags' }).fill('fresh,');
+    await dialog.getByRole('combobox', { name: 'Remove tags' }).fill('old,');
+    await dialog.getByRole('combobox', { name: 'New owner' }).fill('Team Web');
+    await check();
+    await dialog.getByRole('button', { name: 'Change flags' }).click();
+    await page.getByText('3 flags updated').first().waitFor();
+    await bar.waitFor({ state: 'detached' });
+    for (const [key, tags, owner] of [
+      ['range-a', ['old'], ''],
+      ['range-c', ['fresh'], 'Team Web'],
+    ] as const)
+      expect(await world.management.request('GET', `/api/projects/shop/flags/${key}`)).toMatchObject({
+        tags,
+        owner,
+      });
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a search lists the best matches first and marks them; filters are combined, saved, and shown again',
+  async () => {
+    for (const [key, tags, owner] of [
+      ['a-long-story', ['web', 'mobile'], 'pear'],
+      ['new-pear', ['web'], ''],
+      ['pear', ['web', 'mobile'], 'ada@example.com'],
+    ] as const)
+      await world.management.request('POST', '/api/projects/shop/flags', {
+        body: { key, tags, owner, states: { development: { enabled: true } } },
+      });
+    const { page, check } = await world.open(FLAGS);
+    const keys = async () =>
+      (await page.locator('[data-flag]').all()).map((row) => row.getAttribute('data-flag'));
+    const shown = async () => (await Promise.all(await keys())).join(' ');
+    await page.getByLabel('Search flags').fill('pear');
+    await page.getByText('3 of ').waitFor();
+    expect(await shown()).toBe('pear new-pear a-long-story');
+    expect(await page.locator('[data-flag="new-pear"] mark').textContent()).toBe('pear');
+    await page.getByRole('button', { name: 'Tags:' }).click();
+    await page.getByRole('checkbox', { name: 'web' }).check();
+    await page.getByRole('checkbox', { name: 'mobile' }).check();
+    await check();
+    await page.keyboard.press('Escape');
+    await page.getByText('2 of ').waitFor();
+    await page.getByLabel('Owner').selectOption('Me');
+    await page.getByText('1 of ').waitFor();
+    expect(await shown()).toBe('pear');
+    await page.getByRole('button', { name: 'Favorite: pear' }).click();
+
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await page.getByRole('menuitem', { name: 'Save current filters…' }).click();
+    await page.getByRole('dialog', { name: 'Save filters' }).getByLabel('Name').fill('My pears');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'Favorites' }).click();
+    await page.locator('[data-row="0"][data-flag="pear"]').waitFor();
+    expect(await shown()).toBe('pear');
+    await page.getByRole('button', { name: 'Favorites' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'My pears' }).click();
+    await page.getByText('1 of ').waitFor();
+    expect(new URL(page.url()).search).toBe('?q=pear&tag=web%2Cmobile&owner=%40me');
+    await check();
+
+    await page.getByRole('button', { name: 'Clear' }).click();
+    const head = page.getByRole('columnheader', { name: 'Changed' });
+    await head.getByRole('button').click();
+    await page.locator('[data-row="0"][data-flag="pear"]').waitFor();
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
 async function createFlag(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'New flag' }).click();
   await page.getByRole('textbox', { name: 'Key' }).fill(key);

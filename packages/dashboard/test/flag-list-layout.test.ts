@@ -166,3 +166,107 @@ describe('a row', () => {
     PATIENCE_MS,
   );
 });
+
+describe('many environments', () => {
+  const COUNT = 60;
+  const name = (index: number) => `customer-${String(index).padStart(3, '0')}`;
+
+  test(
+    'are drawn as they come into view, hidden, pinned, and reached with the keys',
+    async () => {
+      const { management } = world;
+      await management.createProject('fleet');
+      for (let index = 0; index < COUNT; index++) await management.createEnvironment('fleet', name(index));
+      for (let index = 0; index < 30; index++)
+        await management.putState('fleet', 'staging', `flag-${index}`, { enabled: true });
+      const { page, check } = await world.open('/projects/fleet/flags', { width: 1280 });
+      await page.locator('[data-row="0"]').waitFor();
+      expect(await page.locator('thead th').count()).toBeLessThan(20);
+      expect(await page.getByRole('table').getAttribute('aria-colcount')).toBe(String(COUNT + 3 + 3));
+      await page.evaluate(`document.querySelector('[data-scroller]').scrollTo({ left: 1e6 })`);
+      await page.getByRole('columnheader', { name: name(COUNT - 1) }).waitFor();
+      expect(await page.locator('thead th').count()).toBeLessThan(20);
+      expect(await slack(page, 'main')).toEqual([0, 0]);
+      const key = await page.locator('[data-row="0"] a').boundingBox();
+      expect(key?.x ?? -1).toBeGreaterThan(0);
+      await check();
+
+      await page.getByRole('button', { name: 'Columns:' }).click();
+      await page.getByRole('searchbox', { name: 'Find' }).fill('customer-05');
+      await check();
+      await page.getByRole('button', { name: `Pin ${name(59)}` }).click();
+      await page.getByRole('checkbox', { name: name(58) }).uncheck();
+      await page.keyboard.press('Escape');
+      const pinned = page.getByRole('columnheader', { name: name(59) });
+      const place = await pinned.boundingBox();
+      await page.evaluate(`document.querySelector('[data-scroller]').scrollTo({ left: 0 })`);
+      await page.getByRole('columnheader', { name: 'development' }).waitFor();
+      expect((await pinned.boundingBox())?.x).toBe(place?.x ?? 0);
+      await page.reload();
+      await pinned.waitFor();
+      await page.getByRole('button', { name: 'Columns: 1 hidden' }).waitFor();
+
+      await page.keyboard.press('j');
+      for (let step = 0; step < 20; step++) await page.keyboard.press('l');
+      await page.locator(`input:focus[aria-label="flag-0 in ${name(16)}"]`).waitFor();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'show the first ones on a phone, and say how many more there are',
+    async () => {
+      const { page, check } = await world.open('/projects/fleet/flags', { width: 390 });
+      await page.getByRole('link', { name: 'and 55 more environments' }).first().waitFor();
+      await check();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+/** Counts the components that React renders: in each commit, those that have run and are not the ones of before. */
+const COUNT_RENDERS = `
+  globalThis.renders = 0;
+  globalThis.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
+    supportsFiber: true, isDisabled: false, inject: () => 1, checkDCE: () => {}, onCommitFiberUnmount: () => {},
+    onPostCommitFiberRoot: () => {}, onScheduleFiberRoot: () => {},
+    onCommitFiberRoot: (_, root) => {
+      const COMPONENTS = new Set([0, 1, 11, 14, 15]);
+      const visit = (fiber) => {
+        for (let each = fiber; each !== null; each = each.sibling) {
+          const before = each.alternate;
+          const isNew = before === null || before.memoizedProps !== each.memoizedProps
+            || before.memoizedState !== each.memoizedState || before.ref !== each.ref;
+          if (COMPONENTS.has(each.tag) && isNew && (each.flags & 1) !== 0) globalThis.renders++;
+          if (before === null || each.child !== before.child) visit(each.child);
+        }
+      };
+      visit(root.current.child);
+    },
+  };
+`;
+
+test(
+  'a change by another person renders only its cell and what counts, not the list',
+  async () => {
+    const { page, context } = await world.open('/projects/shop/flags');
+    await context.addInitScript(COUNT_RENDERS);
+    await page.reload();
+    await page.locator('[data-row="0"]').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(Number(await page.evaluate('renders'))).toBeGreaterThan(300);
+    const changed = 'flag-003-with-a-key-as-they-are';
+    await page.locator(`[data-flag="${changed}"]`).waitFor();
+    await page.evaluate('renders = 0');
+    await world.management.putState('shop', 'staging', changed, { enabled: true });
+    await page.locator(`[data-flag="${changed}"] [data-news]`).waitFor();
+    await page.locator(`[aria-label="${changed} in staging"]:checked`).waitFor();
+    const renders = Number(await page.evaluate('renders'));
+    expect(renders).toBeGreaterThan(0);
+    expect(renders).toBeLessThanOrEqual(60);
+    await page.close();
+  },
+  PATIENCE_MS,
+);

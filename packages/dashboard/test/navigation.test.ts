@@ -125,37 +125,33 @@ test(
   PATIENCE_MS,
 );
 
-test.each([1280, 1920, 390])(
-  'the heading stands at one place on all screens, in line with the header, %d px wide',
-  async (width) => {
-    const { page } = await world.open('/projects/shop/flags', { width });
-    const places = new Set<string>();
+test(
+  'the heading stands at one place on all screens, in line with the header',
+  async () => {
+    const { page } = await world.open('/projects/shop/flags');
+    const places = new Map<number, Set<string>>([1280, 1920, 390].map((width) => [width, new Set()]));
     const screens = ['flags', 'compare', 'schedules', 'history', 'clients', 'keys', 'environments'];
-    const addresses = [
-      ...screens.map((screen) => `/projects/shop/${screen}`),
-      '/operators',
-      '/audit',
-      '/account',
-    ];
+    const addresses = [...screens.map((screen) => `/projects/shop/${screen}`), '/operators', '/audit'];
     for (const address of addresses) {
       // As a link does, without loading the page again.
       await page.evaluate(`history.pushState(null, '', '${address}')`);
       const name = address.split('/').at(-1) ?? '';
       await page.locator('h1', { hasText: HEADINGS[name] ?? new RegExp(name, 'i') }).waitFor();
-      places.add(
-        String(
-          await page.evaluate(`(() => {
-            const range = document.createRange();
-            range.selectNodeContents(document.querySelector('h1'));
-            const { x, y, height } = range.getClientRects()[0];
-            return [x, y, height, document.querySelector('header svg').getBoundingClientRect().x].map(Math.round);
-          })()`),
-        ),
-      );
+      for (const [width, found] of places) {
+        await page.setViewportSize({ width, height: 800 });
+        const place = await page.evaluate(`(() => {
+          const range = document.createRange();
+          range.selectNodeContents(document.querySelector('h1'));
+          const { x, y, height } = range.getClientRects()[0];
+          return [x, y, height, x - document.querySelector('header svg').getBoundingClientRect().x].map(Math.round);
+        })()`);
+        found.add(String(place));
+      }
     }
-    expect(places.size).toBe(1);
-    const [x, , , logo] = [...places].join().split(',').map(Number);
-    expect(x).toBe(logo ?? 0);
+    for (const found of places.values()) {
+      expect(found.size).toBe(1);
+      expect([...found].join()).toEndWith(',0');
+    }
     await page.close();
   },
   PATIENCE_MS,

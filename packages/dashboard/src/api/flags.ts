@@ -67,6 +67,14 @@ export function useCreateFlag(project: string) {
   });
 }
 
+/** The texts of a flag, without its states. */
+export type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner'>>;
+
+/** Changes the texts of a flag. Rejects with the refusal. */
+export function changeFlagTexts(project: string, key: string, texts: FlagTexts): Promise<FlagRecord> {
+  return request('PATCH', api`projects/${project}/flags/${key}`, { body: texts });
+}
+
 /** How many flags one request archives: small enough that a long run shows its progress. */
 const AT_ONCE = 25;
 

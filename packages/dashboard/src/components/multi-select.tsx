@@ -26,6 +26,7 @@ export function MultiSelect({
   summary,
   className,
   align,
+  clear = { label: messages.clearSelection, isPossible: selected.length > 0, run: () => onChange([]) },
   extra,
 }: {
   /** Names the button and the list. */
@@ -39,6 +40,8 @@ export function MultiSelect({
   summary?: ReactNode;
   className?: string | undefined;
   align?: 'start' | 'end';
+  /** The button at the end of the list. Default: selects nothing. */
+  clear?: { readonly label: string; readonly isPossible: boolean; readonly run: () => void };
   /** Shown at the end of each option, such as a second control. */
   extra?: (value: string) => ReactNode;
 }) {
@@ -68,7 +71,7 @@ export function MultiSelect({
       </button>
       {isOpen && (
         <Popover anchor={anchor} align={align} onClose={() => setOpen(false)} className="w-64">
-          <OptionList id={id} {...{ label, options, selected, onChange, extra }} />
+          <OptionList id={id} {...{ label, options, selected, onChange, clear, extra }} />
         </Popover>
       )}
     </>
@@ -82,6 +85,7 @@ function OptionList({
   options,
   selected,
   onChange,
+  clear,
   extra,
 }: {
   id: string;
@@ -89,6 +93,7 @@ function OptionList({
   options: readonly Option[];
   selected: readonly string[];
   onChange: (selected: readonly string[]) => void;
+  clear: { readonly label: string; readonly isPossible: boolean; readonly run: () => void };
   extra: ((value: string) => ReactNode) | undefined;
 }) {
   const [query, setQuery] = useState('');
@@ -127,10 +132,10 @@ function OptionList({
         </div>
       ))}
       {shown.length === 0 && <p className="px-2 py-3 text-center text-ink-3">{messages.noResults}</p>}
-      {selected.length > 0 && (
+      {clear.isPossible && (
         <div className="sticky -bottom-1 -m-1 mt-1 border-t border-line bg-raised p-1">
-          <Button kind="quiet" className="w-full" onClick={() => onChange([])}>
-            {messages.clearSelection}
+          <Button kind="quiet" className="w-full" onClick={clear.run}>
+            {clear.label}
           </Button>
         </div>
       )}

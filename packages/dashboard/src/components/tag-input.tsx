@@ -94,18 +94,20 @@ export function TagInput({
 export function TagField({
   label,
   hint,
+  error,
   tags,
   known,
   onChange,
 }: {
   label: ReactNode;
   hint?: ReactNode;
+  error?: string | undefined;
   tags: readonly string[];
   known: readonly string[];
   onChange: (tags: readonly string[]) => void;
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={error}>
       {({ className: _, ...control }) => <TagInput {...control} {...{ tags, known, onChange }} />}
     </Field>
   );

@@ -1,8 +1,8 @@
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
 import { updateFlagInCache } from '../../api/flag-cache.ts';
+import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
-import { api, request } from '../../api/request.ts';
 import { useCan } from '../../api/session.ts';
 import type { AuditEntryRecord, FlagRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
@@ -136,18 +136,12 @@ function Tags({ tags }: { tags: readonly string[] }) {
   );
 }
 
-/** A flag's editable texts. */
-type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner'>>;
-
 /** Saves a flag's texts; rejects with the API's refusal. */
 function useUpdateFlag(project: string, key: string): (texts: FlagTexts) => Promise<void> {
   const queries = useQueryClient();
   return useCallback(
     async (texts) => {
-      const written = await request<FlagRecord>('PATCH', api`projects/${project}/flags/${key}`, {
-        body: texts,
-      });
-      const { description, tags, owner } = written;
+      const { description, tags, owner } = await changeFlagTexts(project, key, texts);
       updateFlagInCache(queries, project, key, (flag) => ({ ...flag, description, tags, owner }));
       announce(words.saved);
     },

@@ -1,34 +1,47 @@
 import Archive from 'lucide-react/icons/archive';
 import ChevronDown from 'lucide-react/icons/chevron-down';
 import CopyPlus from 'lucide-react/icons/copy-plus';
-import { useCallback, useMemo, useState } from 'react';
+import Tag from 'lucide-react/icons/tag';
+import { lazy, useCallback, useMemo, useState } from 'react';
 import { switchStates } from '../../api/flag-states.ts';
 import { useCatchUp } from '../../api/live.tsx';
 import { cellName, clearWriteStatus, setWriteStatus } from '../../api/own-writes.ts';
 import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
 import { toastFailure, useUndoChange } from '../../changes/actions.tsx';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
-import { CopyBetweenDialog } from '../../changes/copy-dialog.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { announce } from '../../components/live-region.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
+import { GRID } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { ArchiveDialog } from './archive-dialog.tsx';
+import { DialogPart } from '../../shell/dialog-part.tsx';
 import { messages } from './messages.ts';
 
 const words = messages.bulk;
+
+const ArchiveDialog = lazy(async () => ({ default: (await import('./archive-dialog.tsx')).ArchiveDialog }));
+const DescribeDialog = lazy(async () => ({
+  default: (await import('./describe-dialog.tsx')).DescribeDialog,
+}));
+const CopyBetweenDialog = lazy(async () => ({
+  default: (await import('../../changes/copy-dialog.tsx')).CopyBetweenDialog,
+}));
 
 /** The actions on all selected flags. */
 export function BulkBar({
   project,
   flags,
+  known,
   hidden,
   onDeselectHidden,
   onDone,
 }: {
   project: ProjectRecord;
   flags: readonly FlagRecord[];
+  /** The tags and owners of the project, to suggest. */
+  known: { readonly tags: readonly string[]; readonly owners: readonly string[] };
   /** How many of them the filters hide. */
   hidden: number;
   onDeselectHidden: () => void;
@@ -36,6 +49,7 @@ export function BulkBar({
 }) {
   const [isArchiving, setArchiving] = useState(false);
   const [isCopying, setCopying] = useState(false);
+  const [isDescribing, setDescribing] = useState(false);
   const switchAll = useBulkSwitch(project.name);
   const readOnlyReason = useReadOnlyReason();
   const isArchived = flags.some(({ archivedAt }) => archivedAt !== undefined);
@@ -43,66 +57,102 @@ export function BulkBar({
     if (await switchAll({ environment, flags, enabled })) onDone();
   }
   // Another person has archived them all. Archiving from here keeps the dialog, which shows the results.
-  if (flags.length === 0 && !isArchiving && !isCopying) return null;
+  if (flags.length === 0 && !isArchiving && !isCopying && !isDescribing) return null;
   return (
     <section
       aria-label={words.label}
       data-bottom-bar
-      className="relative flex h-12.25 shrink-0 items-center gap-2 overflow-x-auto border-t border-line bg-raised px-3 py-2 sm:px-4"
+      className="relative shrink-0 border-t border-line bg-raised"
     >
-      <strong className="mr-2 font-medium whitespace-nowrap" role="status">
-        {words.selected(flags.length, hidden)}
-      </strong>
-      {hidden > 0 && <Button onClick={onDeselectHidden}>{words.deselectHidden}</Button>}
-      {!isArchived &&
-        ([true, false] as const).map((enabled) => (
-          <Menu
-            key={String(enabled)}
-            align="start"
-            trigger={
-              <Button>
-                {enabled ? words.turnOn : words.turnOff} <ChevronDown size={13} aria-hidden />
-              </Button>
-            }
-          >
-            {project.environments.map((environment) => (
-              <MenuItem
-                key={environment.name}
-                disabled={readOnlyReason(environment) !== undefined}
-                onSelect={() => void run(environment, enabled)}
-              >
-                <EnvironmentBadge environment={environment} />
-              </MenuItem>
-            ))}
-          </Menu>
-        ))}
-      {!isArchived && project.environments.length > 1 && (
-        <Button onClick={() => setCopying(true)}>
-          <CopyPlus size={14} aria-hidden /> {words.copy}
+      <div className={classNames(GRID, 'flex h-12 items-center gap-2 overflow-x-auto')}>
+        <strong
+          className="mr-2 font-medium whitespace-nowrap"
+          role="status"
+          title={flags
+            .map(({ key }) => key)
+            .slice(0, MOST_NAMED)
+            .join('\n')}
+        >
+          {words.selected(flags.length, hidden)}
+        </strong>
+        {hidden > 0 && <Button onClick={onDeselectHidden}>{words.deselectHidden}</Button>}
+        {!isArchived &&
+          ([true, false] as const).map((enabled) => (
+            <Menu
+              key={String(enabled)}
+              align="start"
+              trigger={
+                <Button>
+                  {enabled ? words.turnOn : words.turnOff} <ChevronDown size={13} aria-hidden />
+                </Button>
+              }
+            >
+              {project.environments.map((environment) => (
+                <MenuItem
+                  key={environment.name}
+                  disabled={readOnlyReason(environment) !== undefined}
+                  onSelect={() => void run(environment, enabled)}
+                >
+                  <EnvironmentBadge environment={environment} />
+                </MenuItem>
+              ))}
+            </Menu>
+          ))}
+        {!isArchived && project.environments.length > 1 && (
+          <Button onClick={() => setCopying(true)}>
+            <CopyPlus size={14} aria-hidden /> {words.copy}
+          </Button>
+        )}
+        {!isArchived && (
+          <Button onClick={() => setDescribing(true)}>
+            <Tag size={14} aria-hidden /> {words.describe}
+          </Button>
+        )}
+        {!isArchived && (
+          <Button onClick={() => setArchiving(true)}>
+            <Archive size={14} aria-hidden /> {words.archive}
+          </Button>
+        )}
+        <Button kind="quiet" className="ml-auto" onClick={onDone}>
+          {words.clear}
         </Button>
+      </div>
+      {isDescribing && (
+        <DialogPart title={words.describe} onClose={() => setDescribing(false)}>
+          <DescribeDialog
+            {...{ flags, known }}
+            project={project.name}
+            onClose={() => setDescribing(false)}
+            onDone={onDone}
+          />
+        </DialogPart>
       )}
-      {!isArchived && (
-        <Button onClick={() => setArchiving(true)}>
-          <Archive size={14} aria-hidden /> {words.archive}
-        </Button>
-      )}
-      <Button kind="quiet" className="ml-auto" onClick={onDone}>
-        {words.clear}
-      </Button>
       {isCopying && (
-        <CopyBetweenDialog
-          project={project}
-          keys={flags.map(({ key }) => key)}
-          onClose={() => setCopying(false)}
-          onCopied={onDone}
-        />
+        <DialogPart title={words.copy} onClose={() => setCopying(false)}>
+          <CopyBetweenDialog
+            project={project}
+            keys={flags.map(({ key }) => key)}
+            onClose={() => setCopying(false)}
+            onCopied={onDone}
+          />
+        </DialogPart>
       )}
       {isArchiving && (
-        <ArchiveDialog project={project} flags={flags} onClose={() => setArchiving(false)} onDone={onDone} />
+        <DialogPart title={words.archive} onClose={() => setArchiving(false)}>
+          <ArchiveDialog
+            project={project}
+            flags={flags}
+            onClose={() => setArchiving(false)}
+            onDone={onDone}
+          />
+        </DialogPart>
       )}
     </section>
   );
 }
+
+/** How many flags the tooltip of the bar names. */
+const MOST_NAMED = 30;
 
 /** Flags to switch together. */
 interface BulkSwitch {
@@ -168,7 +218,8 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
 /** The flags that are selected for a bulk action. */
 export interface Selection {
   readonly keys: ReadonlySet<string>;
-  readonly toggle: (key: string) => void;
+  /** Toggles a flag; or selects all of `range`, which it is a part of. */
+  readonly toggle: (key: string, range?: readonly string[]) => void;
   /** Selects all of these as well, or deselects them when all are selected already. */
   readonly toggleAll: (keys: readonly string[]) => void;
   /** Deselects all but these. */
@@ -183,12 +234,10 @@ export function useSelection(): Selection {
   const [keys, setKeys] = useState(NONE);
   const actions = useMemo(
     () => ({
-      toggle: (key: string) =>
-        setKeys((selected) => {
-          const next = new Set(selected);
-          if (!next.delete(key)) next.add(key);
-          return next;
-        }),
+      toggle: (key: string, range?: readonly string[]) =>
+        setKeys((selected) =>
+          range === undefined ? selected.symmetricDifference(new Set([key])) : selected.union(new Set(range)),
+        ),
       toggleAll: (all: readonly string[]) =>
         setKeys((selected) => {
           const these = new Set(all);

@@ -1,33 +1,49 @@
+import Columns3 from 'lucide-react/icons/columns-3';
+import Pin from 'lucide-react/icons/pin';
+import Rows2 from 'lucide-react/icons/rows-2';
+import Rows4 from 'lucide-react/icons/rows-4';
 import SlidersHorizontal from 'lucide-react/icons/sliders-horizontal';
-import { useMemo, useState } from 'react';
-import type { EnvironmentRecord, FlagRecord } from '../../api/types.ts';
+import Star from 'lucide-react/icons/star';
+import { memo, useMemo, useState } from 'react';
+import type { EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { SearchField } from '../../components/list-filter.tsx';
+import { MultiSelect } from '../../components/multi-select.tsx';
+import { useOwnerName } from '../../components/people-picker.tsx';
 import { Select } from '../../components/select.tsx';
-import { type FlagFilter, isFiltering } from './flag-filter.ts';
+import { CHANGED, OWNER } from './column-choice.ts';
+import { useColumns } from './columns.ts';
+import { FILTER_MEMBERS, type FlagFilter, isFiltering, MINE, tagList } from './flag-filter.ts';
 import { messages } from './messages.ts';
+import { ViewsMenu } from './views.tsx';
 
 const words = messages.filters;
 
 /** Sets members of the filter in the address; empty ones are left out of it. */
 type SetFilter = (members: Readonly<Record<string, string | undefined>>) => void;
 
+/** The members of the address without any filter; the order stays, and whether archived flags are shown. */
+export const NO_FILTER: Readonly<Record<string, string>> = Object.fromEntries(
+  FILTER_MEMBERS.filter((name) => name !== 'sort' && name !== 'archived').map((name) => [name, '']),
+);
+
 /** The search and the filters above the list. On a narrow screen the filters open below the search. */
-export function FilterBar({
+export const FilterBar = memo(function FilterBar({
+  project,
   filter,
   onChange,
   environments,
   choices,
-  density,
-  onDensity,
+  hasFavorites,
 }: {
+  project: ProjectRecord;
   filter: FlagFilter;
   onChange: SetFilter;
   environments: readonly EnvironmentRecord[];
   choices: Choices;
-  density: 'comfortable' | 'compact';
-  onDensity: (density: 'comfortable' | 'compact') => void;
+  hasFavorites: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -45,32 +61,111 @@ export function FilterBar({
       </IconButton>
       <div
         className={classNames(
-          'flex flex-wrap items-center gap-2 max-sm:basis-full',
+          'flex flex-wrap items-center gap-2 max-sm:basis-full sm:flex-1',
           !isOpen && 'max-sm:hidden',
         )}
       >
         <FilterSelects filter={filter} onChange={onChange} environments={environments} choices={choices} />
-        {isFiltering(filter) && (
+        {(hasFavorites || filter.isFavorite) && (
           <Button
-            kind="quiet"
-            onClick={() => onChange({ q: '', state: '', tag: '', owner: '', changed: '' })}
+            aria-pressed={filter.isFavorite}
+            className="px-2.5 font-normal aria-pressed:border-accent aria-pressed:bg-accent-soft"
+            onClick={() => onChange({ favorite: filter.isFavorite ? '' : '1' })}
           >
+            <Star size={14} className="text-ink-3" aria-hidden /> {words.favorites}
+          </Button>
+        )}
+        {isFiltering(filter) && (
+          <Button kind="quiet" onClick={() => onChange(NO_FILTER)}>
             {messages.filters.clear}
           </Button>
         )}
-        <Button
-          kind="quiet"
-          className="max-sm:hidden"
-          onClick={() => onDensity(density === 'compact' ? 'comfortable' : 'compact')}
-        >
-          {messages.filters.density[density === 'compact' ? 'comfortable' : 'compact']}
-        </Button>
+        {/* On wide screens it is beside the heading. */}
+        <span className="sm:hidden">
+          <ViewsMenu project={project.name} />
+        </span>
       </div>
     </div>
   );
+});
+
+/** How the list looks: saved filters, columns and the height of its rows. */
+export const ViewBar = memo(function ViewBar({
+  project,
+  density,
+  onDensity,
+}: {
+  project: ProjectRecord;
+  density: 'comfortable' | 'compact';
+  onDensity: (density: 'comfortable' | 'compact') => void;
+}) {
+  const other = density === 'compact' ? 'comfortable' : 'compact';
+  const Rows = density === 'compact' ? Rows2 : Rows4;
+  return (
+    <span className="flex items-center gap-2 max-sm:hidden">
+      <ViewsMenu project={project.name} />
+      <ColumnPicker project={project} />
+      <IconButton label={words.density[other]} className="size-8" onClick={() => onDensity(other)}>
+        <Rows size={15} aria-hidden />
+      </IconButton>
+    </span>
+  );
+});
+
+/** Selects the columns of the list, and pins environments so that they come first and stay in view. */
+function ColumnPicker({ project }: { project: ProjectRecord }) {
+  const { choice, show, togglePin } = useColumns(project);
+  const names = project.environments.map(({ name }) => name);
+  const shown = [...names, CHANGED].filter((name) => !choice.hidden.includes(name)).concat(choice.added);
+  const hidden = names.length + 1 - shown.filter((name) => name !== OWNER).length;
+  return (
+    <MultiSelect
+      label={words.columns}
+      align="end"
+      className={hidden === 0 ? 'border-line! bg-surface! text-ink!' : undefined}
+      none={words.columns}
+      summary={
+        <span className="flex items-center gap-1.5">
+          <Columns3 size={14} className="shrink-0 text-ink-3" aria-hidden />
+          {hidden === 0 ? words.columns : words.hiddenColumns(hidden)}
+        </span>
+      }
+      options={[
+        ...project.environments.map((environment) => ({
+          value: environment.name,
+          label: <EnvironmentBadge environment={environment} className="max-w-full" />,
+        })),
+        { value: OWNER, label: words.ownerColumn },
+        { value: CHANGED, label: words.changedColumn },
+      ]}
+      selected={shown}
+      clear={{
+        label: words.resetColumns,
+        isPossible: hidden > 0,
+        run: () => show([...names, CHANGED, ...choice.added]),
+      }}
+      onChange={show}
+      extra={(name) =>
+        names.includes(name) && (
+          <IconButton
+            label={words.pin(name)}
+            aria-pressed={choice.pinned.includes(name)}
+            className="aria-pressed:text-accent"
+            onClick={() => togglePin(name)}
+          >
+            <Pin
+              size={14}
+              className={choice.pinned.includes(name) ? 'fill-current' : undefined}
+              aria-hidden
+            />
+          </IconButton>
+        )
+      }
+    />
+  );
 }
 
-/** The filters with one value each. Those without values are left out. */
+/** The filters. Those without values are left out. */
 function FilterSelects({
   filter,
   onChange,
@@ -82,6 +177,8 @@ function FilterSelects({
   environments: readonly EnvironmentRecord[];
   choices: Choices;
 }) {
+  const ownerName = useOwnerName();
+  const [first, ...orders] = words.orders;
   return (
     <>
       <Select
@@ -101,13 +198,12 @@ function FilterSelects({
         }))}
       />
       {choices.tags.length > 0 && (
-        <Select
-          kind="filter"
-          label={words.tag}
-          value={filter.tag}
-          onSelect={(tag) => onChange({ tag })}
+        <MultiSelect
+          label={words.tags}
           none={words.anyTag}
-          choices={choices.tags}
+          options={choices.tags.map((value) => ({ value }))}
+          selected={filter.tags}
+          onChange={(tags) => onChange({ tag: tagList.write(tags) })}
         />
       )}
       {choices.owners.length > 0 && (
@@ -117,7 +213,7 @@ function FilterSelects({
           value={filter.owner}
           onSelect={(owner) => onChange({ owner })}
           none={words.anyOwner}
-          choices={choices.owners}
+          choices={[[MINE, words.mine], ...choices.owners.map((owner) => [owner, ownerName(owner)] as const)]}
         />
       )}
       <Select
@@ -140,7 +236,7 @@ function FilterSelects({
         label={words.order}
         value={filter.sort === 'key' ? '' : filter.sort}
         onSelect={(sort) => onChange({ sort })}
-        choices={words.orders}
+        choices={[filter.query.trim() === '' ? first : ['', words.bestMatch], ...orders]}
       />
     </>
   );
@@ -152,14 +248,15 @@ interface Choices {
   readonly owners: readonly string[];
 }
 
-/** The values that the filters of a list offer. */
+/** The values that the filters of a list offer: the same object until they change. */
 export function useChoices(flags: readonly FlagRecord[]): Choices {
-  return useMemo(() => {
+  const text = useMemo(() => {
     const [tags, owners] = [new Set<string>(), new Set<string>()];
     for (const flag of flags) {
       for (const tag of flag.tags) tags.add(tag);
       if (flag.owner !== '') owners.add(flag.owner);
     }
-    return { tags: [...tags].sort(), owners: [...owners].sort() };
+    return JSON.stringify({ tags: [...tags].sort(), owners: [...owners].sort() });
   }, [flags]);
+  return useMemo(() => JSON.parse(text) as Choices, [text]);
 }

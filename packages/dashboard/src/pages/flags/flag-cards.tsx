@@ -1,7 +1,10 @@
 import { memo, useRef } from 'react';
+import { Link } from 'wouter';
+import type { EnvironmentRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
 import { Checkbox } from '../../components/checkbox.tsx';
 import { classNames } from '../../components/class-names.ts';
+import { links } from '../../shell/links.ts';
 import { FlagName, LastChange } from './flag-name.tsx';
 import { messages } from './messages.ts';
 import { StateCell } from './state-cell.tsx';
@@ -10,23 +13,30 @@ import { type FlagItemProps, type FlagListProps, OPEN_ROW, useFlagRows } from '.
 /** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
 const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
 
+/** As many environments are on a card; the flag's page has the others. */
+const MOST = 8;
+
 /** The flags on a narrow screen: a card for each. */
 export function FlagCards(props: FlagListProps) {
-  const { project } = props;
+  const { project, columns } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const heightPx = HEAD_PX + LINE_PX * project.environments.length + FOOT_PX + GAP_PX;
-  const rows = useFlagRows(scroller, props, { heightPx, topPx: 0 });
+  const { environments } = columns;
+  // Hiding a single one would save no space.
+  const shown = environments.length > MOST + 1 ? MOST : environments.length;
+  const lines = shown < environments.length ? shown + 1 : shown;
+  const heightPx = HEAD_PX + LINE_PX * lines + FOOT_PX + GAP_PX;
+  const rows = useFlagRows(scroller, props, { heightPx, topPx: 0, columns: shown });
   return (
     <div
       ref={scroller}
-      className="relative min-h-0 flex-1 overflow-y-auto border-t border-line px-3 pt-3"
+      className="relative -mx-4 min-h-0 flex-1 overflow-y-auto border-t border-line px-4 pt-3"
       data-scroller
       {...OPEN_ROW}
     >
       <ul aria-label={messages.list.label(project.name)}>
         <li aria-hidden style={{ height: rows.before }} />
         {rows.items.map((item) => (
-          <FlagCard key={item.flag.key} {...item} />
+          <FlagCard key={item.flag.key} {...item} environments={environments} shown={shown} />
         ))}
         <li aria-hidden style={{ height: rows.after }} />
       </ul>
@@ -35,8 +45,10 @@ export function FlagCards(props: FlagListProps) {
 }
 
 /** One flag with its states, on a narrow screen: a line for each environment. */
-const FlagCard = memo(function FlagCard(props: FlagItemProps) {
-  const { project, flag, index, heightPx, isSelected, isMarked, onToggle } = props;
+const FlagCard = memo(function FlagCard(
+  props: FlagItemProps & { environments: readonly EnvironmentRecord[]; shown: number },
+) {
+  const { project, flag, index, heightPx, isSelected, isMarked, onToggle, environments, shown } = props;
   return (
     <li
       style={{ height: heightPx }}
@@ -56,19 +68,19 @@ const FlagCard = memo(function FlagCard(props: FlagItemProps) {
       >
         <div className="flex items-center gap-1 px-3" style={{ height: HEAD_PX - 1 }}>
           <div className="min-w-0 flex-1">
-            <FlagName project={project.name} flag={flag} hasDescription />
+            <FlagName {...props} hasDescription />
           </div>
           {onToggle && (
             <span className="-m-2 flex cursor-default p-2" data-control>
               <Checkbox
                 label={messages.list.select(flag.key)}
                 isChecked={isSelected}
-                onChange={() => onToggle(flag.key)}
+                onChange={(isRange) => onToggle(flag.key, isRange)}
               />
             </span>
           )}
         </div>
-        {project.environments.map((environment, column) => (
+        {environments.slice(0, shown).map((environment, column) => (
           <div
             key={environment.name}
             className="flex items-center gap-3 border-t border-line px-3"
@@ -78,7 +90,7 @@ const FlagCard = memo(function FlagCard(props: FlagItemProps) {
             <EnvironmentBadge environment={environment} className="w-28 shrink-0 text-xs text-ink-2" />
             <StateCell
               className="flex-1"
-              project={project.name}
+              project={project}
               environment={environment}
               flagKey={flag.key}
               record={flag.environments[environment.name]}
@@ -86,6 +98,15 @@ const FlagCard = memo(function FlagCard(props: FlagItemProps) {
             />
           </div>
         ))}
+        {shown < environments.length && (
+          <Link
+            href={links.flag(project, flag.key)}
+            className="flex items-center border-t border-line px-3 text-xs text-accent"
+            style={{ height: LINE_PX }}
+          >
+            {messages.list.moreEnvironments(environments.length - shown)}
+          </Link>
+        )}
         <div className="flex items-center border-t border-line px-3" style={{ height: FOOT_PX }}>
           <LastChange flag={flag} className="gap-1" />
         </div>

@@ -16,12 +16,34 @@ export const CHANGED_SPANS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800
 export interface FlagFilter {
   readonly query: string;
   readonly state: { readonly environment: string; readonly is: StateFilter } | undefined;
-  readonly tag: string;
+  /** A flag must have all of them. */
+  readonly tags: readonly string[];
+  /** An owner, or {@link MINE}. */
   readonly owner: string;
+  readonly isFavorite: boolean;
   readonly changed: keyof typeof CHANGED_SPANS | undefined;
   readonly isArchived: boolean;
   readonly sort: Sort;
 }
+
+/** The members of the address that hold a filter, and the order. */
+export const FILTER_MEMBERS = [
+  ...['q', 'state', 'tag', 'owner', 'favorite', 'changed', 'archived', 'sort'],
+] as const;
+
+/** The owner of the filter for flags of the signed-in person. */
+export const MINE = '@me';
+
+/** Several tags as one member of the address, and back. */
+export const tagList = {
+  write: (tags: readonly string[]): string =>
+    tags.map((tag) => tag.replaceAll(/[%,]/g, encodeURIComponent)).join(','),
+  read: (text: string): readonly string[] =>
+    text
+      .split(',')
+      .filter(Boolean)
+      .map((tag) => tag.replaceAll(/%(2C|25)/g, decodeURIComponent)),
+} as const;
 
 /** Reads a filter from the address. Ignores unknown values. */
 export function readFilter(params: URLSearchParams): FlagFilter {
@@ -31,8 +53,9 @@ export function readFilter(params: URLSearchParams): FlagFilter {
     query: params.get('q') ?? '',
     // The pattern lets only these words through.
     state: environment === undefined ? undefined : { environment, is: is as StateFilter },
-    tag: params.get('tag') ?? '',
+    tags: tagList.read(params.get('tag') ?? ''),
     owner: params.get('owner') ?? '',
+    isFavorite: params.has('favorite'),
     changed: changed === '1h' || changed === '24h' || changed === '7d' ? changed : undefined,
     isArchived: params.has('archived'),
     sort: SORTS.find((sort) => sort === params.get('sort')) ?? 'key',
@@ -40,27 +63,74 @@ export function readFilter(params: URLSearchParams): FlagFilter {
 }
 
 /** Whether the filter hides flags. */
-export function isFiltering({ query, state, tag, owner, changed }: FlagFilter): boolean {
-  return query.trim() !== '' || state !== undefined || tag !== '' || owner !== '' || changed !== undefined;
+export function isFiltering({ query, state, tags, owner, isFavorite, changed }: FlagFilter): boolean {
+  const isNarrowed = state !== undefined || tags.length > 0 || owner !== '' || isFavorite;
+  return query.trim() !== '' || isNarrowed || changed !== undefined;
 }
 
-/** The flags that match a filter, in its order. `now` is epoch milliseconds. */
+/** The words of a search, in lower case. */
+export function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/** What a filter knows of the person who filters. */
+interface Person {
+  readonly favorites: ReadonlySet<string>;
+  /** The owners that mean this person: e-mail and name. */
+  readonly owners: readonly string[];
+}
+
+const NOBODY: Person = { favorites: new Set(), owners: [] };
+
+/**
+ * The flags that match a filter, in its order; by default the best matches of the search first. `now` is epoch
+ * milliseconds.
+ */
 export function filterFlags(
   flags: readonly FlagRecord[],
   filter: FlagFilter,
   now: number,
+  { favorites, owners }: Person = NOBODY,
 ): readonly FlagRecord[] {
-  const words = filter.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(filter.query);
   const since = filter.changed === undefined ? undefined : now - CHANGED_SPANS[filter.changed];
   const found = flags.filter(
     (flag) =>
       words.every((word) => textOf(flag).includes(word)) &&
-      (filter.tag === '' || flag.tags.includes(filter.tag)) &&
-      (filter.owner === '' || flag.owner === filter.owner) &&
+      filter.tags.every((tag) => flag.tags.includes(tag)) &&
+      (filter.owner === '' ||
+        (filter.owner === MINE ? owners.includes(flag.owner) : flag.owner === filter.owner)) &&
+      (!filter.isFavorite || favorites.has(flag.key)) &&
       (since === undefined || Date.parse(lastChange(flag).at) >= since) &&
       hasState(flag, filter.state),
   );
-  return filter.sort === 'key' ? found : found.sort(ORDERS[filter.sort]);
+  if (filter.sort !== 'key') return found.sort(ORDERS[filter.sort]);
+  if (words.length === 0) return found;
+  return found
+    .map((flag) => ({ flag, rank: rankFlag(flag, words) }))
+    .sort((one, other) => one.rank - other.rank)
+    .map(({ flag }) => flag);
+}
+
+/** How many ranks {@link rankFlag} tells apart. */
+export const RANKS = 5;
+
+/**
+ * How well a flag matches the words of a search, from 0, the best: its key begins with them, has them at the start of a
+ * part, or anywhere; its description or tags have them; only its owner has. `Infinity`: not all of them are found.
+ */
+export function rankFlag({ key, description, tags, owner }: FlagRecord, words: readonly string[]): number {
+  const low = key.toLowerCase();
+  let rank = 0;
+  for (const word of words) {
+    const at = low.indexOf(word);
+    if (at === 0) continue;
+    if (at > 0) rank = Math.max(rank, /[._-]/.test(low[at - 1] ?? '') ? 1 : 2);
+    else if (`${description} ${tags.join(' ')}`.toLowerCase().includes(word)) rank = Math.max(rank, 3);
+    else if (owner.toLowerCase().includes(word)) rank = 4;
+    else return Number.POSITIVE_INFINITY;
+  }
+  return rank;
 }
 
 function hasState(flag: FlagRecord, filter: FlagFilter['state']): boolean {

@@ -1,37 +1,82 @@
+import Star from 'lucide-react/icons/star';
 import { Link } from 'wouter';
 import type { FlagRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
+import { IconButton } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { CopyButton } from '../../components/copy.tsx';
+import { Highlight } from '../../components/highlight.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
 import { type LastChangeFacts, lastChange } from './flag-filter.ts';
 import { messages } from './messages.ts';
 
-/** A flag's key, which links to its page and is never cut for the description and the tags beside it. */
+/** Keys that are longer may be cut in their middle, for their end tells them apart. In characters. */
+const [LONG, LONGEST_END, SHORTEST_END] = [24, 16, 4];
+
+/** Where a key may be cut: before its last parts, or not at all. */
+function cutOf(key: string): number {
+  if (key.length <= LONG) return key.length;
+  const part = key.slice(-LONGEST_END, -SHORTEST_END).search(/[._-]/);
+  return key.length - LONGEST_END + Math.max(0, part);
+}
+
+/**
+ * A flag's key on a line of its own, which links to its page; below it the description and the tags. The star and the
+ * Copy button take space only in the row that is hovered or focused.
+ */
 export function FlagName({
   project,
   flag,
+  words,
   hasDescription,
+  isFavorite,
+  onFavorite,
 }: {
   project: string;
   flag: FlagRecord;
+  words: readonly string[];
   /** Whether a second line shows the description and the tags. Otherwise the tags follow the key. */
   hasDescription: boolean;
+  isFavorite: boolean;
+  onFavorite: (key: string) => void;
 }) {
   const { key, description, tags } = flag;
+  const cut = cutOf(key);
   return (
     <div className="min-w-0">
       <div className="flex min-w-0 items-center gap-1">
         <Link
           href={links.flag(project, key)}
-          className="inline-flex min-h-6 min-w-0 items-center font-mono text-xs font-medium hover:text-accent hover:underline"
+          className="flex min-h-6 min-w-0 items-center font-mono text-xs font-medium hover:text-accent hover:underline"
           title={key}
+          aria-label={key}
         >
-          <span className="truncate">{key}</span>
+          <span className="truncate whitespace-pre">
+            <Highlight text={key} words={words} to={cut} />
+          </span>
+          {cut < key.length && (
+            <span className="shrink-0">
+              <Highlight text={key} words={words} from={cut} />
+            </span>
+          )}
         </Link>
-        {/* Takes space only in the row that is hovered or focused. */}
-        <span className="hidden group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
+        <span
+          className={classNames(
+            'shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex',
+            isFavorite ? 'inline-flex' : 'hidden',
+          )}
+        >
+          <IconButton
+            label={messages.list.favorite(key)}
+            aria-pressed={isFavorite}
+            className="size-6"
+            onClick={() => onFavorite(key)}
+          >
+            <Star size={13} className={isFavorite ? 'fill-warn text-warn' : undefined} aria-hidden />
+          </IconButton>
+        </span>
+        <span className="hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex [@media(hover:none)]:inline-flex">
           <CopyButton text={key} label={messages.list.copyKey(key)} className="size-6" />
         </span>
         {!hasDescription && <Tags tags={tags} className="min-w-0 shrink-[9999]" />}
@@ -40,7 +85,7 @@ export function FlagName({
         <div className="flex min-w-0 items-center gap-1.5">
           {description !== '' && (
             <p className="min-w-0 truncate text-xs font-normal text-ink-3" title={description}>
-              {description}
+              <Highlight text={description} words={words} />
             </p>
           )}
           <Tags tags={tags} className={description === '' ? 'min-w-0' : 'max-w-1/2 shrink-0'} />

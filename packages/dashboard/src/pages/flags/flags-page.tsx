@@ -1,9 +1,11 @@
 import Archive from 'lucide-react/icons/archive';
 import Plus from 'lucide-react/icons/plus';
 import {
+  lazy,
   useCallback,
   useDeferredValue,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -13,24 +15,26 @@ import { useLocation, useParams, useSearchParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useArchivedFlags, useFlags } from '../../api/flags.ts';
 import { useProject } from '../../api/projects.ts';
-import { useCan } from '../../api/session.ts';
+import { useCan, useOperator } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Button } from '../../components/button.tsx';
 import { classNames } from '../../components/class-names.ts';
 import { GRID, HEADING, Page, ScreenSkeleton, useScreen } from '../../components/page.tsx';
 import { EmptyState, Problem } from '../../components/screen-states.tsx';
+import type { Sort } from '../../components/sort.ts';
 import { toast } from '../../components/toasts.tsx';
 import { useShortcut } from '../../components/use-shortcut.ts';
-import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
+import { DialogPart } from '../../shell/dialog-part.tsx';
 import { links } from '../../shell/links.ts';
 import { useStoredChoice, writeStored } from '../../shell/preferences.ts';
-import { BulkBar, useSelection } from './bulk-bar.tsx';
-import { CreateFlagDialog } from './create-flag-dialog.tsx';
+import { BulkBar, type Selection, useSelection } from './bulk-bar.tsx';
+import { useColumns } from './columns.ts';
 import { NoFlags, NoHits, NoProject } from './empty-list.tsx';
-import { FilterBar, useChoices } from './filter-bar.tsx';
+import { useFavorites } from './favorites.ts';
+import { FilterBar, NO_FILTER, useChoices, ViewBar } from './filter-bar.tsx';
 import { FlagCards } from './flag-cards.tsx';
-import { filterFlags, isFiltering, readFilter } from './flag-filter.ts';
+import { type FlagFilter, filterFlags, isFiltering, readFilter, wordsOf } from './flag-filter.ts';
 import { FlagTable } from './flag-table.tsx';
 import { messages } from './messages.ts';
 import { HIGHLIGHT_MS } from './state-cell.tsx';
@@ -61,6 +65,10 @@ export function FlagsPage() {
   return <FlagList key={name} project={project.data} flags={flags.data} />;
 }
 
+const CreateFlagDialog = lazy(async () => ({
+  default: (await import('./create-flag-dialog.tsx')).CreateFlagDialog,
+}));
+
 const { created } = messages;
 
 const DENSITIES = ['comfortable', 'compact'] as const;
@@ -70,21 +78,25 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const [, navigate] = useLocation();
   const [params, setParams] = useSearchState();
   const filter = useMemo(() => readFilter(params), [params]);
+  const [favorites, toggleFavorite] = useFavorites(project.name);
+  const { email, name } = useOperator();
+  const person = useMemo(() => ({ favorites, owners: [email, name] }), [favorites, email, name]);
   // Typing comes first; the rows follow as soon as there is time.
   const shownFilter = useDeferredValue(filter);
-  const shown = useMemo(() => filterFlags(flags, shownFilter, Date.now()), [flags, shownFilter]);
+  const shown = useMemo(
+    () => filterFlags(flags, shownFilter, Date.now(), person),
+    [flags, shownFilter, person],
+  );
+  const words = useMemo(() => wordsOf(shownFilter.query), [shownFilter.query]);
   const [density, setDensity] = useStoredChoice('density', DENSITIES, 'comfortable');
   const [newKey, setNewKey] = useState<string>();
-  const [only] = useEnvironmentFilter(project.name);
-  const listed = useMemo(
-    () => (only === undefined ? project : { ...project, environments: [only] }),
-    [project, only],
-  );
+  const { columns } = useColumns(project);
   const canEdit = useCan('editor');
   const isNarrow = useMedia('(max-width: 719px)');
   // Active and archived flags have separate selections.
   const [active, archived] = [useSelection(), useSelection()];
   const selection = filter.isArchived ? archived : active;
+  const onToggle = useToggle(selection, shown);
   const choices = useChoices(flags);
   const create = useCallback(() => setNewKey(''), []);
   const asked = params.get('new');
@@ -94,7 +106,6 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
     setNewKey(asked);
     setParams({ new: '' });
   }, [asked, canEdit, setParams]);
-  const clear = () => setParams({ q: '', state: '', tag: '', owner: '', changed: '' });
   const [markedKey, setMarkedKey] = useState<string>();
   const markedRow = markedKey === undefined ? -1 : shown.findIndex(({ key }) => key === markedKey);
   useEffect(() => {
@@ -105,7 +116,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
 
   function onCreated(flag: FlagRecord): void {
     const { key } = flag;
-    const isHidden = filter.isArchived || filterFlags([flag], filter, Date.now()).length === 0;
+    const isHidden = filter.isArchived || filterFlags([flag], filter, Date.now(), person).length === 0;
     if (!isHidden) setMarkedKey(key);
     const open = () => navigate(links.flag(project.name, key));
     const show = () => {
@@ -124,45 +135,55 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
     'n',
     useCallback(() => canEdit && setNewKey(''), [canEdit]),
   );
-  const List = isNarrow ? FlagCards : FlagTable;
   const shownKeys = useMemo(() => new Set(shown.map(({ key }) => key)), [shown]);
   const title = filter.isArchived ? messages.archivedFlags : messages.flags;
   const root = useRef<HTMLDivElement>(null);
   useScreen(root, `${title} · ${project.name}`);
+  const sort = useMemo(() => sortOf(filter.sort, setParams), [filter.sort, setParams]);
+  const list = {
+    ...{ project, columns, density, words, favorites, markedRow, onToggle },
+    flags: shown,
+    onFavorite: toggleFavorite,
+    selection: canEdit ? selection : undefined,
+  };
   return (
     <div ref={root} className="flex h-full flex-col">
       <div className={classNames(GRID, 'flex flex-col gap-3 pt-4 pb-3')}>
         <div className="flex items-center justify-between gap-3">
           <h1 tabIndex={-1} className={HEADING}>
-            {title}{' '}
-            <span className="ml-1 text-sm font-normal text-ink-3" role="status">
+            {title}
+            <span className="ml-2 text-sm font-normal text-ink-3" role="status">
               {messages.count(flags.length, shown.length)}
             </span>
           </h1>
-          {canEdit && (
-            <Button kind="primary" onClick={create} aria-keyshortcuts="n">
-              <Plus size={15} aria-hidden /> {messages.newFlag}
-            </Button>
-          )}
+          <span className="flex items-center gap-2">
+            {flags.length > 0 && <ViewBar project={project} density={density} onDensity={setDensity} />}
+            {canEdit && (
+              <Button kind="primary" onClick={create} aria-keyshortcuts="n">
+                <Plus size={15} aria-hidden /> {messages.newFlag}
+              </Button>
+            )}
+          </span>
         </div>
         {(flags.length > 0 || filter.isArchived) && (
           <FilterBar
-            {...{ filter, choices, density }}
+            {...{ project, filter, choices }}
+            hasFavorites={favorites.size > 0}
             onChange={setParams}
-            environments={project.environments}
-            onDensity={setDensity}
+            environments={columns.environments}
           />
         )}
       </div>
       {shown.length > 0 ? (
-        <List
-          {...{ density, markedRow }}
-          project={listed}
-          flags={shown}
-          selection={canEdit ? selection : undefined}
-        />
+        <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
+          {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}
+        </div>
       ) : isFiltering(filter) ? (
-        <NoHits query={filter.query} onClear={clear} onCreate={canEdit ? setNewKey : undefined} />
+        <NoHits
+          query={filter.query}
+          onClear={() => setParams(NO_FILTER)}
+          onCreate={canEdit ? setNewKey : undefined}
+        />
       ) : filter.isArchived ? (
         <EmptyState icon={<Archive size={20} aria-hidden />} title={messages.empty.noArchived}>
           {messages.empty.whatArchivedAre}
@@ -173,6 +194,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
       {selection.keys.size > 0 && (
         <BulkBar
           project={project}
+          known={choices}
           flags={flags.filter(({ key }) => selection.keys.has(key))}
           hidden={flags.filter(({ key }) => selection.keys.has(key) && !shownKeys.has(key)).length}
           onDeselectHidden={() => selection.keep(shownKeys)}
@@ -180,17 +202,59 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
         />
       )}
       {newKey !== undefined && (
-        <CreateFlagDialog
-          project={project}
-          flags={flags}
-          initialKey={newKey}
-          onClose={() => setNewKey(undefined)}
-          onCreated={onCreated}
-        />
+        <DialogPart title={messages.newFlag} onClose={() => setNewKey(undefined)}>
+          <CreateFlagDialog
+            project={project}
+            flags={flags}
+            initialKey={newKey}
+            onClose={() => setNewKey(undefined)}
+            onCreated={onCreated}
+          />
+        </DialogPart>
       )}
     </div>
   );
 }
+
+/** A stable function that toggles a flag, or with Shift selects all from the one that was toggled before. */
+function useToggle(
+  { toggle }: Selection,
+  shown: readonly FlagRecord[],
+): (key: string, isRange: boolean) => void {
+  const last = useRef<string>(undefined);
+  const listed = useRef(shown);
+  useLayoutEffect(() => {
+    listed.current = shown;
+  });
+  return useCallback(
+    (key, isRange) => {
+      const keys = listed.current.map((flag) => flag.key);
+      const [from, to] = [keys.indexOf(last.current ?? ''), keys.indexOf(key)];
+      const isWhole = isRange && from !== -1 && to !== -1;
+      toggle(key, isWhole ? keys.slice(Math.min(from, to), Math.max(from, to) + 1) : undefined);
+      last.current = key;
+    },
+    [toggle],
+  );
+}
+
+/** The order of the list as its heads know it: the newest change is the first when that head is pressed. */
+function sortOf(sort: FlagFilter['sort'], setParams: (members: { sort: string }) => void): Sort {
+  const [by, isReversed] = ORDERS[sort];
+  const next: Readonly<Record<string, string>> = {
+    key: sort === 'key' ? '-key' : '',
+    changed: sort === 'changed' ? '-changed' : sort === '-changed' ? '' : 'changed',
+  };
+  return { by, isReversed, toggle: (column) => setParams({ sort: next[column] ?? '' }) };
+}
+
+const ORDERS: Readonly<Record<FlagFilter['sort'], readonly [column: string, isReversed: boolean]>> = {
+  key: ['key', false],
+  '-key': ['key', true],
+  changed: ['changed', true],
+  '-changed': ['changed', false],
+  created: ['', false],
+};
 
 /** Whether a media query holds, as `(max-width: 719px)`. */
 function useMedia(query: string): boolean {

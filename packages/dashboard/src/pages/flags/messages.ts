@@ -43,10 +43,18 @@ export const messages = {
     off: (environment: string) => `Off in ${environment}`,
     rollout: (environment: string) => `With a rollout in ${environment}`,
     unset: (environment: string) => `Not set in ${environment}`,
-    tag: 'Tag',
+    tags: 'Tags',
     anyTag: 'Any tag',
     owner: 'Owner',
     anyOwner: 'Any owner',
+    mine: 'Me',
+    favorites: 'Favorites',
+    columns: 'Columns',
+    hiddenColumns: (count: number) => `Columns: ${count} hidden`,
+    resetColumns: 'Show all',
+    pin: (environment: string) => `Pin ${environment}`,
+    ownerColumn: 'Owner',
+    changedColumn: 'Last change',
     changed: 'Changed',
     changedSpans: [
       ['', 'Changed any time'],
@@ -58,6 +66,7 @@ export const messages = {
     active: 'Active',
     archived: 'Archived',
     order: 'Order',
+    bestMatch: 'Best match',
     orders: [
       ['', 'Key (A–Z)'],
       ['-key', 'Key (Z–A)'],
@@ -65,7 +74,7 @@ export const messages = {
       ['-changed', 'Least recently changed'],
       ['created', 'Newest'],
     ],
-    density: { comfortable: 'Comfortable', compact: 'Compact' },
+    density: { comfortable: 'Comfortable rows', compact: 'Compact rows' },
   },
 
   list: {
@@ -75,7 +84,10 @@ export const messages = {
     select: (key: string) => `Select ${key}`,
     selectAll: 'Select all listed flags',
     copyKey: (key: string) => `Copy key ${key}`,
+    favorite: (key: string) => `Favorite: ${key}`,
     tags: 'Tags',
+    owner: 'Owner',
+    moreEnvironments: (count: number) => `and ${count} more environments`,
     by: 'by',
     on: 'On',
     off: 'Off',
@@ -91,6 +103,7 @@ export const messages = {
     turnOn: 'Turn on in',
     turnOff: 'Turn off in',
     copy: 'Copy to…',
+    describe: 'Tags and owner',
     archive: 'Archive',
     clear: 'Clear',
     already: (enabled: boolean, environment: string) =>
@@ -118,6 +131,31 @@ export const messages = {
     initialStateIn: (environment: string) => `Initial state in ${environment}`,
     notAllowed: "You can't change this",
     submit: 'Create flag',
+  },
+
+  views: {
+    title: 'Saved filters',
+    save: 'Save current filters…',
+    remove: (name: string) => `Delete “${name}”`,
+    saveTitle: 'Save filters',
+    saveAction: 'Save filters',
+    name: 'Name',
+    nameHint: 'Only this browser keeps it.',
+    nameMissing: 'Enter a name.',
+    nameTaken: 'This name is taken.',
+  },
+
+  describe: {
+    title: (count: number) => `Tags and owner of ${count === 1 ? '1 flag' : `${count} flags`}`,
+    add: 'Add tags',
+    addHint: 'Enter adds a tag.',
+    remove: 'Remove tags',
+    owner: 'New owner',
+    ownerHint: 'Leave empty to keep the owners.',
+    nothing: 'Add or remove a tag, or enter an owner.',
+    submit: 'Change flags',
+    done: (count: number) => `${count === 1 ? '1 flag' : `${count} flags`} updated`,
+    failed: (count: number, of: number) => `${count} of ${of} flags not updated`,
   },
 
   archive: {

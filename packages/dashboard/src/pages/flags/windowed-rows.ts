@@ -1,38 +1,41 @@
-import {
-  type KeyboardEvent,
-  type MouseEvent,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useState,
-} from 'react';
+import { type KeyboardEvent, type MouseEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useShortcut } from '../../components/use-shortcut.ts';
+import { useWindow } from '../../components/windowing.ts';
 import type { Selection } from './bulk-bar.tsx';
+import type { Columns } from './column-choice.ts';
 
 /** The props of a list of flags. */
 export interface FlagListProps {
   readonly project: ProjectRecord;
   readonly flags: readonly FlagRecord[];
+  readonly columns: Columns;
   readonly density: 'comfortable' | 'compact';
+  /** The words of the search, in lower case, to highlight. Keep it stable. */
+  readonly words: readonly string[];
+  readonly favorites: ReadonlySet<string>;
+  readonly onFavorite: (key: string) => void;
   /** `undefined` where bulk actions are not allowed. */
   readonly selection: Selection | undefined;
+  /** Toggles a flag, or with `isRange` all from the one before it. Keep it stable. */
+  readonly onToggle: (key: string, isRange: boolean) => void;
   /** The row to scroll to and to highlight; -1 for none. */
   readonly markedRow: number;
 }
 
 /** The props of a row or a card. */
-export interface FlagItemProps {
-  readonly project: ProjectRecord;
+export interface FlagItemProps extends Pick<FlagListProps, 'words' | 'onFavorite'> {
+  /** The project's name. */
+  readonly project: string;
   readonly flag: FlagRecord;
   /** Its place among the rows, from 0. */
   readonly index: number;
   readonly heightPx: number;
+  readonly isFavorite: boolean;
   readonly isSelected: boolean;
   readonly isMarked: boolean;
   /** `undefined` where bulk actions are not allowed. */
-  readonly onToggle: ((key: string) => void) | undefined;
+  readonly onToggle: ((key: string, isRange: boolean) => void) | undefined;
 }
 
 /** Sizes of a list whose rows all have one height, in pixels. */
@@ -40,17 +43,26 @@ interface RowSizes {
   readonly heightPx: number;
   /** The head above the first row, which covers the top of the list when it is scrolled. */
   readonly topPx: number;
+  /** Scrolls a column into view, before it takes the focus. */
+  readonly showColumn?: (column: number) => void;
+  readonly columns: number;
 }
+
+/** Rows drawn above and below the visible ones. */
+const SPARE_ROWS = 8;
 
 /** The rows of a flag list that are in view, with keys that move through them, and the marked one scrolled to. */
 export function useFlagRows(
   scroller: RefObject<HTMLElement | null>,
-  { project, flags, selection, markedRow }: FlagListProps,
-  { heightPx, topPx }: RowSizes,
+  { project, flags, selection, favorites, markedRow, words, onFavorite, onToggle }: FlagListProps,
+  sizes: RowSizes,
 ) {
-  const list = { count: flags.length, heightPx, topPx };
-  const { first, end, before, after } = useWindowedRows(scroller, list);
-  useRowKeys(scroller, list);
+  const { heightPx, topPx } = sizes;
+  const count = flags.length;
+  const { first, end, before, after } = useWindow(scroller, {
+    ...{ axis: 'y', count, sizePx: heightPx, startPx: topPx, spare: SPARE_ROWS },
+  });
+  useRowKeys(scroller, { count, ...sizes });
   useEffect(() => {
     const element = scroller.current;
     if (element === null || markedRow === -1) return;
@@ -59,13 +71,12 @@ export function useFlagRows(
   }, [scroller, markedRow, heightPx, topPx]);
   const items = flags.slice(first, end).map(
     (flag, index): FlagItemProps => ({
-      project,
-      flag,
+      ...{ project: project.name, flag, heightPx, words, onFavorite },
       index: first + index,
-      heightPx,
+      isFavorite: favorites.has(flag.key),
       isSelected: selection?.keys.has(flag.key) ?? false,
       isMarked: first + index === markedRow,
-      onToggle: selection?.toggle,
+      onToggle: selection && onToggle,
     }),
   );
   return { items, before, after };
@@ -75,68 +86,35 @@ interface RowList extends RowSizes {
   readonly count: number;
 }
 
-/** Rows drawn above and below the visible ones, so that quick scrolling shows no gaps. */
-const SPARE_ROWS = 8;
-
-/** Which rows are drawn, and the height of the others. */
-interface RowWindow {
-  readonly first: number;
-  /** One after the last. */
-  readonly end: number;
-  readonly before: number;
-  readonly after: number;
-}
-
-/**
- * Limits a long list to the visible rows. `scroller` is the element that scrolls.
- */
-function useWindowedRows(
-  scroller: RefObject<HTMLElement | null>,
-  { count, heightPx, topPx }: RowList,
-): RowWindow {
-  const [seen, setSeen] = useState({ first: 0, rows: 30 });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    function measure(): void {
-      if (element === null) return;
-      const first = Math.max(0, Math.floor((element.scrollTop - topPx) / heightPx));
-      const rows = Math.ceil(element.clientHeight / heightPx) + 1;
-      setSeen((before) => (before.first === first && before.rows === rows ? before : { first, rows }));
-    }
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    element.addEventListener('scroll', measure, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', measure);
-    };
-  }, [scroller, heightPx, topPx]);
-  const first = Math.max(0, Math.min(seen.first, count - seen.rows) - SPARE_ROWS);
-  const end = Math.min(count, first + seen.rows + 2 * SPARE_ROWS);
-  return { first, end, before: first * heightPx, after: (count - end) * heightPx };
-}
-
 /** How many frames a row may take to be drawn after the list was scrolled to it. */
-const PATIENCE_FRAMES = 10;
+const PATIENCE_FRAMES = 60;
 
 /**
  * Moves through the rows with `j` and `k`, and through a row's switches with `h` and `l`; Space flips a
  * switch, Enter opens the flag ({@link OPEN_ROW}). The focus itself moves, so that everything else works with it.
  */
 function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): void {
-  const { count, heightPx, topPx } = options;
+  const { count, heightPx, topPx, columns, showColumn } = options;
+  // The next key may come before the place of the last one is drawn and has the focus.
+  const pending = useRef<Place>(undefined);
   const move = useCallback(
-    (rows: number, columns: number) => {
+    (rowStep: number, columnStep: number) => {
       const element = scroller.current;
       if (element === null || count === 0) return;
-      const { row, column } = placeOfFocus(element);
-      const nextRow = Math.max(0, Math.min(count - 1, row + rows));
+      const { row, column } = pending.current ?? placeOfFocus(element);
+      const nextRow = clamp(row + rowStep, count);
+      const nextColumn = clamp(column + columnStep, columns);
       scrollTo(element, nextRow, heightPx, topPx);
-      focusWhenDrawn(element, nextRow, Math.max(0, column + columns), PATIENCE_FRAMES);
+      showColumn?.(nextColumn);
+      const place = { row: nextRow, column: nextColumn };
+      pending.current = place;
+      void whenDrawn(element, place, () => pending.current === place).then((target) => {
+        if (pending.current !== place) return;
+        pending.current = undefined;
+        target?.focus({ preventScroll: true });
+      });
     },
-    [scroller, count, heightPx, topPx],
+    [scroller, count, heightPx, topPx, columns, showColumn],
   );
   useShortcut(
     'j',
@@ -154,6 +132,10 @@ function useRowKeys(scroller: RefObject<HTMLElement | null>, options: RowList): 
     'h',
     useCallback(() => move(0, -1), [move]),
   );
+}
+
+function clamp(index: number, count: number): number {
+  return Math.max(0, Math.min(count - 1, index));
 }
 
 /**
@@ -178,7 +160,13 @@ export const OPEN_ROW = {
   },
 };
 
-function placeOfFocus(element: HTMLElement): { row: number; column: number } {
+/** A row and a column of the list, from 0. */
+interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+function placeOfFocus(element: HTMLElement): Place {
   const focused = document.activeElement;
   const row = focused?.closest<HTMLElement>('[data-row]');
   if (row === null || row === undefined || !element.contains(row)) return { row: -1, column: 0 };
@@ -194,13 +182,23 @@ function scrollTo(element: HTMLElement, row: number, heightPx: number, topPx: nu
     element.scrollTop = bottom - element.clientHeight;
 }
 
-function focusWhenDrawn(element: HTMLElement, row: number, column: number, frames: number): void {
-  const drawn = element.querySelector(`[data-row="${row}"]`);
-  if (drawn === null) {
-    if (frames > 0) requestAnimationFrame(() => focusWhenDrawn(element, row, column, frames - 1));
-    return;
+/**
+ * The switch of a column, once it is drawn; in a row where it is disabled, another switch, or the flag's link. Waits
+ * only while the place `isWanted`.
+ */
+async function whenDrawn(
+  element: HTMLElement,
+  { row, column }: Place,
+  isWanted: () => boolean,
+): Promise<HTMLElement | null | undefined> {
+  for (let frames = PATIENCE_FRAMES; ; frames--) {
+    const drawn = element.querySelector(`[data-row="${row}"]`);
+    const cell = drawn?.querySelector(`[data-column="${column}"]`);
+    if (cell || frames === 0 || !isWanted()) {
+      const enabled = 'input[role="switch"]:not(:disabled)';
+      const target = cell?.querySelector<HTMLElement>(enabled) ?? drawn?.querySelector<HTMLElement>(enabled);
+      return target ?? drawn?.querySelector<HTMLElement>('a');
+    }
+    await new Promise(requestAnimationFrame);
   }
-  const switches = drawn.querySelectorAll<HTMLElement>('input[role="switch"]:not(:disabled)');
-  const target = switches[Math.min(column, switches.length - 1)] ?? drawn.querySelector<HTMLElement>('a');
-  target?.focus({ preventScroll: true });
 }

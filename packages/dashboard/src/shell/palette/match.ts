@@ -1,4 +1,5 @@
 import type { FlagRecord } from '../../api/types.ts';
+import { RANKS, rankFlag, wordsOf } from '../../pages/flags/flag-filter.ts';
 import type { Command } from '../commands.tsx';
 
 /** The commands that have every word of the text in their title, heading or keywords. */
@@ -29,7 +30,7 @@ const VERBS = new Set([
 
 /**
  * The flags that match a text, the best first: those whose key begins with it, then those that have it at the start of a
- * word, then anywhere, then in the description. Verbs and names of environments are ignored unless the flag's key has
+ * word, then anywhere, then in the description or the owner. Verbs and names of environments are ignored unless the flag's key has
  * them. One pass over the list: ten thousand flags take a few milliseconds.
  */
 export function matchFlags(
@@ -41,27 +42,10 @@ export function matchFlags(
   const meant = words.filter(
     (word) => !VERBS.has(word) && !options.environments.some((name) => name.startsWith(word)),
   );
-  const best: FlagRecord[][] = [[], [], [], []];
+  const best: FlagRecord[][] = Array.from({ length: RANKS }, () => []);
   for (const flag of flags) {
-    const rank = Math.min(rankOf(flag, words), meant.length === 0 ? Infinity : rankOf(flag, meant));
+    const rank = Math.min(rankFlag(flag, words), meant.length === 0 ? Infinity : rankFlag(flag, meant));
     best[rank]?.push(flag);
   }
   return best.flat().slice(0, options.most);
-}
-
-function rankOf({ key, description, tags }: FlagRecord, words: readonly string[]): number {
-  const low = key.toLowerCase();
-  let rank = 0;
-  for (const word of words) {
-    const at = low.indexOf(word);
-    if (at === 0) continue;
-    if (at > 0) rank = Math.max(rank, /[._-]/.test(low[at - 1] ?? '') ? 1 : 2);
-    else if (`${description} ${tags.join(' ')}`.toLowerCase().includes(word)) rank = 3;
-    else return Infinity;
-  }
-  return rank;
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().split(/\s+/).filter(Boolean);
 }

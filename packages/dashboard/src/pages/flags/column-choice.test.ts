@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import type { EnvironmentRecord } from '../../api/types.ts';
+import { CHANGED, columnsOf, OWNER, parseChoice } from './column-choice.ts';
+
+const ENVIRONMENTS = ['development', 'staging', 'production'].map(
+  (name, position): EnvironmentRecord => ({
+    ...{ name, position, color: 'gray', protected: false, revision: 1, createdAt: '2026-01-01T00:00:00Z' },
+  }),
+);
+
+function shown(text: string | undefined, only?: string): string {
+  const one = ENVIRONMENTS.find(({ name }) => name === only);
+  const { environments, pinned, hasOwner, hasChange } = columnsOf(
+    { environments: ENVIRONMENTS },
+    parseChoice(text),
+    one,
+  );
+  return [...environments.map(({ name }) => name), pinned, hasOwner, hasChange].join(' ');
+}
+
+test.each([
+  [undefined, 'development staging production 0 false true'],
+  ['nonsense', 'development staging production 0 false true'],
+  ['{"hidden":7}', 'development staging production 0 false true'],
+  [JSON.stringify({ hidden: ['staging', 'gone'] }), 'development production 0 false true'],
+  [JSON.stringify({ pinned: ['production'] }), 'production development staging 1 false true'],
+  [JSON.stringify({ hidden: [CHANGED], added: [OWNER] }), 'development staging production 0 true false'],
+])('the stored choice %j shows %s', (text, columns) => {
+  expect(shown(text)).toBe(columns);
+});
+
+test('an environment that all screens are limited to is shown even if its column is hidden', () => {
+  expect(shown(JSON.stringify({ hidden: ['staging'] }), 'staging')).toBe('staging 0 false true');
+});

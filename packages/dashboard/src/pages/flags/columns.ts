@@ -1,0 +1,35 @@
+import { useMemo } from 'react';
+import type { ProjectRecord } from '../../api/types.ts';
+import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
+import { useStored } from '../../shell/preferences.ts';
+import { CHANGED, type ColumnChoice, columnsOf, OWNER, parseChoice } from './column-choice.ts';
+
+/** The columns of a project's flag table, and functions to change them. They outlive the page. */
+export function useColumns(project: ProjectRecord) {
+  const [text, store] = useStored(`columns.${project.name}`);
+  const choice = useMemo(() => parseChoice(text), [text]);
+  const [only] = useEnvironmentFilter(project.name);
+  const columns = useMemo(() => columnsOf(project, choice, only), [project, choice, only]);
+  const actions = useMemo(() => {
+    const set = (change: Partial<ColumnChoice>) => store(JSON.stringify({ ...choice, ...change }));
+    return {
+      /** Shows exactly these columns. */
+      show: (names: readonly string[]) =>
+        set({
+          hidden: [...project.environments.map(({ name }) => name), CHANGED].filter(
+            (name) => !names.includes(name),
+          ),
+          added: names.includes(OWNER) ? [OWNER] : [],
+        }),
+      togglePin: (name: string) => {
+        const others = choice.pinned.filter((each) => each !== name);
+        const isPinned = others.length < choice.pinned.length;
+        set({
+          pinned: isPinned ? others : [...others, name],
+          hidden: choice.hidden.filter((each) => each !== name),
+        });
+      },
+    };
+  }, [choice, project, store]);
+  return { columns, choice, ...actions };
+}
