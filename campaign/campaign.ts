@@ -1,5 +1,6 @@
 import { Management } from '@halyard/testing';
 import type { History } from './checker/history.ts';
+import type { Violation } from './checker/violation.ts';
 import { now } from './clock.ts';
 import { EventReader } from './event-reader.ts';
 import { type Fault, faultsOf } from './faults.ts';
@@ -9,6 +10,7 @@ import { Random } from './random.ts';
 import { StreamReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { runRestReader } from './rest-reader.ts';
+import { RestoreDrill } from './restore-drill.ts';
 import { COUNTER, createWorld, type World } from './world.ts';
 import { runWriter, WriteIds } from './writer.ts';
 
@@ -30,6 +32,8 @@ export interface CampaignOptions {
   readonly convergenceMs?: number;
   /** How long the fleet may refuse what a fault needs, such as a new key. Default 30,000 ms. */
   readonly preparationMs?: number;
+  /** Whether to restore the fleet from a backup in the end, where its database can be backed up. Default no. */
+  readonly drillsRestore?: boolean;
   /** Receives a line for each event, as it happens. */
   readonly tell?: (line: string) => void;
 }
@@ -40,6 +44,8 @@ export type RunOptions = Omit<CampaignOptions, 'engine'>;
 /** The result of a campaign. */
 export interface CampaignResult {
   readonly history: History;
+  /** What was not as promised after the history had ended: see {@link RestoreDrill}. */
+  readonly afterwards: readonly Violation[];
   /** How often each fault was caused. */
   readonly faults: ReadonlyMap<string, number>;
   /** The output of each node. */
@@ -68,10 +74,40 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
  */
 export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<CampaignResult> {
   const world = await createWorld(fleet, new Recorder(), new Random(options.seed), options.preparationMs);
-  return await act(world, options);
+  if (options.drillsRestore !== true || fleet.database === undefined)
+    return { ...(await act(world, options)), afterwards: [] };
+  using drill = new RestoreDrill(fleet);
+  const timer = setTimeout(() => drill.backUp(), options.seconds * 500);
+  try {
+    const result = await act(world, options);
+    options.tell?.('restoring a backup');
+    return { ...result, afterwards: await restore(drill, world, options) };
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-async function act(world: World, options: RunOptions): Promise<CampaignResult> {
+/** Restores a backup under readers whose record nobody judges: acknowledged changes are lost on purpose. */
+async function restore(
+  drill: RestoreDrill,
+  before: World,
+  options: RunOptions,
+): Promise<readonly Violation[]> {
+  const world = { ...before, recorder: new Recorder() };
+  const readers = hireReaders(world, Math.min(options.streams, 4));
+  const reading = new AbortController();
+  const done = readers.map((reader) => reader.run(reading.signal, AbortSignal.abort()));
+  try {
+    const isConverged = () => hasConverged(world, readers).catch(() => false);
+    return await drill.restore(world, isConverged, options.convergenceMs ?? CONVERGENCE_MS);
+  } finally {
+    reading.abort();
+    await Promise.allSettled(done);
+    for (const reader of readers) reader.close();
+  }
+}
+
+async function act(world: World, options: RunOptions): Promise<Omit<CampaignResult, 'afterwards'>> {
   const { fleet, recorder } = world;
   const readers = hireReaders(world, options.streams);
   const reading = new AbortController();

@@ -48,6 +48,7 @@ export interface FleetNodeOptions {
   readonly proxy?: TcpProxy;
   readonly workers?: number;
   readonly remembers?: boolean;
+  readonly isRelay?: boolean;
 }
 
 /** One place in the fleet: the process in it may be killed and replaced. */
@@ -59,6 +60,8 @@ export class FleetNode {
   readonly workers: number;
   /** Whether it starts from its last known flags; such a node gets no writes, because its past may be a moment shorter. */
   readonly remembers: boolean;
+  /** Whether it follows another node, and has no database. */
+  readonly isRelay: boolean;
   readonly #start: (until: StartNodeOptions['until']) => Promise<NodeProcess>;
   readonly #processes: NodeProcess[] = [];
   readonly #crashes: Crash[] = [];
@@ -66,13 +69,14 @@ export class FleetNode {
 
   constructor(
     name: string,
-    { proxy, workers = 1, remembers = false }: FleetNodeOptions,
+    { proxy, workers = 1, remembers = false, isRelay = false }: FleetNodeOptions,
     start: (until: StartNodeOptions['until']) => Promise<NodeProcess>,
   ) {
     this.name = name;
     this.proxy = proxy;
     this.workers = workers;
     this.remembers = remembers;
+    this.isRelay = isRelay;
     this.#start = start;
   }
 
@@ -167,6 +171,8 @@ export interface Fleet {
   readonly adminToken: string;
   /** Present on PostgreSQL. */
   readonly postgres?: PostgresServer;
+  /** Names the database for `halyard backup` and `halyard restore`; absent where it is not backed up. */
+  readonly database?: readonly string[];
   /** Present where `postgres` has a standby. */
   readonly pair?: ServerPair;
   /** Present where nodes write through one. */
@@ -211,6 +217,7 @@ export async function startPostgresFleet(
     nodes,
     adminToken,
     postgres,
+    database: ['--database-url', databaseUrl],
     close: async () => {
       await Promise.all(nodes.map((node) => node.close()));
       await postgres.close();
@@ -302,6 +309,7 @@ async function startSqliteFleet(names: readonly string[], workers = 1): Promise<
   return await startAll({
     nodes,
     adminToken,
+    database: ['--data', folder.path],
     close: async () => {
       await Promise.all(nodes.map((node) => node.close()));
       folder.remove();
@@ -326,7 +334,7 @@ async function startRelayFleet(): Promise<Fleet> {
   const relayOf = async (name: string, upstreamPort: number, port: number) => {
     const proxy = await startTcpProxy({ port: upstreamPort });
     const relay = { upstream: `http://127.0.0.1:${proxy.port}`, token };
-    return new FleetNode(name, { proxy, remembers: true }, (until = 'ready') =>
+    return new FleetNode(name, { proxy, remembers: true, isRelay: true }, (until = 'ready') =>
       startNode({
         ...{ relay, dataFolder: data.file(name), timeoutMs, until },
         arguments: ['--port', String(port)],
@@ -346,6 +354,7 @@ async function startRelayFleet(): Promise<Fleet> {
   return {
     nodes,
     adminToken,
+    database: ['--data', data.file('node-1')],
     close: async () => {
       await Promise.all(nodes.map((node) => node.close()));
       data.remove();

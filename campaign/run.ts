@@ -51,6 +51,7 @@ async function run(): Promise<number> {
     }
     const seconds = Number(values.seconds) / (values.engine === undefined && engine !== 'postgres' ? 5 : 1);
     failed += await runOne({
+      drillsRestore: true,
       ...{ engine, seconds, seed: Number(values.seed), rate: Number(values.rate) },
       streams: Number(values.streams),
       ...(values.faults === undefined
@@ -70,9 +71,9 @@ async function runOne(options: CampaignOptions): Promise<0 | 1> {
     say(`\nnot carried out: ${error instanceof Error ? error.message : error}\n`);
   });
   if (result === undefined) return 1;
-  const { history, faults, logs } = result;
+  const { history, faults, logs, afterwards } = result;
   if (values.logs !== undefined) keepLogs(values.logs, options.engine, logs);
-  const violations = checkHistory(history);
+  const violations = [...checkHistory(history), ...afterwards];
   say(`\n${summarise(history, faults, violations)}\n`);
   return violations.length === 0 ? 0 : 1;
 }

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { Management, temporaryFolder, until } from '@halyard/testing';
+import type { Violation } from './checker/violation.ts';
+import { now } from './clock.ts';
+import { type Fleet, managersOf } from './fleet.ts';
+import type { World } from './world.ts';
+
+const MAIN = join(import.meta.dir, '../packages/server/src/main.ts');
+
+/** How a fleet is seen to be at one: every node and every reader holds the newest state. */
+export type Converged = () => Promise<boolean>;
+
+/**
+ * Restores a fleet from a backup that was taken while it was written to and broken. The history ends there, because
+ * acknowledged changes are lost on purpose; nodes, relays and connected readers must end on the restored state.
+ */
+export class RestoreDrill implements Disposable {
+  readonly #fleet: Fleet;
+  readonly #folder = temporaryFolder();
+  #backup: Promise<unknown> | undefined;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Takes the backup, whatever happens to the nodes meanwhile. */
+  backUp(): void {
+    this.#backup ??= this.#run('backup', this.#file);
+    this.#backup.catch(() => {
+      // `restore` reports it.
+    });
+  }
+
+  /** Restores the backup. `hasConverged` also says whether readers are connected. Returns what was not as promised. */
+  async restore(world: World, hasConverged: Converged, withinMs: number): Promise<readonly Violation[]> {
+    const { nodes, adminToken } = this.#fleet;
+    const owners = nodes.filter(({ isRelay }) => !isRelay);
+    await this.#backup;
+    await until('everybody is connected', hasConverged, withinMs);
+    for (const node of owners) await node.stop();
+    await this.#run('restore', this.#file, '--replace');
+    for (const node of owners) await node.start();
+    const [manager] = managersOf(this.#fleet);
+    if (manager === undefined) throw new Error('a fleet has a node that takes changes');
+    const management = new Management({ url: manager.url, adminToken });
+    const violations: Violation[] = [];
+    const expectConverged = async (story: string) => {
+      const isOver = await until(story, hasConverged, withinMs).catch(() => false);
+      if (!isOver)
+        violations.push({ kind: 'not-converged', at: now(), subject: 'the restored fleet', story });
+    };
+    await expectConverged('Not everybody holds the state that was restored from a backup.');
+    for (const { project, environment } of world.places)
+      await world.prepare('a change after the restore', () =>
+        management.putState(project, environment, 'right', { enabled: true, value: 'after the restore' }),
+      );
+    await expectConverged('Not everybody holds a change that was made after a backup was restored.');
+    return violations;
+  }
+
+  /** Removes the backup. */
+  [Symbol.dispose](): void {
+    this.#folder.remove();
+  }
+
+  get #file(): string {
+    return this.#folder.file('campaign.backup');
+  }
+
+  async #run(command: string, ...args: readonly string[]): Promise<void> {
+    const { database = [] } = this.#fleet;
+    const child = Bun.spawn([process.execPath, MAIN, command, ...args, ...database], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    });
+    const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+    if (code !== 0) throw new Error(`halyard ${command} ended with ${code}: ${text}`);
+  }
+}
