@@ -26,16 +26,18 @@ export interface StoreReader {
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
   environment(projectId: string, name: string): Promise<Environment | undefined>;
-  flags(projectId: string): Promise<readonly Flag[]>;
+  /** With `page`, one flag more than it takes at most. */
+  flags(projectId: string, page?: PageOf<readonly [key: string]>): Promise<readonly Flag[]>;
   flag(projectId: string, key: string): Promise<Flag | undefined>;
   /** The states of an archived flag, by environment id; empty for a flag that is not archived. */
   archivedStates(flag: Pick<Flag, 'projectId' | 'key'>): Promise<ArchivedStates>;
-  states(environmentId: string): Promise<readonly StoredState[]>;
+  /** With `page`, one state more than it takes at most. */
+  states(environmentId: string, page?: PageOf<readonly [key: string]>): Promise<readonly StoredState[]>;
   state(environmentId: string, flagKey: string): Promise<StoredState | undefined>;
-  /** The states of one flag, or of all flags of the project, each with its environment; in no order. */
-  statesIn(projectId: string, flagKey?: string): Promise<readonly PlacedState[]>;
-  /** Every key of the project, also revoked and expired ones. */
-  keys(projectId: string): Promise<readonly ProjectKey[]>;
+  /** The states of these flags, or of all flags of the project, each with its environment; in no order. */
+  statesIn(projectId: string, flagKeys?: readonly string[]): Promise<readonly PlacedState[]>;
+  /** Every key of the project, also revoked and expired ones. With `page`, one key more than it takes at most. */
+  keys(projectId: string, page?: PageOf<readonly [name: string, id: string]>): Promise<readonly ProjectKey[]>;
   key(id: string): Promise<ProjectKey | undefined>;
   accessTokens(): Promise<readonly AccessToken[]>;
   accessTokenByDigest(digest: string): Promise<AccessToken | undefined>;
@@ -44,6 +46,13 @@ export interface StoreReader {
   operation(seq: number): Promise<AuditedOperation | undefined>;
   /** Searches for `text`, ignoring case; returns the best hits first, at most `limit`. */
   search(text: string, limit: number): Promise<readonly SearchHit[]>;
+}
+
+/** A part of a list: at most `limit` items after a place in it, which has the values that the list is sorted by. */
+export interface PageOf<Place> {
+  readonly limit: number;
+  /** Absent: from the beginning. */
+  readonly after?: Place;
 }
 
 /** A state with the id of its environment. */

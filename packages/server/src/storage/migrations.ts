@@ -1,6 +1,7 @@
 /**
  * The schema's history: step n (from 1) leads from version n - 1 to n. A step that has been released never changes;
- * the next change is a new step. Only what both engines read: CREATE TABLE, CREATE INDEX, ADD COLUMN; TEXT, BIGINT.
+ * the next change is a new step. Only what both engines read: CREATE TABLE, CREATE INDEX, ADD COLUMN; TEXT, BIGINT;
+ * the collation C.
  *
  * JSON is TEXT, because PostgreSQL's jsonb reorders members and refuses `\u0000`. Times are epoch milliseconds.
  */
@@ -208,5 +209,14 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       revoked_at BIGINT,
       last_used_at BIGINT
     )`,
+  ],
+  [
+    // For lists that are read in pages. The collation, byte by byte, is the same everywhere.
+    'CREATE INDEX flags_by_key ON flags (project_id, key COLLATE "C")',
+    'CREATE INDEX flag_states_by_key ON flag_states (environment_id, flag_key COLLATE "C")',
+    'CREATE INDEX project_keys_by_name ON project_keys (project_id, name COLLATE "C", id COLLATE "C")',
+    'DROP INDEX project_keys_by_project',
+    'CREATE INDEX audit_log_by_actor ON audit_log (actor, seq)',
+    'CREATE INDEX audit_log_by_action ON audit_log (action, seq)',
   ],
 ];

@@ -12,6 +12,7 @@ import type {
   ArchivedStates,
   AuditedOperation,
   AuditFilter,
+  PageOf,
   PlacedState,
   SearchHit,
   StoreReader,
@@ -20,7 +21,14 @@ import { readAudit, readOperation } from './audit-reader.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
-import { type NullableColumns, parseArchivedStates, parseTextList, withoutNulls } from './rows.ts';
+import {
+  chunks,
+  type NullableColumns,
+  parseArchivedStates,
+  parseTextList,
+  placeholders,
+  withoutNulls,
+} from './rows.ts';
 import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
 
@@ -37,6 +45,9 @@ const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revo
   last_used_at AS "lastUsedAt"`;
 const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments, ${TIME_COLUMNS}`;
 const TOKEN_COLUMNS = `id, name, role, can_change_protected AS "canChangeProtected", ${TIME_COLUMNS}`;
+
+/** Flag keys that one statement names at most. */
+export const KEYS_PER_STATEMENT = 500;
 
 /** An environment as its row has it: the engines have no booleans in common. */
 export type EnvironmentRow = Omit<Environment, 'protected'> & { readonly protected: number };
@@ -86,11 +97,9 @@ export class SqlReader implements StoreReader {
     return row === undefined ? undefined : toEnvironment(row);
   }
 
-  async flags(projectId: string): Promise<readonly Flag[]> {
-    const rows = await this.#rows<FlagRow>(
-      `SELECT ${FLAG_COLUMNS} FROM flags WHERE project_id = $1`,
-      projectId,
-    );
+  async flags(projectId: string, page?: PageOf<readonly [string]>): Promise<readonly Flag[]> {
+    const text = `SELECT ${FLAG_COLUMNS} FROM flags WHERE project_id = $1`;
+    const rows = await this.#pageRows<FlagRow>(text, projectId, { order: ['key'], page });
     return byText(rows.map(toFlag), (flag) => flag.key);
   }
 
@@ -106,9 +115,10 @@ export class SqlReader implements StoreReader {
     return parseArchivedStates(row?.states ?? undefined);
   }
 
-  async states(environmentId: string): Promise<readonly StoredState[]> {
+  async states(environmentId: string, page?: PageOf<readonly [string]>): Promise<readonly StoredState[]> {
     const text = `SELECT ${STATE_COLUMNS} FROM flag_states WHERE environment_id = $1`;
-    return byText(await this.#rows<StoredState>(text, environmentId), (state) => state.flagKey);
+    const rows = await this.#pageRows<StoredState>(text, environmentId, { order: ['flag_key'], page });
+    return byText(rows, (state) => state.flagKey);
   }
 
   async state(environmentId: string, flagKey: string): Promise<StoredState | undefined> {
@@ -117,16 +127,27 @@ export class SqlReader implements StoreReader {
     return state;
   }
 
-  statesIn(projectId: string, flagKey?: string): Promise<readonly PlacedState[]> {
+  async statesIn(projectId: string, flagKeys?: readonly string[]): Promise<readonly PlacedState[]> {
     const text = `SELECT ${STATE_COLUMNS}, environment_id AS "environmentId" FROM flag_states WHERE project_id = $1`;
-    return flagKey === undefined
-      ? this.#rows<PlacedState>(text, projectId)
-      : this.#rows<PlacedState>(`${text} AND flag_key = $2`, projectId, flagKey);
+    if (flagKeys === undefined) return this.#rows<PlacedState>(text, projectId);
+    const states: PlacedState[] = [];
+    for (const keys of chunks(flagKeys, KEYS_PER_STATEMENT)) {
+      const some = await this.#rows<PlacedState>(
+        `${text} AND flag_key IN (${placeholders(keys.length, 1)})`,
+        ...[projectId, ...keys],
+      );
+      for (const state of some) states.push(state);
+    }
+    return states;
   }
 
-  async keys(projectId: string): Promise<readonly ProjectKey[]> {
+  async keys(
+    projectId: string,
+    page?: PageOf<readonly [name: string, id: string]>,
+  ): Promise<readonly ProjectKey[]> {
     const text = `SELECT ${KEY_COLUMNS} FROM project_keys WHERE project_id = $1`;
-    return byText((await this.#rows<KeyRow>(text, projectId)).map(toKey), nameOf);
+    const rows = await this.#pageRows<KeyRow>(text, projectId, { order: ['name', 'id'], page });
+    return page === undefined ? byText(rows.map(toKey), nameOf) : rows.map(toKey);
   }
 
   async key(id: string): Promise<ProjectKey | undefined> {
@@ -155,6 +176,24 @@ export class SqlReader implements StoreReader {
 
   search(text: string, limit: number): Promise<readonly SearchHit[]> {
     return searchEverywhere(this.#queryable, text, limit);
+  }
+
+  /** The rows that `text` selects with `owner` as its parameter, or a page of them and one more, in order of code points. */
+  #pageRows<Row>(
+    text: string,
+    owner: string,
+    {
+      order,
+      page,
+    }: { readonly order: readonly string[]; readonly page: PageOf<readonly string[]> | undefined },
+  ): Promise<Row[]> {
+    if (page === undefined) return this.#rows<Row>(text, owner);
+    const columns = order.map((column) => `${column} COLLATE "C"`).join(', ');
+    const after = page.after ?? order.map(() => '');
+    return this.#rows<Row>(
+      `${text} AND (${columns}) > (${placeholders(order.length, 2)}) ORDER BY ${columns} LIMIT $2`,
+      ...[owner, page.limit + 1, ...after],
+    );
   }
 
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {

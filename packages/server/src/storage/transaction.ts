@@ -5,13 +5,10 @@ import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import { SqlPeopleWriter } from './people.ts';
-import { ENVIRONMENT_COLUMNS, type EnvironmentRow, toEnvironment } from './reader.ts';
+import { ENVIRONMENT_COLUMNS, type EnvironmentRow, KEYS_PER_STATEMENT, toEnvironment } from './reader.ts';
 import { RecordWriter } from './record-writer.ts';
 import { SqlRelayWriter } from './relay-table.ts';
 import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
-
-/** Flag keys that one statement names at most. */
-const KEYS_PER_STATEMENT = 500;
 
 /** States of flags, new or not. */
 export const STATE_INSERT: Insert = {

@@ -4,6 +4,7 @@ import { ENVIRONMENT_COLORS, type Environment } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, EnvironmentRecordSchema, NameSchema, seqMember } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Written } from '../write.ts';
@@ -30,15 +31,20 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       tag,
       role: 'viewer',
       summary: 'List the environments of a project',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The environments, by position and then by name.',
-        schema: z.object({ environments: z.array(EnvironmentRecordSchema) }),
+        schema: z.object({ environments: z.array(EnvironmentRecordSchema), ...nextMember }),
       },
       errors: ['project_not_found'],
     },
-    async ({ params }) =>
-      ok({ environments: (await listEnvironments(context, params.project)).map(environmentRecord) }),
+    async ({ params, query }) => {
+      const page = pageOf(query, [0, 'name'] as const);
+      const place = ({ position, name }: Environment) => [position, name] as const;
+      const environments = pageIn(await listEnvironments(context, params.project), page, place);
+      return ok(listAnswer('environments', environments, { page, record: environmentRecord, place }));
+    },
   );
   mount(
     app,

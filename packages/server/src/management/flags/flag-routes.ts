@@ -8,6 +8,7 @@ import { readEntries } from '../../domain/strict-members.ts';
 import { logFailure } from '../../http/errors.ts';
 import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
 import {
   DoneSchema,
   FlagKeySchema,
@@ -56,18 +57,21 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
           .openapi({ description: 'Text to find in the key, description, tags or owner.' }),
         tag: z.string().optional().openapi({ description: 'An exact tag.' }),
         owner: z.string().optional().openapi({ description: 'An exact owner.' }),
+        ...pageQuery,
       }),
       answer: {
         status: 200,
         description: 'The flags, by key.',
-        schema: z.object({ flags: z.array(FlagRecordSchema) }),
+        schema: z.object({ flags: z.array(FlagRecordSchema), ...nextMember }),
       },
       errors: ['project_not_found'],
     },
-    async ({ params, query: { archived, q, tag, owner } }) => {
-      const filter = defined({ archived, text: q, tag, owner });
-      const flags = await listFlags(context, params.project, filter);
-      return ok({ flags: flags.map(flagRecord) });
+    async ({ params, query: { archived, q, tag, owner, ...query } }) => {
+      const page = pageOf(query, ['key'] as const);
+      const filter = defined({ archived, text: q, tag, owner, page });
+      const { flags, next } = await listFlags(context, params.project, filter);
+      const place = ({ key }: FlagWithStates) => [key] as const;
+      return ok(listAnswer('flags', flags, { page, record: flagRecord, place, next }));
     },
   );
   mount(

@@ -6,6 +6,7 @@ import type { OpenStream } from '../../domain/read-side.ts';
 import type { StateWritten } from '../../domain/store.ts';
 import { done, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
 import {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -107,6 +108,7 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
       errors: places,
       role: 'viewer',
       summary: 'List the states of an environment',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The states, by key.',
@@ -115,13 +117,17 @@ function mountReads(app: ManagementApp, context: ManagementContext): void {
           environment: NameSchema,
           revision: EnvironmentRecordSchema.shape.revision,
           flags: z.array(KeyedStateSchema),
+          ...nextMember,
         }),
       },
     },
-    async ({ params }) => {
-      const { environment, states } = await listStates(context, params);
+    async ({ params, query }) => {
+      const page = pageOf(query, ['key'] as const);
+      const { environment, states, next } = await listStates(context, { ...params, page });
       const { name, revision } = environment;
-      return ok({ environment: name, revision, flags: states.map(keyed) }, { ETag: revisionTag(revision) });
+      const place = ({ flagKey }: StoredState) => [flagKey] as const;
+      const list = listAnswer('flags', states, { page, record: keyed, place, next });
+      return ok({ environment: name, revision, ...list }, { ETag: revisionTag(revision) });
     },
   );
   mount(

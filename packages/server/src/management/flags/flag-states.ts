@@ -16,7 +16,7 @@ import {
   writeOneState,
   writeRecord,
 } from '../write.ts';
-import { readable } from './flags.ts';
+import { type FlagPage, readable } from './flags.ts';
 
 /** Which flag of which environment. */
 export interface StatePlace extends EnvironmentPlace {
@@ -27,6 +27,8 @@ export interface StatePlace extends EnvironmentPlace {
 export interface EnvironmentStates {
   readonly environment: Environment;
   readonly states: readonly StoredState[];
+  /** Where the next page begins when there is one. */
+  readonly next?: FlagPage['after'];
 }
 
 /** A change to a state; absent members stay unchanged. */
@@ -34,12 +36,23 @@ export interface StatePatch extends Partial<StateParts> {
   readonly unset?: readonly ('value' | 'rolloutPct')[];
 }
 
-/** The states of an environment with its revision. `project_not_found`, `environment_not_found`. */
-export function listStates(context: ManagementContext, place: EnvironmentPlace): Promise<EnvironmentStates> {
+/** The states of an environment, or a page of them, with its revision. `project_not_found`, `environment_not_found`. */
+export function listStates(
+  context: ManagementContext,
+  { page, ...place }: EnvironmentPlace & { readonly page?: FlagPage | undefined },
+): Promise<EnvironmentStates> {
   return context.store.read(async (reader) => {
     const environment = await findEnvironment(reader, place);
-    return { environment, states: readable(await reader.states(environment.id)) };
+    const states = await reader.states(environment.id, page);
+    if (page === undefined || states.length <= page.limit) return { environment, states: readable(states) };
+    const shown = states.slice(0, page.limit);
+    // Of the last one, also when it cannot be read.
+    return { environment, states: readable(shown), ...nextOf(shown.at(-1)) };
   });
+}
+
+function nextOf(last: StoredState | undefined): Pick<EnvironmentStates, 'next'> {
+  return last === undefined ? {} : { next: [last.flagKey] };
 }
 
 /** One state. `project_not_found`, `environment_not_found`, `flag_not_found`. */

@@ -1,8 +1,9 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
 import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
-import type { PlacedState, StoreReader } from '../../domain/store.ts';
+import type { PageOf, PlacedState, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
 import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
@@ -29,26 +30,67 @@ export interface FlagPlace {
   readonly key: string;
 }
 
+/** Flags that are looked through for one page at most; a page may end without being full. */
+const SCANNED_FLAGS = 10_000;
+
+/** Some flags of a project. */
+export interface FlagList {
+  readonly flags: readonly FlagWithStates[];
+  /** Where to continue when the list goes on after {@link flags}. */
+  readonly next?: FlagPage['after'];
+}
+
+/** A page of flags: they are sorted by key. */
+export type FlagPage = PageOf<readonly [key: string]>;
+
 /**
- * The flags of a project with their states everywhere, by key, filtered. Archived
+ * The flags of a project with their states everywhere, by key, filtered; all of them, or a page. Archived
  * flags are left out by default. `project_not_found`.
  */
 export function listFlags(
   context: ManagementContext,
   project: string,
-  filter: FlagFilter = {},
-): Promise<readonly FlagWithStates[]> {
+  { page, ...filter }: FlagFilter & { readonly page?: FlagPage | undefined } = {},
+): Promise<FlagList> {
   return context.store.read(async (reader) => {
     const { id } = await findProject(reader, project);
-    const flags = (await reader.flags(id)).filter((flag) => matches(flag, filter));
+    const { flags, next } =
+      page === undefined
+        ? { flags: (await reader.flags(id)).filter((flag) => matches(flag, filter)) }
+        : await pageOfFlags(reader, id, { page, filter });
+    const keys = page === undefined ? undefined : flags.map(({ key }) => key);
     const names = namesById(await reader.environments(id));
     const states = new Map(flags.map((flag) => [flag.key, new Map<string, StoredState>()]));
-    for (const { environmentId, ...state } of readable(await reader.statesIn(id))) {
+    for (const { environmentId, ...state } of readable(await reader.statesIn(id, keys))) {
       const name = names.get(environmentId);
       if (name !== undefined) states.get(state.flagKey)?.set(name, state);
     }
-    return flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
+    const list = flags.map((flag) => ({ ...flag, states: states.get(flag.key) ?? new Map() }));
+    return { flags: list, ...defined({ next }) };
   });
+}
+
+/** At least one flag more than the page takes if there is one, or where the search for them has stopped. */
+async function pageOfFlags(
+  reader: StoreReader,
+  projectId: string,
+  { page: { limit, after }, filter }: { readonly page: FlagPage; readonly filter: FlagFilter },
+): Promise<{ flags: readonly Flag[]; next?: FlagPage['after'] }> {
+  const flags: Flag[] = [];
+  const size = Math.max(limit, 1000);
+  let place = after;
+  for (let scanned = 0; scanned < SCANNED_FLAGS; scanned += size) {
+    const some = (await reader.flags(projectId, { limit: size, ...defined({ after: place }) })).slice(
+      0,
+      size,
+    );
+    flags.push(...some.filter((flag) => matches(flag, filter)));
+    if (flags.length > limit) return { flags: flags.slice(0, limit + 1) };
+    const last = some.at(-1);
+    if (last === undefined || some.length < size) return { flags };
+    place = [last.key];
+  }
+  return { flags, ...defined({ next: place }) };
 }
 
 /** One flag with its states everywhere. `project_not_found`, `flag_not_found`. */
@@ -149,7 +191,7 @@ export function readable<State extends StoredState>(states: readonly State[]): r
 export async function withStates(reader: StoreReader, flag: Flag): Promise<FlagWithStates> {
   const { projectId, key } = flag;
   const byId = new Map(
-    readable(await reader.statesIn(projectId, key)).map((state) => [state.environmentId, state]),
+    readable(await reader.statesIn(projectId, [key])).map((state) => [state.environmentId, state]),
   );
   const states = new Map<string, StoredState>();
   for (const { id, name } of await reader.environments(projectId)) {

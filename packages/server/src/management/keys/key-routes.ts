@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ProjectKey } from '../../domain/project.ts';
 import { created, damageOf, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageOf, pageQuery } from '../api/pages.ts';
 import { KeyRecordSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Written } from '../write.ts';
@@ -30,13 +31,18 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       errors: ['project_not_found'],
       role: 'viewer',
       summary: 'List the keys of a project, including revoked and expired ones',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The keys, never their values.',
-        schema: z.object({ keys: z.array(KeyRecordSchema) }),
+        schema: z.object({ keys: z.array(KeyRecordSchema), ...nextMember }),
       },
     },
-    async ({ params }) => ok({ keys: (await listProjectKeys(context, params.project)).map(record) }),
+    async ({ params, query }) => {
+      const page = pageOf(query, ['name', 'id'] as const);
+      const keys = await listProjectKeys(context, params.project, page);
+      return ok(listAnswer('keys', keys, { page, record, place: ({ name, id }) => [name, id] as const }));
+    },
   );
   mount(
     app,

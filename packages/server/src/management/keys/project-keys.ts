@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
 import type { ProjectKey } from '../../domain/project.ts';
 import { digestOf } from '../../domain/secret.ts';
+import type { PageOf } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findProject } from '../lookup.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
@@ -24,9 +25,16 @@ export interface CreatedProjectKey {
   readonly key: string;
 }
 
-/** Every key of a project, including revoked and expired ones. `project_not_found`. */
-export function listProjectKeys(context: ManagementContext, project: string): Promise<readonly ProjectKey[]> {
-  return context.store.read(async (reader) => reader.keys((await findProject(reader, project)).id));
+/** A page of keys: they are sorted by name. */
+export type KeyPage = PageOf<readonly [name: string, id: string]>;
+
+/** Every key of a project, including revoked and expired ones, or a page of them. `project_not_found`. */
+export function listProjectKeys(
+  context: ManagementContext,
+  project: string,
+  page?: KeyPage,
+): Promise<readonly ProjectKey[]> {
+  return context.store.read(async (reader) => reader.keys((await findProject(reader, project)).id, page));
 }
 
 /** One key's record. `key_not_found`. */

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { AccessToken } from '../../domain/people.ts';
 import { created, damageOf, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, LabelSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
@@ -40,13 +41,19 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       tag,
       role: 'admin',
       summary: 'List all access tokens, including revoked and expired ones',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The tokens, without their values.',
-        schema: z.object({ tokens: z.array(TokenRecordSchema) }),
+        schema: z.object({ tokens: z.array(TokenRecordSchema), ...nextMember }),
       },
     },
-    async () => ok({ tokens: (await listAccessTokens(context)).map(tokenRecord) }),
+    async ({ query }) => {
+      const page = pageOf(query, ['name', 'id'] as const);
+      const place = ({ name, id }: AccessToken) => [name, id] as const;
+      const tokens = pageIn(await listAccessTokens(context), page, place);
+      return ok(listAnswer('tokens', tokens, { page, record: tokenRecord, place }));
+    },
   );
   mount(
     app,

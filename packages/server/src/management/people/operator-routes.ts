@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Operator } from '../../domain/people.ts';
 import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, seqMember } from '../api/schemas.ts';
 import { seesPeople } from '../history/audit.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
@@ -22,16 +23,22 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       tag,
       role: 'viewer',
       summary: 'List the operators, by e-mail',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The operators.',
-        schema: z.object({ operators: z.array(OperatorRecordSchema) }),
+        schema: z.object({ operators: z.array(OperatorRecordSchema), ...nextMember }),
       },
     },
-    async ({ actor }) => {
-      const operators = (await listOperators(context)).map(operatorRecord);
-      if (seesPeople(actor)) return ok({ operators });
-      return ok({ operators: operators.map(({ lastSeenAt: _, ...operator }) => operator) });
+    async ({ actor, query }) => {
+      const page = pageOf(query, ['email'] as const);
+      const place = ({ email }: Operator) => [email] as const;
+      const record = (operator: Operator) => {
+        const { lastSeenAt, ...known } = operatorRecord(operator);
+        return seesPeople(actor) ? { ...known, lastSeenAt } : known;
+      };
+      const operators = pageIn(await listOperators(context), page, place);
+      return ok(listAnswer('operators', operators, { page, record, place }));
     },
   );
   mount(

@@ -3,6 +3,7 @@ import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { environmentRecord } from '../environments/environment-routes.ts';
@@ -29,13 +30,22 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       tag,
       role: 'viewer',
       summary: 'List all projects',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The projects, by name.',
-        schema: z.object({ projects: z.array(z.object({ name: NameSchema, createdAt: TimeSchema })) }),
+        schema: z.object({
+          projects: z.array(z.object({ name: NameSchema, createdAt: TimeSchema })),
+          ...nextMember,
+        }),
       },
     },
-    async () => ok({ projects: (await listProjects(context)).map(projectEntry) }),
+    async ({ query }) => {
+      const page = pageOf(query, ['name'] as const);
+      const place = ({ name }: Project) => [name] as const;
+      const projects = pageIn(await listProjects(context), page, place);
+      return ok(listAnswer('projects', projects, { page, record: projectEntry, place }));
+    },
   );
   mount(
     app,

@@ -2,6 +2,7 @@ import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, LabelSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { createRelayToken, listRelayTokens, type NamedRelayToken, revokeRelayToken } from './relay-tokens.ts';
@@ -38,13 +39,19 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       tag,
       role: 'admin',
       summary: 'List all relay tokens, including revoked ones',
+      query: z.strictObject(pageQuery),
       answer: {
         status: 200,
         description: 'The tokens, without their values.',
-        schema: z.object({ relayTokens: z.array(RelayTokenSchema) }),
+        schema: z.object({ relayTokens: z.array(RelayTokenSchema), ...nextMember }),
       },
     },
-    async () => ok({ relayTokens: (await listRelayTokens(context)).map(relayTokenRecord) }),
+    async ({ query }) => {
+      const page = pageOf(query, ['name', 'id'] as const);
+      const place = ({ name, id }: NamedRelayToken) => [name, id] as const;
+      const relayTokens = pageIn(await listRelayTokens(context), page, place);
+      return ok(listAnswer('relayTokens', relayTokens, { page, record: relayTokenRecord, place }));
+    },
   );
   mount(
     app,

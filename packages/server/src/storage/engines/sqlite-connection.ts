@@ -67,9 +67,9 @@ function damaged(path: string, cause: unknown): StorageError {
   );
 }
 
-/** SQLite takes `$1` for a name; its numbered parameters are written `?1`. */
+/** SQLite takes `$1` for a name; its numbered parameters are written `?1`. It compares bytes, as the collation C does. */
 function positional(text: string): string {
-  return text.replace(/\$(\d+)/g, '?$1');
+  return text.replace(/\$(\d+)/g, '?$1').replaceAll(' COLLATE "C"', '');
 }
 
 /** How long one caller waits for another process to let go of the file. */
