@@ -45,6 +45,7 @@ function flagd(program: string): Peer {
   return {
     name: 'flagd',
     remark: 'no access check; OFREP evaluation for a context, of enabled flags',
+    serves: ['rest'],
     version: () => versionOf([program, 'version']),
     start: (machine, flags) =>
       startFrom(machine, async (folder, port, url) => {
@@ -69,6 +70,7 @@ function goFeatureFlag(program: string): Peer {
   return {
     name: 'GO Feature Flag relay',
     remark: 'API key check, OFREP evaluation for a context',
+    serves: ['rest'],
     version: () => versionOf([program, '--version']),
     start: (machine, flags) =>
       startFrom(machine, async (folder, port, url) => {
@@ -95,6 +97,7 @@ function flipt(program: string): Peer {
   return {
     name: 'Flipt v2',
     remark: 'no access check; OFREP evaluation of enabled flags',
+    serves: ['rest'],
     version: () => versionOf([program, '--version']),
     start: (machine, flags) =>
       startFrom(machine, async (folder, port, url) => {
@@ -126,6 +129,7 @@ function growthBookProxy(program: string): Peer {
   return {
     name: 'GrowthBook proxy',
     remark: 'SDK key in the path; the kept payload, serialized for each answer',
+    serves: ['rest'],
     version: () => Promise.resolve('as given'),
     start: async (machine, flags) => {
       // What the proxy stands before: it asks for the payload once, and keeps it.
@@ -186,6 +190,7 @@ function mercure(program: string): Peer {
   return {
     name: 'mercure',
     remark: 'the whole map is published; kept in its bolt history',
+    serves: ['streams'],
     version: () => versionOf([program, 'version']),
     start: (machine, flags) =>
       startFrom(machine, async (folder, port, url) => {

@@ -9,6 +9,7 @@ import { expectRight, type Peer } from './peer.ts';
 export const halyard: Peer = {
   name: 'Halyard',
   remark: 'key check (SHA-256), state as stored; whole maps keep their bytes',
+  serves: ['rest', 'streams'],
   version: async () => 'this tree',
   start: async (machine, flags) => {
     const node = await startNode();

@@ -10,6 +10,7 @@ export function nginx(program: string): Peer {
   return {
     name: 'nginx',
     remark: 'constant bytes; the map is a file',
+    serves: ['rest'],
     version: () => versionOf([program, '-v']),
     start: async (machine, flags) => {
       const map = mapText(flags);
@@ -47,6 +48,7 @@ export function nchan(program: string, module: string): Peer {
   return {
     name: 'nginx with nchan',
     remark: 'the whole map is posted to a channel in memory; nothing is kept on disk',
+    serves: ['streams'],
     version: () => versionOf([program, '-v']),
     start: async (machine, flags) => {
       const folder = temporaryFolder();

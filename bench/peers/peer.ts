@@ -5,11 +5,19 @@ import type { RepeatedRequest } from '../raw-request.ts';
 import { PATIENCE_MS } from '../within.ts';
 import type { PeerFlag } from './flags.ts';
 
+/** What can be measured. */
+export const PEER_TABLES = ['rest', 'streams'] as const;
+
+/** One of {@link PEER_TABLES}. */
+export type PeerTable = (typeof PEER_TABLES)[number];
+
 /** A program beside which Halyard is measured, or Halyard itself. */
 export interface Peer {
   readonly name: string;
   /** What it is told to do, for the table: what it checks, evaluates and keeps. */
   readonly remark: string;
+  /** The tables it is in. */
+  readonly serves: readonly PeerTable[];
   /** The version that runs, as it says itself. */
   version(): Promise<string>;
   /** Starts it with these flags, and rejects when it does not come up. */

@@ -7,7 +7,7 @@ import { GIVEN_PEERS } from './given.ts';
 import { halyard } from './halyard.ts';
 import { installPeers, peerFolder } from './install.ts';
 import { nchan, nchanModule, nginx } from './nginx.ts';
-import type { Peer } from './peer.ts';
+import type { Peer, PeerTable } from './peer.ts';
 import { measurePeersRest } from './rest.ts';
 import { measurePeersStreams } from './streams.ts';
 import { unleashEdge, unleashServer } from './unleash.ts';
@@ -17,15 +17,12 @@ const FLAGS = 1000;
 const STREAM_FLAGS = 26;
 const STREAMS = 10_000;
 
-/** What can be measured beside the peers' names. */
-export const PEER_TABLES = ['rest', 'streams'] as const;
-
 /** The options that take a path. */
 export const PEER_PATHS: readonly string[] = ['folder', ...Object.keys(GIVEN_PEERS)];
 
 /** What to measure, where the programs are, and how to write the tables. */
 export interface PeersOptions {
-  /** Some of {@link PEER_TABLES}; both when empty. */
+  /** Some of `PEER_TABLES`; both when empty. */
   readonly chosen: readonly string[];
   /** By the names of {@link PEER_PATHS}. */
   readonly paths: Readonly<Record<string, string>>;
@@ -37,13 +34,14 @@ export interface PeersOptions {
 /** Halyard beside other services: what each does for a request, and with ten thousand streams. */
 export async function measurePeers(bench: Bench, options: PeersOptions): Promise<string> {
   const { chosen, markdown } = options;
-  const peers = await findPeers(bench, options);
+  const found = await findPeers(bench, options);
+  const serving = (table: PeerTable) => found.filter(({ serves }) => serves.includes(table));
   const format = markdown === 'markdown' ? formatMarkdownTable : formatTable;
   const parts: string[] = [];
   const heading = (text: string) => parts.push(markdown === 'markdown' ? `### ${text}` : text.toUpperCase());
   if (chosen.length === 0 || chosen.includes('rest')) {
     await using load = await startLoadMaker(bench.machine);
-    const { one, all } = await measurePeersRest(bench, load, peers, peerFlags(FLAGS));
+    const { one, all } = await measurePeersRest(bench, load, serving('rest'), peerFlags(FLAGS));
     heading(`One flag of ${FLAGS}`);
     parts.push(format(one));
     heading(`All ${FLAGS} flags`);
@@ -51,7 +49,7 @@ export async function measurePeers(bench: Bench, options: PeersOptions): Promise
   }
   if (chosen.length === 0 || chosen.includes('streams')) {
     const count = Math.min(STREAMS, bench.machine.fileLimit - 700);
-    const table = await measurePeersStreams(bench, peers, peerFlags(STREAM_FLAGS), count);
+    const table = await measurePeersStreams(bench, serving('streams'), peerFlags(STREAM_FLAGS), count);
     heading(`${count} streams, ${STREAM_FLAGS} flags`);
     parts.push(format(table));
   }

@@ -32,6 +32,7 @@ function edge(program: string, api: 'client API' | 'frontend API'): Peer {
       api === 'client API'
         ? 'token check, filters and serializes, body hashed for the ETag'
         : 'token check, evaluation for a context (all: disabled flags too)',
+    serves: ['rest'],
     version: () => versionOf([program, '--version']),
     start: async (machine, flags) => {
       const folder = temporaryFolder();
@@ -65,6 +66,7 @@ export function unleashServer(folder: string): Peer {
   return {
     name: 'Unleash server, client API',
     remark: 'token check, query of its store (PostgreSQL, not in the figures)',
+    serves: ['rest'],
     version: async () =>
       (await Bun.file(join(folder, 'node_modules/unleash-server/package.json')).json()).version,
     start: async (machine, flags) => {
