@@ -23,6 +23,7 @@ import revisionConflict from '../../../../../docs/errors/revision_conflict.md' w
 import signInFailed from '../../../../../docs/errors/sign_in_failed.md' with { type: 'text' };
 import gettingStarted from '../../../../../docs/getting-started.md' with { type: 'text' };
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
+import growing from '../../../../../docs/growing.md' with { type: 'text' };
 import languages from '../../../../../docs/languages.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import performance from '../../../../../docs/performance.md' with { type: 'text' };
@@ -74,6 +75,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['client-api', withClientLinks(clientApi)],
   ['specification', specification],
   ['operations', operations],
+  ['growing', growing],
   ['performance', performance],
   ['architecture', architecture],
   ['glossary', glossary],
