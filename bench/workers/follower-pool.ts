@@ -1,13 +1,20 @@
+import type { LogSource } from '../../packages/server/src/domain/change-log.ts';
 import { Catalog } from '../../packages/server/src/evaluation/catalog/catalog.ts';
+import { RemoteLog } from '../../packages/server/src/evaluation/log/remote-log.ts';
 import { Follower } from '../../packages/server/src/evaluation/replication/follower.ts';
 import { logSourceOf } from '../../packages/server/src/storage/change-log.ts';
 import type { OpenDatabase } from '../../packages/server/src/storage/database.ts';
 import { openPostgres } from '../../packages/server/src/storage/engines/postgres.ts';
 import { serveCommands } from '../worker-commands.ts';
 
-/** Which followers to start. */
-export interface FollowerPlan {
+/** What to follow: a database, or with a relay token a node. */
+export interface FollowerSource {
   readonly url: string;
+  readonly token?: string;
+}
+
+/** Which followers to start. */
+export interface FollowerPlan extends FollowerSource {
   readonly count: number;
 }
 
@@ -40,15 +47,21 @@ let lost: number[] = [];
 let live: number[] = [];
 let failedAttempts = 0;
 
-async function start({ url, count: wanted }: FollowerPlan): Promise<null> {
+async function start({ count: wanted, ...source }: FollowerPlan): Promise<null> {
   // A node has one database and one follower each; only their HTTP is left out.
-  await Promise.all(Array.from({ length: wanted }, () => startOne(url)));
+  await Promise.all(Array.from({ length: wanted }, () => startOne(source)));
   return null;
 }
 
-async function startOne(url: string): Promise<void> {
+async function openSource({ url, token }: FollowerSource): Promise<LogSource> {
+  if (token !== undefined) return new RemoteLog({ url, token });
   const database = await openPostgres({ url, poolSize: 1 });
   databases.push(database);
+  return logSourceOf(database);
+}
+
+async function startOne(from: FollowerSource): Promise<void> {
+  const source = await openSource(from);
   const catalog = new Catalog({
     changed: () => {},
     environmentGone: () => {},
@@ -57,7 +70,7 @@ async function startOne(url: string): Promise<void> {
   });
   const isLive = Promise.withResolvers<void>();
   const follower = new Follower({
-    source: logSourceOf(database),
+    source,
     catalog,
     callbacks: {
       live: () => {
