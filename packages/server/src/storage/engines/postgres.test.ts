@@ -231,6 +231,73 @@ describe('a transaction on PostgreSQL', () => {
     expect((await readLog(home.direct, 2, 10)).length).toBe(1);
   });
 
+  test.each(['before', 'after'] as const)(
+    'writers of a group whose connection breaks %s COMMIT all learn what became of them',
+    async (when) => {
+      await using home = await openHome(await sharedPostgres());
+      const writeAll = (values: readonly number[]) =>
+        Promise.allSettled(
+          values.map((value) =>
+            home.store.writeState({
+              ...{ actor: ADA, project: 'demo', environment: 'production', key: `flag-${value}` },
+              next: () => `{"enabled":true,"value":${value}}`,
+            }),
+          ),
+        );
+      home.proxy.cutOn(['pg_notify'], when);
+      const outcomes = await writeAll([1, 2, 3]);
+      const log = await readLog(home.direct, 2, 10);
+      expect(log.length).toBe(when === 'before' ? 0 : 3);
+      for (const [index, outcome] of outcomes.entries()) {
+        if (when === 'after') expect(outcome).toMatchObject({ value: { seq: 3 + index } });
+        else expect(outcome).toMatchObject({ reason: expect.any(StoreOutage) });
+      }
+      expect((await writeAll([4])).at(0)).toMatchObject({ value: { seq: 3 + log.length } });
+    },
+  );
+
+  test('a lock on one environment does not hold up the writers of another one', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const other = makeEnvironment(home.project, 'other');
+    await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
+    const writeIn = (environment: string) =>
+      home.store.writeState({
+        ...{ actor: ADA, project: 'demo', environment, key: 'checkout' },
+        next: () => ON,
+      });
+    let waiting: Promise<unknown> = Promise.resolve();
+    // As a large import does.
+    await new SqlStore(home.direct).commit(ADA, async (transaction) => {
+      await transaction.lockEnvironment(home.environment.id);
+      waiting = writeIn('production');
+      expect(await within('the other writer', writeIn('other'))).toMatchObject({ seq: 4 });
+    });
+    expect(await waiting).toMatchObject({ seq: 5, result: { environmentRevision: 1 } });
+  });
+
+  test('of a batch in which a statement fails, nothing is kept, and what follows it does not run', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const raise = {
+      text: 'UPDATE environments SET revision = 7 WHERE id = $1',
+      parameters: [home.environment.id],
+    };
+    const batches = [
+      [raise, { text: 'SELECT 1 / 0' }],
+      [{ text: 'SELECT 1 / 0' }, raise, { text: 'COMMIT' }],
+      [{ text: 'NONSENSE' }, raise],
+    ];
+    for (const batch of batches)
+      await expect(home.database.transaction((transaction) => transaction.batch(batch))).rejects.toThrow();
+    const atCommit = home.database.transaction(async (transaction) => {
+      transaction.atCommit(raise);
+      transaction.atCommit({ text: 'SELECT 1 / 0' });
+    });
+    await expect(atCommit).rejects.toThrow('division by zero');
+    expect(await home.store.read((reader) => reader.environments(home.project.id))).toEqual([
+      home.environment,
+    ]);
+  });
+
   test('a COMMIT that never arrives is uncertain, and the store finds that it was not committed', async () => {
     await using home = await openHome(await sharedPostgres());
     const cutting = afterWork(home.database, () => home.proxy.reset());
