@@ -42,25 +42,28 @@ export function matchesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
+/** Keeps nothing between two bodies, so all can share it. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Reads a request's body as UTF-8 text, and counts while it arrives. `invalid_argument` for more than `maxBytes`, for
- * bytes that are not UTF-8, and for a body that breaks off.
+ * bytes that are not UTF-8, and for a body that breaks off. No async function: reads by OFREP wait for it.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<string> {
-  return decodeBody(await readBytes(request, maxBytes));
+export function readBody(request: Request, maxBytes: number): Promise<string> {
+  return takeBytes(request, maxBytes).then(decodeBody, refuseBroken);
 }
 
 /** As {@link readBody}, without looking at the bytes. */
-export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  return takeBytes(request, maxBytes).catch(refuseBroken);
+}
+
+function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = request.headers.get('Content-Length');
   // The parser keeps a body to the length that was announced. Such a body comes in one piece, for a third of the time.
   const isSmall = announced !== null && Number(announced) <= maxBytes;
-  try {
-    // `ArrayBuffer`: bodies are never in shared memory.
-    return (await (isSmall ? request.bytes() : readStream(request, maxBytes))) as Uint8Array<ArrayBuffer>;
-  } catch (error) {
-    return refuseBroken(error);
-  }
+  // `ArrayBuffer`: bodies are never in shared memory.
+  return isSmall ? (request.bytes() as Promise<Uint8Array<ArrayBuffer>>) : readStream(request, maxBytes);
 }
 
 async function readStream(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -82,7 +85,7 @@ async function readStream(request: Request, maxBytes: number): Promise<Uint8Arra
 
 function decodeBody(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF_8.decode(bytes);
   } catch (cause) {
     throw invalidBody('The body is not valid UTF-8: send JSON in UTF-8.', cause);
   }
