@@ -1,4 +1,4 @@
-import { openRawStream, type RawStream } from '../raw-stream.ts';
+import { openRawStream, type RawStream, type StreamListener } from '../raw-stream.ts';
 import { serveCommands } from '../worker-commands.ts';
 
 /** Which streams to open. */
@@ -8,6 +8,8 @@ export interface OpenPlan {
   readonly count: number;
   /** Whether a stream is open with its first frame (default), or already with the head of its answer. */
   readonly opensWith?: 'frame' | 'head';
+  /** The address of this machine to open them from. Default: the system's choice. */
+  readonly localAddress?: string;
 }
 
 /** A request that makes a frame on every stream. */
@@ -71,10 +73,10 @@ async function open(plan: OpenPlan): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-async function openOne({ url, headers, opensWith = 'frame' }: OpenPlan): Promise<void> {
+async function openOne({ url, headers, opensWith = 'frame', localAddress }: OpenPlan): Promise<void> {
   const first = Promise.withResolvers<void>();
   let isOpen = opensWith === 'head';
-  const stream = await openRawStream(url, headers, {
+  const listener: StreamListener = {
     onHead: () => {
       if (opensWith === 'head') first.resolve();
     },
@@ -84,8 +86,8 @@ async function openOne({ url, headers, opensWith = 'frame' }: OpenPlan): Promise
       first.resolve();
     },
     onEnd: (problem) => failed.reject(new Error(problem)),
-  });
-  streams.push(stream);
+  };
+  streams.push(await openRawStream(url, headers, listener, localAddress));
   await first.promise;
 }
 
