@@ -34,6 +34,14 @@ export interface AuditEntry {
   readonly at: number;
 }
 
+/** A page of entries ends with the one that reaches this size, in characters: a change can have thousands of large ones. */
+export const AUDIT_PAGE_SIZE = 4 * 1024 * 1024;
+
+/** The characters of an entry's long texts. */
+export function sizeOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): number {
+  return (before?.length ?? 0) + (after?.length ?? 0);
+}
+
 /** Nouns of actions on people and their credentials, which only administrators may read. */
 export const PEOPLE_NOUNS = ['token', 'relay', 'operator', 'invitation', 'session'] as const;
 

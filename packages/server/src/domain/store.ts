@@ -41,7 +41,7 @@ export interface StoreReader {
   key(id: string): Promise<ProjectKey | undefined>;
   accessTokens(): Promise<readonly AccessToken[]>;
   accessTokenByDigest(digest: string): Promise<AccessToken | undefined>;
-  audit(filter: AuditFilter): Promise<readonly AuditEntry[]>;
+  auditPage(filter: AuditFilter): Promise<AuditPage>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
   /** Searches for `text`, ignoring case; returns the best hits first, at most `limit`. */
@@ -71,6 +71,16 @@ export interface AuditedOperation {
   readonly revisions: ReadonlyMap<string, number>;
 }
 
+/** The place of an entry in the audit log: its `seq`, time and position in its operation, all descending. */
+export type AuditPlace = readonly [seq: number, at: number, position: number];
+
+/** Some audit entries. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  /** Where to continue; absent at the end of the log. There may be more although the page is not full. */
+  readonly next?: AuditPlace;
+}
+
 /** Which audit entries to read. */
 export interface AuditFilter {
   /** Leaves out entries about people and their credentials. */
@@ -89,6 +99,8 @@ export interface AuditFilter {
   readonly until?: number;
   /** Only entries with a smaller `seq`; for paging. */
   readonly beforeSeq?: number;
+  /** Only entries after this place, which is older. */
+  readonly after?: AuditPlace;
   /** Entries at most, except that the last `seq` is always complete, so that paging skips nothing. */
   readonly limit: number;
 }

@@ -1,5 +1,5 @@
-import { type AuditEntry, PEOPLE_NOUNS } from '../domain/audit.ts';
-import type { AuditedOperation, AuditFilter } from '../domain/store.ts';
+import { AUDIT_PAGE_SIZE, type AuditEntry, PEOPLE_NOUNS, sizeOf } from '../domain/audit.ts';
+import type { AuditedOperation, AuditFilter, AuditPage, AuditPlace } from '../domain/store.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { type NullableColumns, withoutNulls } from './rows.ts';
 import { likeText, spellings } from './search.ts';
@@ -7,20 +7,99 @@ import { likeText, spellings } from './search.ts';
 const COLUMNS = `id, seq, COALESCE(operation_seq, seq) AS operation, actor, ip, note, action, project_id AS "projectId", environment_id AS "environmentId",
   target, before, after, at`;
 
+const ORDER = 'ORDER BY seq DESC, at DESC, position DESC';
+
+/** Rows that one page looks through at most for filters that no index answers. */
+const SCANNED_ROWS = 20_000;
+
+/** Entries that complete the last change of a page at most. */
+const MORE_ENTRIES = 10_000;
+
+/** How far the clocks of nodes that write to one log may be apart at most, in milliseconds. */
+const CLOCK_SKEW_MS = 86_400_000;
+
+type PlaceRow = Pick<AuditEntry, 'seq' | 'at'> & { readonly position: number };
+type AuditRow = NullableColumns<AuditEntry> & PlaceRow;
+
+/** Writes a condition, and its values with `add`, which returns their place in the statement. */
+type Condition = (add: (value: Parameter) => string) => string;
+
 /**
- * Audit entries, newest first. The last change is complete even beyond `limit`, so that paging by `beforeSeq`
- * skips nothing.
+ * A page of audit entries, newest first. The last change is complete even beyond `limit`, so that paging by `beforeSeq`
+ * skips nothing. The page is found through one index, and ends without being full once it has looked through
+ * {@link SCANNED_ROWS}. Texts have no index: PostgreSQL's is an extension that may be missing, and SQLite's would make every
+ * change write several times as much.
  */
-export async function readAudit(queryable: Queryable, filter: AuditFilter): Promise<readonly AuditEntry[]> {
-  const { where, parameters } = conditions(filter);
-  const limit = `$${parameters.length + 1}`;
-  const oldest = `SELECT min(seq) FROM (SELECT seq FROM audit_log ${where} ORDER BY seq DESC LIMIT ${limit}) AS page`;
-  const rows = await queryable.query<NullableColumns<AuditEntry>>(
-    `SELECT ${COLUMNS} FROM audit_log ${where} ${where === '' ? 'WHERE' : 'AND'} seq >= (${oldest})
-      ORDER BY seq DESC, at DESC, position DESC`,
-    [...parameters, filter.limit],
-  );
-  return rows.map(withoutNulls<AuditEntry>);
+export async function readAudit(queryable: Queryable, filter: AuditFilter): Promise<AuditPage> {
+  const { limit } = filter;
+  const { indexed, others } = await conditions(queryable, filter);
+  const rows = await select<AuditRow>(queryable, (add) => {
+    const scan = `SELECT * FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT ${add(SCANNED_ROWS)}`;
+    const found = `FROM (${scan}) AS scanned ${where(others, add)}`;
+    return `SELECT ${COLUMNS}, position ${found} ${ORDER} LIMIT ${add(limit + 1)}`;
+  });
+  const last = rows[limit - 1];
+  if (rows.length <= limit || last === undefined) {
+    const short = cut(rows);
+    if (short !== undefined) return short;
+    if (others.length === 0) return { entries: rows.map(toEntry) };
+    // The log has ended, or the rows that may be looked through.
+    const [end] = await select<PlaceRow>(
+      queryable,
+      (add) =>
+        `SELECT seq, at, position FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT 1 OFFSET ${add(SCANNED_ROWS - 1)}`,
+    );
+    return { entries: rows.map(toEntry), ...(end && { next: placeOf(end) }) };
+  }
+  const page = rows.slice(0, limit);
+  if (rows[limit]?.seq === last.seq) {
+    const same: Condition = (add) => `seq = ${add(last.seq)}`;
+    const more = [...indexed, ...others, same, isAfter(placeOf(last))];
+    page.push(
+      ...(await select<AuditRow>(
+        queryable,
+        (add) =>
+          `SELECT ${COLUMNS}, position FROM audit_log ${where(more, add)} ${ORDER} LIMIT ${add(MORE_ENTRIES)}`,
+      )),
+    );
+  }
+  return cut(page) ?? { entries: page.map(toEntry), next: placeOf(page.at(-1) ?? last) };
+}
+
+/** The first rows of a page that is too large. */
+function cut(rows: readonly AuditRow[]): AuditPage | undefined {
+  let size = 0;
+  for (const [index, row] of rows.entries()) {
+    if (size > AUDIT_PAGE_SIZE)
+      return { entries: rows.slice(0, index).map(toEntry), next: placeOf(rows[index - 1] ?? row) };
+    size += sizeOf(toEntry(row));
+  }
+  return undefined;
+}
+
+function select<Row>(
+  queryable: Queryable,
+  write: (add: (value: Parameter) => string) => string,
+): Promise<Row[]> {
+  const parameters: Parameter[] = [];
+  const text = write((value) => `$${parameters.push(value)}`);
+  return queryable.query<Row>(text, parameters);
+}
+
+function where(conditions: readonly Condition[], add: (value: Parameter) => string): string {
+  return conditions.length === 0 ? '' : `WHERE ${conditions.map((write) => write(add)).join(' AND ')}`;
+}
+
+function toEntry({ position: _, ...row }: AuditRow): AuditEntry {
+  return withoutNulls<AuditEntry>(row);
+}
+
+function placeOf({ seq, at, position }: PlaceRow): AuditPlace {
+  return [seq, at, position];
+}
+
+function isAfter([seq, at, position]: AuditPlace): Condition {
+  return (add) => `(seq, at, position) < (${add(seq)}, ${add(at)}, ${add(position)})`;
 }
 
 /** The whole operation that wrote row `seq`; `undefined` when it has no entry. */
@@ -52,37 +131,94 @@ export async function readOperation(
   };
 }
 
-function conditions(filter: AuditFilter): { where: string; parameters: Parameter[] } {
-  const texts: string[] = [];
-  const parameters: Parameter[] = [];
-  const add = (condition: string, value: Parameter | undefined) => {
-    if (value === undefined) return;
-    parameters.push(value);
-    const suffix = condition.endsWith('LIKE') ? ` ESCAPE '\\'` : '';
-    texts.push(`${condition} $${parameters.length}${suffix}`);
-  };
-  add('project_id =', filter.projectId);
-  add('environment_id =', filter.environmentId);
-  add('target =', filter.target);
-  add('seq <', filter.beforeSeq);
-  add('actor =', filter.actor);
-  add('at >=', filter.since);
-  add('at <', filter.until);
-  if (filter.withoutPeople === true) {
-    texts.push(...PEOPLE_NOUNS.map((noun) => `action NOT LIKE '${noun}.%'`));
-  }
-  if (filter.action !== undefined) {
+/** The conditions that one index answers together with the order, and the others. */
+async function conditions(
+  queryable: Queryable,
+  filter: AuditFilter,
+): Promise<{ readonly indexed: readonly Condition[]; readonly others: readonly Condition[] }> {
+  const { projectId, environmentId, target, actor, action, text, since, until, beforeSeq, after } = filter;
+  const equal = (column: string, value: string | undefined): Condition[] =>
+    value === undefined ? [] : [(add) => `${column} = ${add(value)}`];
+  const wholeAction = action?.includes('.') ? action : undefined;
+  // The first is likely to leave the fewest rows; the target has an index together with its project.
+  const choices = [
+    projectId === undefined
+      ? []
+      : [...equal('target', target), ...(target === undefined ? [] : equal('project_id', projectId))],
+    equal('environment_id', environmentId),
+    equal('actor', actor),
+    equal('action', wholeAction),
+    equal('project_id', projectId),
+  ];
+  const chosen = choices.find((choice) => choice.length > 0) ?? [];
+  const [from, before] = [
+    await seqAt(queryable, since, -CLOCK_SKEW_MS),
+    await seqAt(queryable, until, CLOCK_SKEW_MS),
+  ];
+  const indexed = [
+    ...chosen,
+    ...(from === undefined ? [] : [((add) => `seq >= ${add(from)}`) satisfies Condition]),
+    ...(before === undefined ? [] : [((add) => `seq < ${add(before)}`) satisfies Condition]),
+    ...(beforeSeq === undefined ? [] : [((add) => `seq < ${add(beforeSeq)}`) satisfies Condition]),
+    ...(after === undefined
+      ? []
+      : [((add) => `seq <= ${add(after[0])}`) satisfies Condition, isAfter(after)]),
+  ];
+  const others: Condition[] = [
+    ...choices.filter((choice) => choice !== chosen).flat(),
+    ...(projectId === undefined ? equal('target', target) : []),
+    ...(since === undefined ? [] : [((add) => `at >= ${add(since)}`) satisfies Condition]),
+    ...(until === undefined ? [] : [((add) => `at < ${add(until)}`) satisfies Condition]),
     // A noun alone means all its actions.
-    if (filter.action.includes('.')) add('action =', filter.action);
-    else add(`action LIKE`, `${likeText(filter.action)}.%`);
-  }
-  if (filter.text !== undefined) {
-    const matches = spellings(filter.text).flatMap((words) => {
-      parameters.push(`%${likeText(words)}%`);
+    ...(action === undefined || wholeAction !== undefined
+      ? []
+      : [((add) => `action LIKE ${add(`${likeText(action)}.%`)} ESCAPE '\\'`) satisfies Condition]),
+    ...(filter.withoutPeople === true
+      ? PEOPLE_NOUNS.map(
+          (noun): Condition =>
+            () =>
+              `action NOT LIKE '${noun}.%'`,
+        )
+      : []),
+    ...(text === undefined ? [] : [isFoundIn(text)]),
+  ];
+  return { indexed, others };
+}
+
+function isFoundIn(text: string): Condition {
+  return (add) => {
+    const matches = spellings(text).flatMap((words) => {
+      const pattern = add(`%${likeText(words)}%`);
       const columns = ['target', 'actor', `COALESCE(note, '')`];
-      return columns.map((column) => `lower(${column}) LIKE $${parameters.length} ESCAPE '\\'`);
+      return columns.map((column) => `lower(${column}) LIKE ${pattern} ESCAPE '\\'`);
     });
-    texts.push(`(${matches.join(' OR ')})`);
+    return `(${matches.join(' OR ')})`;
+  };
+}
+
+/**
+ * The first `seq` whose entry is from `time` (epoch milliseconds, plus `slackMs`) or later. Times grow along the log, but
+ * for the clocks of its writers, so that a search by halves finds it without an index of times.
+ */
+async function seqAt(
+  queryable: Queryable,
+  time: number | undefined,
+  slackMs: number,
+): Promise<number | undefined> {
+  if (time === undefined) return undefined;
+  const [ends] = await queryable.query<{ first: number | null; last: number | null }>(
+    'SELECT (SELECT min(seq) FROM audit_log) AS first, (SELECT max(seq) FROM audit_log) AS last',
+  );
+  let low = ends?.first ?? 0;
+  let high = (ends?.last ?? 0) + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [found] = await queryable.query<{ seq: number; at: number }>(
+      'SELECT seq, at FROM audit_log WHERE seq >= $1 ORDER BY seq LIMIT 1',
+      [middle],
+    );
+    if (found === undefined || found.at >= time + slackMs) high = middle;
+    else low = found.seq + 1;
   }
-  return { where: texts.length === 0 ? '' : `WHERE ${texts.join(' AND ')}`, parameters };
+  return low;
 }

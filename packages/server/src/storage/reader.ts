@@ -1,4 +1,3 @@
-import type { AuditEntry } from '../domain/audit.ts';
 import type { AccessToken } from '../domain/people.ts';
 import {
   DELETED_MARK,
@@ -12,6 +11,7 @@ import type {
   ArchivedStates,
   AuditedOperation,
   AuditFilter,
+  AuditPage,
   PageOf,
   PlacedState,
   SearchHit,
@@ -166,7 +166,7 @@ export class SqlReader implements StoreReader {
     return row === undefined ? undefined : toToken(row);
   }
 
-  audit(filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  auditPage(filter: AuditFilter): Promise<AuditPage> {
     return readAudit(this.#queryable, filter);
   }
 

@@ -5,7 +5,7 @@ import type { StateWrite, Store } from '../domain/store.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
-import { ADA, readLog, seed } from './test-records.ts';
+import { ADA, auditEntries, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
 
@@ -102,7 +102,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
         ['new', text(4)],
       ]);
       expect((await reader.environment(environment.projectId, 'production'))?.revision).toBe(5);
-      const entries = (await reader.audit({ limit: 5, environmentId: environment.id })).toReversed();
+      const entries = (await auditEntries(reader, { limit: 5, environmentId: environment.id })).toReversed();
       expect(entries.map(({ seq, operation, before, note }) => [seq, operation, before, note])).toEqual([
         [3, 3, undefined, 'because'],
         [4, 4, undefined, 'because'],
@@ -110,7 +110,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
         [6, 6, text(0), 'because'],
         [7, 7, text(1), 'because'],
       ]);
-      const [created] = await reader.audit({ limit: 1, action: 'flag.created', target: 'new' });
+      const [created] = await auditEntries(reader, { limit: 1, action: 'flag.created', target: 'new' });
       expect(created).toMatchObject({ seq: 4, operation: 4 });
     });
   });

@@ -4,6 +4,7 @@ import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
   ADA,
+  auditEntries,
   changing,
   makeEnvironment,
   makeFlag,
@@ -278,7 +279,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
       for (const environment of others) await transaction.insertEnvironment(environment);
     });
     const last = async () => {
-      const entries = await home.store.read((reader) => reader.audit({ limit: 2 }));
+      const entries = await home.store.read((reader) => auditEntries(reader, { limit: 2 }));
       return entries.map(({ seq, operation }) => [seq, operation]);
     };
     const end = seq ?? 0;
@@ -304,7 +305,11 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     );
     const page = (beforeSeq?: number) =>
       home.store.read((reader) =>
-        reader.audit({ projectId: project.id, limit: 2, ...(beforeSeq === undefined ? {} : { beforeSeq }) }),
+        auditEntries(reader, {
+          projectId: project.id,
+          limit: 2,
+          ...(beforeSeq === undefined ? {} : { beforeSeq }),
+        }),
       );
     const first = await page();
     expect(first.map((entry) => [entry.seq, entry.target])).toEqual([
@@ -321,10 +326,10 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
     ]);
     expect((await page(2)).map((entry) => entry.action)).toEqual(['project.created']);
     const history = await home.store.read((reader) =>
-      reader.audit({ projectId: project.id, environmentId: environment.id, target: 'b', limit: 50 }),
+      auditEntries(reader, { projectId: project.id, environmentId: environment.id, target: 'b', limit: 50 }),
     );
     expect(history.map((entry) => [entry.action, entry.after])).toEqual([['flag.changed', ON]]);
-    const [latest] = await home.store.read((reader) => reader.audit({ limit: 1 }));
+    const [latest] = await home.store.read((reader) => auditEntries(reader, { limit: 1 }));
     expect(latest).toMatchObject({ actor: 'system', action: 'project.created', target: 'other' });
     expect(latest).not.toHaveProperty('ip');
   });

@@ -1,4 +1,4 @@
-import type { Actor } from '../domain/audit.ts';
+import type { Actor, AuditEntry } from '../domain/audit.ts';
 import type { LogRow } from '../domain/change-log.ts';
 import { type AccessToken, UNLIMITED } from '../domain/people.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type ProjectKey,
   type StateOperation,
 } from '../domain/project.ts';
-import type { Store, StoreTransaction } from '../domain/store.ts';
+import type { AuditFilter, Store, StoreReader, StoreTransaction } from '../domain/store.ts';
 import { readLogPage } from './change-log.ts';
 import type { Queryable } from './database.ts';
 
@@ -98,4 +98,9 @@ export async function readLog(
 ): Promise<readonly LogRow[]> {
   const limits = { rows: limit, bytes: Number.MAX_SAFE_INTEGER };
   return (await readLogPage(queryable, afterSeq, limits)).rows;
+}
+
+/** The audit entries of the first page. */
+export async function auditEntries(reader: StoreReader, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  return (await reader.auditPage(filter)).entries;
 }

@@ -3,6 +3,7 @@ import type { StoreTransaction } from '../domain/store.ts';
 import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
 import {
   ADA,
+  auditEntries,
   changing,
   makeEnvironment,
   makeFlag,
@@ -37,7 +38,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       actor: ADA.name,
       at: expect.any(Number),
     });
-    const [entry] = await home.store.read((reader) => reader.audit({ limit: 10 }));
+    const [entry] = await home.store.read((reader) => auditEntries(reader, { limit: 10 }));
     expect(entry).toEqual({
       id: expect.any(String),
       seq: 1,
@@ -90,7 +91,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       expect(await home.database.query(`SELECT * FROM ${table}`)).toEqual([]);
     }
     expect(
-      (await home.store.read((reader) => reader.audit({ projectId: project.id, limit: 100 }))).length,
+      (await home.store.read((reader) => auditEntries(reader, { projectId: project.id, limit: 100 }))).length,
     ).toBe(6);
     await seed(home.store);
   });
@@ -147,7 +148,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       ['c', ON, 2],
     ]);
     const entries = await home.store.read((reader) =>
-      reader.audit({ environmentId: environment.id, limit: 3 }),
+      auditEntries(reader, { environmentId: environment.id, limit: 3 }),
     );
     expect(entries.map(({ action, target, before, after }) => [action, target, before, after])).toEqual([
       ['flag.changed', 'c', undefined, ON],
@@ -257,7 +258,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     await home.store.commit(ADA, (transaction) => transaction.deleteFlag({ ...flag, tags: [] }));
     await home.store.commit(ADA, (transaction) => transaction.deleteFlag({ ...flag, tags: [] }));
     expect(await home.store.read((reader) => reader.flags(project.id))).toEqual([]);
-    const entries = await home.store.read((reader) => reader.audit({ target: 'theme', limit: 10 }));
+    const entries = await home.store.read((reader) => auditEntries(reader, { target: 'theme', limit: 10 }));
     expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
       [
         'flag.deleted',
@@ -282,7 +283,9 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     const flags = keys.map((key) => ({ ...makeFlag(project, key), description: `what ${key} does` }));
     const { seq } = await home.store.commit(ADA, (transaction) => transaction.insertFlags(flags));
     expect(await home.store.read((reader) => reader.flags(project.id))).toEqual(flags);
-    const entries = await home.store.read((reader) => reader.audit({ projectId: project.id, limit: 450 }));
+    const entries = await home.store.read((reader) =>
+      auditEntries(reader, { projectId: project.id, limit: 450 }),
+    );
     const created = entries.filter(({ action }) => action === 'flag.created').map(({ target }) => target);
     expect(created.toReversed()).toEqual(keys);
     expect(await readLog(home.database, 2, 10)).toMatchObject([{ seq, kind: 'records.changed' }]);
@@ -326,7 +329,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
       ],
       ['key.revoked', { id: key.id, digest: 'd1gest' }],
     ]);
-    const entries = await home.store.read((reader) => reader.audit({ target: key.id, limit: 10 }));
+    const entries = await home.store.read((reader) => auditEntries(reader, { target: key.id, limit: 10 }));
     expect(entries.map((entry) => entry.action)).toEqual(['key.revoked', 'key.created']);
     expect(JSON.stringify(entries)).not.toContain('d1gest');
   });
@@ -340,7 +343,7 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     await home.store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, 5));
     await home.store.commit(ADA, (transaction) => transaction.revokeAccessToken(token, 6));
     expect(await home.store.read((reader) => reader.accessTokens())).toEqual([{ ...token, revokedAt: 5 }]);
-    const entries = await home.store.read((reader) => reader.audit({ limit: 10 }));
+    const entries = await home.store.read((reader) => auditEntries(reader, { limit: 10 }));
     expect(entries.map((entry) => [entry.action, entry.target, entry.projectId])).toEqual([
       ['token.revoked', token.id, undefined],
       ['token.created', token.id, undefined],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
+import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
 
 setDefaultTimeout(60_000);
 
@@ -10,6 +10,13 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     app = await openTestApp(engine);
   });
   afterAll(() => app.close());
+
+  /** The lines of an export. */
+  async function exported(query: string): Promise<string[]> {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+    const answer = await app.app.request(`/api/audit?format=ndjson&${query}`, { headers });
+    return (await answer.text()).trim().split('\n');
+  }
 
   test('records who, why and what, and is read in pages', async () => {
     const { name, path } = await app.project();
@@ -44,6 +51,105 @@ describe.each(ENGINES)('the audit log on $name', (engine: TestEngine) => {
     await app.call('PUT', flag, { body: { enabled: true }, headers });
     const [entry] = (await app.call('GET', `/api/audit?project=${name}&target=a&limit=1`)).json.entries;
     expect(entry.ip).toBe('203.0.113.9');
+  });
+
+  test('is followed by its cursor to the end, also inside one change and between changes of others', async () => {
+    const { name, path } = await app.project();
+    const changes = ['a', 'b', 'c'].map((key) => ({ key, state: { enabled: true } }));
+    await app.call('POST', `${path}/environments/production/changes`, { body: { changes } });
+    await app.call('PUT', `${path}/environments/production/flags/d`, { body: { enabled: true } });
+    const query = `/api/audit?project=${name}&limit=1`;
+    const seen: string[] = [];
+    let page = (await app.call('GET', query)).json;
+    for (; page.next !== undefined; page = (await app.call('GET', `${query}&cursor=${page.next}`)).json) {
+      seen.push(...page.entries.map((entry: { id: string }) => entry.id));
+      await app.call('PUT', `${path}/environments/production/flags/d`, {
+        body: { enabled: true, value: seen.length },
+      });
+    }
+    seen.push(...page.entries.map((entry: { id: string }) => entry.id));
+    const whole = (await app.call('GET', `/api/audit?project=${name}`)).json.entries;
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(whole.slice(-seen.length).map((entry: { id: string }) => entry.id)).toEqual(seen);
+    const { status, json } = await app.call('GET', '/api/audit?cursor=x');
+    expect([status, json.error]).toEqual([400, 'invalid_argument']);
+  });
+
+  test('ends a page early when its entries are large, and continues inside the change', async () => {
+    const { name } = await app.project();
+    const value = 'x'.repeat(60_000);
+    const keys = Array.from({ length: 100 }, (_, index) => `f${index}`);
+    await app.call('POST', '/api/import', {
+      body: {
+        halyard: 1,
+        project: name,
+        environments: ['staging'],
+        flags: Object.fromEntries(
+          keys.map((key) => [key, { environments: { staging: { enabled: true, value } } }]),
+        ),
+      },
+    });
+    const query = `/api/audit?project=${name}&environment=staging&action=flag.changed&limit=1000`;
+    const first = (await app.call('GET', query)).json;
+    const second = (await app.call('GET', `${query}&cursor=${first.next}`)).json;
+    expect([first.entries.length > 50, first.entries.length < 100, second.next]).toEqual([
+      true,
+      true,
+      undefined,
+    ]);
+    const targets = [...first.entries, ...second.entries].map(({ target }: { target: string }) => target);
+    expect(targets.sort()).toEqual(keys.sort());
+    const lines = await exported(`project=${name}&environment=staging`);
+    expect(lines.length).toBeGreaterThanOrEqual(100);
+  });
+
+  test('finds the oldest of many entries by text, noun, actor and time', async () => {
+    const { name, path } = await app.project();
+    const note = { 'X-Change-Note': 'needle' };
+    await app.call('PUT', `${path}/environments/staging/flags/a`, { body: { enabled: true }, headers: note });
+    const [old] = (await app.call('GET', `/api/audit?project=${name}&q=needle`)).json.entries;
+    const rows = 21_000;
+    const series = {
+      sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n`,
+      postgres: `SELECT i FROM generate_series(1, ${rows}) AS i`,
+    }[engine.name];
+    await app.home.database.transaction((transaction) =>
+      transaction.query(
+        `INSERT INTO audit_log (id, seq, position, actor, action, project_id, target, at, operation_seq)
+          SELECT 'many-' || i, ${old.seq} + i, 0, 'token:other', 'flag.changed', project_id, 'b',
+            at + 86400000 * 3 + i, ${old.seq} + i
+          FROM (SELECT project_id, at FROM audit_log WHERE id = $1) AS old, (${series}) AS n`,
+        [old.id],
+      ),
+    );
+    const day = (days: number) => new Date(Date.parse(old.at) + days * 86_400_000).toISOString();
+    for (const filter of [
+      'q=needle&target=a',
+      'action=flag&target=a',
+      'actor=token:admin&target=a',
+      `until=${day(2)}&target=a`,
+      `since=${day(-0.5)}&until=${day(1)}&target=a`,
+    ]) {
+      const found = (
+        await app.call('GET', `/api/audit?project=${name}&limit=1&environment=staging&${filter}`)
+      ).json;
+      expect(found.entries).toMatchObject([{ action: 'flag.changed', note: 'needle' }]);
+    }
+    for (const filter of [
+      'q=nothing',
+      'action=relay',
+      'actor=token:none',
+      `since=${day(30)}`,
+      `until=${day(-30)}`,
+    ]) {
+      expect((await app.call('GET', `/api/audit?${filter}`)).json).toEqual({ entries: [] });
+    }
+    // One read of the store looks through a part of them only.
+    const page = await app.home.store.read((reader) => reader.auditPage({ text: 'needle', limit: 1 }));
+    expect(page.entries).toEqual([]);
+    expect(page.next).toBeDefined();
+    const [line] = await exported(`project=${name}&q=needle&target=a&environment=staging`);
+    expect(line).toContain(old.id);
   });
 
   test.each([

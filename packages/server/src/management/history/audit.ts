@@ -1,7 +1,7 @@
 import { defined } from '@halyard/protocol';
-import { type Actor, type AuditEntry, isAboutPeople } from '../../domain/audit.ts';
+import { type Actor, AUDIT_PAGE_SIZE, type AuditEntry, isAboutPeople, sizeOf } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { AuditedOperation, AuditFilter, StoreReader } from '../../domain/store.ts';
+import type { AuditedOperation, AuditFilter, AuditPlace, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findEnvironment, findProject } from '../lookup.ts';
 import { findOperation, noChange, unrevertible } from './revert.ts';
@@ -21,19 +21,46 @@ export interface NamedAuditEntry extends AuditEntry {
   readonly environment?: string;
 }
 
-/** Entries of the audit log, newest first. `invalid_argument`, `project_not_found`, `environment_not_found`. */
-export function listAudit(
-  context: ManagementContext,
-  query: AuditQuery,
-): Promise<readonly NamedAuditEntry[]> {
+/** Some entries of the audit log. */
+export interface AuditList {
+  readonly entries: readonly NamedAuditEntry[];
+  /** Where to continue; absent at the end of the log. */
+  readonly next?: AuditPlace;
+}
+
+/** How long one answer looks for entries, in milliseconds: others wait for their turn. */
+const SEARCH_MS = 2000;
+
+/**
+ * Entries of the audit log, newest first. Stops before the end of the log when it has enough, or when the search takes
+ * too long. `invalid_argument`, `project_not_found`, `environment_not_found`.
+ */
+export async function listAudit(context: ManagementContext, query: AuditQuery): Promise<AuditList> {
+  const entries: NamedAuditEntry[] = [];
+  let size = 0;
+  const endsAt = performance.now() + SEARCH_MS;
+  for (let { after } = query; ; ) {
+    const limit = query.limit - entries.length;
+    const { next, ...page } = await readPage(context, { ...query, limit, ...defined({ after }) });
+    for (const entry of page.entries) {
+      entries.push(entry);
+      size += sizeOf(entry);
+    }
+    const isFull = entries.length >= query.limit || size > AUDIT_PAGE_SIZE;
+    if (next === undefined || isFull || performance.now() > endsAt) return { entries, ...defined({ next }) };
+    after = next;
+  }
+}
+
+function readPage(context: ManagementContext, query: AuditQuery): Promise<AuditList> {
   return context.store.read(async (reader) => {
     const { project: _project, environment: _environment, before, ...filter } = query;
-    const entries = await reader.audit({
+    const { entries, next } = await reader.auditPage({
       ...(await idsOf(reader, query)),
       ...filter,
       ...defined({ beforeSeq: before }),
     });
-    return withNames(reader, entries);
+    return { entries: await withNames(reader, entries), ...defined({ next }) };
   });
 }
 
@@ -47,11 +74,15 @@ export async function* exportAudit(
   context: ManagementContext,
   query: Omit<AuditQuery, 'limit'>,
 ): AsyncGenerator<readonly NamedAuditEntry[]> {
-  for (let before = query.before; ; ) {
-    const entries = await listAudit(context, { ...query, limit: EXPORT_PAGE, ...defined({ before }) });
-    if (entries.length === 0) return;
-    yield entries;
-    before = entries.at(-1)?.seq ?? 0;
+  for (let after = query.after; ; ) {
+    const { entries, next } = await listAudit(context, {
+      ...query,
+      limit: EXPORT_PAGE,
+      ...defined({ after }),
+    });
+    if (entries.length > 0) yield entries;
+    if (next === undefined) return;
+    after = next;
   }
 }
 

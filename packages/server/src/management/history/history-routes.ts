@@ -1,8 +1,10 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Actor } from '../../domain/audit.ts';
 import { RawJson, rawJson, type Writable, writeJson } from '../../domain/raw-json.ts';
 import { isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
+import { nextMember, pageQuery, readCursor, writeCursor } from '../api/pages.ts';
 import { dryRunQuery, FlagKeySchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
 import { readSeq } from '../rules.ts';
@@ -73,6 +75,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
           .min(1)
           .optional()
           .openapi({ type: 'integer', minimum: 1, description: 'Only entries with a smaller `seq`.' }),
+        cursor: pageQuery.cursor,
         limit: z.coerce.number().int().min(1).max(1000).default(100),
         format: z
           .enum(['json', 'ndjson'])
@@ -82,16 +85,25 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       answer: {
         status: 200,
         description: 'The entries.',
-        schema: z.object({ entries: z.array(AuditEntrySchema) }),
+        schema: z.object({
+          entries: z.array(AuditEntrySchema),
+          next: nextMember.next.openapi({
+            description:
+              'The `cursor` of the entries after these; absent at the end of the log. An answer may have fewer entries ' +
+              'than `limit`, or none, and still a `next`: a search ends after two seconds, and a page after 4 MiB.',
+          }),
+        }),
         mediaTypes: ['application/json', 'application/x-ndjson'],
       },
       errors: ['project_not_found', 'environment_not_found'],
     },
-    async ({ query: { limit, format, ...filter }, actor }) => {
-      const query = { ...queryOf(filter), withoutPeople: !seesPeople(actor) };
+    async ({ query: { limit, format, cursor, ...filter }, actor }) => {
+      const after = cursor === undefined ? undefined : readCursor(cursor, [0, 0, 0] as const);
+      const query = { ...queryOf(filter), withoutPeople: !seesPeople(actor), ...defined({ after }) };
       if (format === 'ndjson') return exportAnswer(exportAudit(context, query), actor);
-      const entries = await listAudit(context, { ...query, limit });
-      return ok({ entries: entries.map((entry) => entryRecord(entry, actor)) });
+      const { entries, next } = await listAudit(context, { ...query, limit });
+      const records = entries.map((entry) => entryRecord(entry, actor));
+      return ok({ entries: records, next: next && writeCursor(next) });
     },
   );
 }
