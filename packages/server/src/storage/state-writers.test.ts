@@ -31,7 +31,7 @@ function writeAll(store: Store, writes: readonly StateWrite[]) {
 
 /** The same database with a count of its write transactions, and a connection that can break during COMMIT. */
 function watched(database: Database) {
-  const watch = { transactions: 0, lost: undefined as 'request' | 'answer' | undefined };
+  const watch = { transactions: 0, isAway: false, lost: undefined as 'request' | 'answer' | undefined };
   const broken = () => new CommitUncertainError('the connection was lost during COMMIT');
   const wrapped: Database = {
     query: (sql, parameters) => database.query(sql, parameters),
@@ -42,6 +42,7 @@ function watched(database: Database) {
     close: () => database.close(),
     transaction: async (work) => {
       watch.transactions++;
+      if (watch.isAway) throw new Error('no connection');
       const { lost } = watch;
       watch.lost = undefined;
       const result = await database.transaction(async (transaction) => {
@@ -239,6 +240,20 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
       { reason: { code: 'environment_not_found' } },
       { value: { seq: 3 } },
     ]);
+  });
+
+  test('without the database all that wait fail, and the next ones are written once it is back', async () => {
+    await using home = await openTestStore(engine);
+    await seed(home.store, []);
+    const { watch, database } = watched(home.database);
+    const store = new SqlStore(database);
+    const many = Array.from({ length: 200 }, (_, index) => setting(`flag-${index}`, index));
+    watch.isAway = true;
+    const outcomes = await writeAll(store, many);
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(watch.transactions).toBe(1);
+    watch.isAway = false;
+    expect(await store.writeState(setting('a', 1))).toMatchObject({ seq: 3 });
   });
 
   test('writers on two nodes, in groups and alone, leave no gap and no double', async () => {

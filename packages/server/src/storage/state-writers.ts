@@ -99,13 +99,21 @@ export class StateWriters {
       lane.waiting.unshift(...(group ?? []).slice(result.length));
       lane.alone = Math.max(0, lane.alone - 1);
     } catch (error) {
-      this.#fail(lane, group ?? lane.waiting.splice(0, GROUP.writers), error);
+      const isOutage = group === undefined || error instanceof StoreOutage;
+      // Without the database, those that wait would fail as well, one group after the other.
+      this.#fail(lane, [...(group ?? []), ...(isOutage ? lane.waiting.splice(0) : [])], {
+        error,
+        isCommon: isOutage || COMMON_FAILURES.some((common) => error instanceof common),
+      });
     }
   }
 
   /** What may be one writer's fault fails that one alone: the writers of the group are written one by one. */
-  #fail(lane: Lane, group: readonly Writer[], error: unknown): void {
-    const isCommon = COMMON_FAILURES.some((common) => error instanceof common);
+  #fail(
+    lane: Lane,
+    group: readonly Writer[],
+    { error, isCommon }: { readonly error: unknown; readonly isCommon: boolean },
+  ): void {
     if (group.length > 1 && !isCommon) {
       lane.waiting.unshift(...group);
       lane.alone = group.length;
@@ -154,7 +162,7 @@ async function gathered({ waiting }: Lane): Promise<void> {
 }
 
 /** Failures of all writers of a group. After the last one, they may even have been committed. */
-const COMMON_FAILURES = [StoreOutage, StoreBusy, StorageError, CommitUncertainError] as const;
+const COMMON_FAILURES = [StoreBusy, StorageError, CommitUncertainError] as const;
 
 function settle(group: readonly Writer[], outcomes: readonly Outcome[], seqs: readonly number[]): void {
   const rest = seqs[Symbol.iterator]();
