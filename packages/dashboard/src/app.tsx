@@ -2,6 +2,7 @@ import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Router } from 'wouter';
 import { createQueryClient, queryKeys } from './api/query-cache.ts';
+import { readAhead } from './api/read-ahead.ts';
 import { onSignedOut } from './api/request.ts';
 import { ConfirmProvider } from './components/confirm.tsx';
 import { LiveRegion } from './components/live-region.tsx';
@@ -10,7 +11,11 @@ import { leaveCarefully } from './shell/leave-guard.ts';
 
 /** The whole dashboard. */
 export function App() {
-  const [queries] = useState(createQueryClient);
+  const [queries] = useState(() => {
+    const client = createQueryClient();
+    readAhead(client);
+    return client;
+  });
   return (
     <QueryClientProvider client={queries}>
       <ConfirmProvider>

@@ -1,10 +1,12 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { preloadScreen } from './routes.tsx';
 import './styles.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no place for the dashboard');
+preloadScreen(location.pathname);
 createRoot(root).render(
   <StrictMode>
     <App />

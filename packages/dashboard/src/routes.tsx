@@ -14,12 +14,17 @@ import { links, useCurrentProject } from './shell/links.ts';
 import { PartBoundary, prefetchParts } from './shell/part-boundary.tsx';
 import { Shell, ShellSkeleton } from './shell/shell.tsx';
 
+/** How the code of the screens is loaded. */
+const LOADERS = new Map<ComponentType, () => Promise<unknown>>();
+
 /** A screen whose code is loaded when it is first shown. */
 function screen<Name extends string>(
   load: () => Promise<Readonly<Record<Name, () => ReactNode>>>,
   name: Name,
 ): ComponentType {
-  return lazy(async (): Promise<{ default: ComponentType }> => ({ default: (await load())[name] }));
+  const part = lazy(async (): Promise<{ default: ComponentType }> => ({ default: (await load())[name] }));
+  LOADERS.set(part, load);
+  return part;
 }
 
 const SignInPage = screen(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage');
@@ -52,6 +57,14 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/audit', screen(() => import('./pages/audit/audit-page.tsx'), 'AuditPage')],
   ['/account', screen(() => import('./pages/account/account-page.tsx'), 'AccountPage')],
 ];
+
+/** Begins to load the screen of a path, before it is known whether the person may see it. */
+export function preloadScreen(path: string): void {
+  const [, page] =
+    SCREENS.find(([pattern]) => new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)) ?? [];
+  // If that fails, the screen shows it.
+  if (page !== undefined) void LOADERS.get(page)?.().catch(() => undefined);
+}
 
 /** Shows the screen of the current path. */
 export function Routes() {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { until } from '@halyard/testing';
 import type { Page } from 'playwright-core';
 import { sharedWorld } from './support/world.ts';
 
@@ -198,6 +199,49 @@ test(
     await filter.selectOption('');
     await page.getByRole('link', { name: 'Flags' }).click();
     await page.getByRole('columnheader', { name: 'development' }).waitFor();
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a deep link takes four steps: the page, its scripts, what needs no session yet, and what the screen shows',
+  async () => {
+    const { page, context } = await world.open('/account');
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    await context.addInitScript('window.requestIdleCallback = () => 0');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    /** Holds the answers at an address; resolves with the function that lets them go. */
+    const hold = async (address: string) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await page.route(address, async (route) => {
+        await promise;
+        await route.continue();
+      });
+      return resolve;
+    };
+    const askedFor = (...addresses: string[]) =>
+      until(`the page asks for ${addresses}`, async () => addresses.every((each) => asked.includes(each)));
+    const [answerSession, answerFlag] = [
+      await hold('**/api/session'),
+      await hold('**/api/projects/shop/flags/flag-050'),
+    ];
+    await page.goto('/projects/shop/flags/flag-050');
+    await askedFor('/api/session', '/api/events', '/api/projects/shop');
+    const chunks = () => asked.filter((path) => path.startsWith('/assets/chunk-')).length;
+    await until('the page asks for its screen', async () => chunks() > 0);
+    answerSession();
+    await askedFor(
+      ...['/api/projects/shop/flags/flag-050', '/api/audit', '/api/operators'],
+      ...['/api/projects/shop/deliveries', '/api/projects/shop/schedules'],
+    );
+    answerFlag();
+    await page.getByRole('region', { name: 'staging' }).locator('.cm-content').getByText('1').waitFor();
+    // The values came with the flag.
+    expect(asked.filter((path) => path.includes('/environments/'))).toEqual([]);
+    for (const path of ['/api/session', '/api/projects/shop', '/api/events', '/api/audit'])
+      expect([path, asked.filter((each) => each === path).length]).toEqual([path, 1]);
     await page.close();
   },
   PATIENCE_MS,

@@ -59,7 +59,7 @@ export function useProjectDeliveries(project: string) {
   useLiveEvent('delivery', listen);
   return useQuery({
     queryKey: queryKeys.deliveries(project),
-    staleTime: 0,
+    staleTime: 5_000,
     queryFn: async ({ signal }) => {
       const path = `${api`projects/${project}/deliveries`}?limit=${MOST}`;
       return (await request<{ deliveries: readonly DeliveryRecord[] }>('GET', path, { signal })).deliveries;

@@ -1,7 +1,8 @@
+import { memberText } from '@halyard/protocol';
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import type { LiveChange, LiveConnection } from './live-connection.ts';
 import { queryKeys } from './query-cache.ts';
-import { api, request } from './request.ts';
+import { api, request, requestText } from './request.ts';
 import type { FlagRecord, StateRecord } from './types.ts';
 
 /**
@@ -119,11 +120,19 @@ export function readFlags(reader: FlagReader): Promise<readonly FlagRecord[]> {
   });
 }
 
-/** Reads one flag, once the stream is open. Rejects with `flag_not_found`. */
-export async function readFlag(key: string, reader: FlagReader): Promise<FlagRecord> {
+/**
+ * Reads one flag, once the stream is open, and keeps the exact text of its values. Rejects with `flag_not_found`.
+ */
+export async function readFlag(key: string, queries: QueryClient, reader: FlagReader): Promise<FlagRecord> {
   const { project, signal } = reader;
   const [flag] = await readWithStream(reader, {
-    read: async () => [await request<FlagRecord>('GET', api`projects/${project}/flags/${key}`, { signal })],
+    read: async () => {
+      const answer = await requestText('GET', api`projects/${project}/flags/${key}`, { signal });
+      // The shape is the API's contract.
+      const flag = JSON.parse(answer) as FlagRecord;
+      keepValueTexts(queries, project, flag, answer);
+      return [flag];
+    },
     concerns: ({ changes, ...rest }) => ({
       ...rest,
       ...(changes === undefined ? {} : { changes: changes.filter((each) => each.key === key) }),
@@ -131,6 +140,17 @@ export async function readFlag(key: string, reader: FlagReader): Promise<FlagRec
   });
   if (flag === undefined) throw new Error('one flag was read, and one is given');
   return flag;
+}
+
+/** Keeps the text of each value of an answered flag: `JSON.stringify` may write it differently. */
+function keepValueTexts(queries: QueryClient, project: string, flag: FlagRecord, answer: string): void {
+  const states = memberText(answer, ['environments']) ?? '{}';
+  for (const [environment, { state, revision }] of Object.entries(flag.environments)) {
+    if (state.value === undefined) continue;
+    const text = memberText(states, [environment, 'state', 'value']);
+    if (text !== undefined)
+      queries.setQueryData(queryKeys.valueText(project, environment, flag.key, revision), text);
+  }
 }
 
 interface Reading {

@@ -39,7 +39,7 @@ export function useFlag(project: string, key: string) {
   const live = useLiveConnection();
   return useQuery({
     queryKey: queryKeys.flag(project, key),
-    queryFn: ({ signal }) => readFlag(key, { project, live, signal }),
+    queryFn: ({ signal }) => readFlag(key, queries, { project, live, signal }),
     enabled: live !== undefined,
     // A refused write is undone by the identity of its optimistic record, which structural sharing would lose.
     structuralSharing: false,

@@ -9,6 +9,8 @@ const HIDDEN_MS = 30_000;
 const SILENT_MS = 45_000;
 /** How often that is checked, against the clock: timers pause while the machine sleeps. */
 const LOOK_MS = 15_000;
+/** How many events are held at most. */
+const MOST_HELD = 1_000;
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [1_000, 30_000];
 
 type Listener<Name extends keyof LiveEvents> = (event: LiveEvents[Name]) => void;
@@ -27,12 +29,16 @@ export class LiveConnection {
   /** When the stream was opened or last sent something, in epoch milliseconds. */
   #heardAt = 0;
   #isSuspended = false;
+  /** The events that wait; `undefined` once they are handed on as they come. */
+  #held: (readonly [name: keyof LiveEvents, event: never])[] | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #hiddenTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #lookTimer: ReturnType<typeof setInterval>;
 
-  constructor(url: string) {
+  /** `isHeld`: events wait until {@link release}, for listeners that are not there yet. */
+  constructor(url: string, options: { readonly isHeld?: boolean } = {}) {
     this.#url = url;
+    this.#held = options.isHeld ? [] : undefined;
     document.addEventListener('visibilitychange', this.#onVisibility);
     document.addEventListener('resume', this.#look);
     addEventListener('online', this.#reconnect);
@@ -66,6 +72,13 @@ export class LiveConnection {
     await promise;
     clearTimeout(timer);
     stop();
+  }
+
+  /** Hands on the events that were held, and those that follow as they come. */
+  release(): void {
+    const events = this.#held ?? [];
+    this.#held = undefined;
+    for (const [name, event] of events) this.#dispatch(name, event);
   }
 
   /** Closes the connection until {@link resume}: every attempt would be refused. */
@@ -112,6 +125,14 @@ export class LiveConnection {
 
   #dispatch(name: keyof LiveEvents, event: never): void {
     this.#heardAt = Date.now();
+    if (this.#held !== undefined) {
+      this.#held.push([name, event]);
+      if (this.#held.length < MOST_HELD) return;
+      // What is missed is read again after the next `hello`.
+      this.#held = [];
+      this.#onLost();
+      return;
+    }
     if (name === 'hello') {
       this.#failures = 0;
       this.#setStatus('open');

@@ -14,6 +14,7 @@ import { type LiveChange, LiveConnection, type LiveEvents, type LiveStatus } fro
 import { cellName, isWriting, markOwnWrite, noteDelivery } from './own-writes.ts';
 import { useProject } from './projects.ts';
 import { queryKeys } from './query-cache.ts';
+import { eventsUrl, takeStream } from './read-ahead.ts';
 import { useSession } from './session.ts';
 import type { FlagRecord } from './types.ts';
 
@@ -31,13 +32,17 @@ export function LiveProvider(props: { project: string | undefined; children: Rea
   // A stream of the previous project has no events of this one.
   const live = opened?.of === project ? opened?.live : undefined;
   useEffect(() => {
-    const query = project === undefined ? '' : `?project=${encodeURIComponent(project)}`;
-    const connection = new LiveConnection(`/api/events${query}`);
-    const disconnect = connectCache(connection, project, queries);
+    const url = eventsUrl(project);
+    const ahead = takeStream(url);
+    const connection = ahead ?? new LiveConnection(url);
+    // What was read so far was read with the stream that was opened ahead.
+    const older = ahead === undefined ? queries.getQueryCache().getAll().filter(hasData) : [];
+    const disconnect = connectCache(connection, project, { queries, older: new Set(older) });
     // A refused stream and a lost one look the same here: reading the session shows which it is.
     const stop = connection.onStatus(() => {
       if (connection.status === 'lost') void queries.invalidateQueries({ queryKey: queryKeys.session });
     });
+    connection.release();
     setOpened({ of: project, live: connection });
     return () => {
       stop();
@@ -92,10 +97,19 @@ const GATHER_MS = 250;
 const WORTH_A_LIST = 5;
 
 /** Keeps the cache up to date with the stream: merges states, and marks everything else as stale. */
-function connectCache(live: LiveConnection, project: string | undefined, queries: QueryClient): () => void {
+function connectCache(
+  live: LiveConnection,
+  project: string | undefined,
+  {
+    queries,
+    older,
+  }: {
+    readonly queries: QueryClient;
+    /** What was kept up to date by another stream, if at all: changes since then are unknown. */
+    readonly older: Set<Query>;
+  },
+): () => void {
   const stale = new Set<string>();
-  // It was kept up to date by another stream, if at all: changes since then are unknown.
-  const older = new Set(queries.getQueryCache().getAll().filter(hasData));
   let timer: ReturnType<typeof setTimeout> | undefined;
   let greeted = false;
 
@@ -193,7 +207,7 @@ async function refreshFlag(
 ): Promise<void> {
   const { project } = reader;
   try {
-    putFlag(queries, project, await readFlag(key, reader));
+    putFlag(queries, project, await readFlag(key, queries, reader));
   } catch (error) {
     if (isRefusal(error, 'flag_not_found')) dropFlags(queries, project, [key]);
     else void queries.invalidateQueries({ queryKey: queryKeys.flags(project) });

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
 import type { EnvironmentColor, EnvironmentRecord, ProjectRecord, ProjectSummary } from './types.ts';
@@ -14,9 +14,13 @@ export function useProjects() {
 
 /** One project with its environments in their order. Fetches nothing for an empty name. */
 export function useProject(project: string) {
-  return useQuery({
+  return useQuery({ ...projectQuery(project), enabled: project !== '' });
+}
+
+/** How one project is read. */
+export function projectQuery(project: string) {
+  return queryOptions({
     queryKey: queryKeys.project(project),
-    enabled: project !== '',
     queryFn: ({ signal }) => request<ProjectRecord>('GET', api`projects/${project}`, { signal }),
   });
 }

@@ -15,7 +15,7 @@ export interface NewSchedule {
 export function useSchedules(project: string) {
   return useQuery({
     queryKey: queryKeys.schedules(project),
-    staleTime: 0,
+    staleTime: 5_000,
     queryFn: async ({ signal }) => {
       const path = api`projects/${project}/schedules`;
       return (await request<{ schedules: readonly ScheduleRecord[] }>('GET', path, { signal })).schedules;

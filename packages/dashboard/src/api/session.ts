@@ -1,22 +1,33 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { leaveAtOnce } from '../shell/leave-guard.ts';
+import { writeStored } from '../shell/stored.ts';
 import { queryKeys } from './query-cache.ts';
 import { api, noteSignIn, request } from './request.ts';
 import type { InvitationFacts, Role, SessionRecord, SignedInOperator } from './types.ts';
 
+/** Where this browser stores whether its last session was open. */
+export const SIGNED_IN = 'signed-in';
+
 /** Set while signing out, so that the person is not asked to sign in again. */
 let isSigningOut = false;
 
-/** The session. Once it has ended, `signedIn` is false and `operator` is the person who was signed in. */
-export function useSession() {
-  const queries = useQueryClient();
-  return useQuery({
+/** How the session is read. */
+export function sessionQuery(queries: QueryClient) {
+  return queryOptions({
     queryKey: queryKeys.session,
     queryFn: async ({ signal }) => {
       const session = await request<SessionRecord>('GET', api`session`, { signal });
+      writeStored(SIGNED_IN, session.signedIn ? 'yes' : '');
       return isSigningOut ? session : nextSession(queries.getQueryData(queryKeys.session), session);
     },
     staleTime: 5 * 60_000,
+  });
+}
+
+/** The session. Once it has ended, `signedIn` is false and `operator` is the person who was signed in. */
+export function useSession() {
+  return useQuery({
+    ...sessionQuery(useQueryClient()),
     // The person may have signed in again in another tab.
     refetchOnWindowFocus: ({ state }) => (state.data?.signedIn === false ? 'always' : false),
   });
@@ -78,6 +89,7 @@ export function useSignOut() {
       isSigningOut = false;
     },
     onSuccess: () => {
+      writeStored(SIGNED_IN, '');
       queries.clear();
       location.assign('/sign-in');
     },

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { readStored } from '../shell/preferences.ts';
+import { readStored } from '../shell/stored.ts';
 
 /** The stored choice whether single-key shortcuts are on (the default). They get in the way of speech input. */
 export const SINGLE_KEYS = ['on', 'off'] as const;

@@ -2,7 +2,7 @@ import { useEnvironments } from '../api/projects.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
 import { Select } from '../components/select.tsx';
 import { messages } from './messages.ts';
-import { useStored } from './preferences.ts';
+import { useStored } from './stored.ts';
 
 /**
  * The environment that all screens of a project are limited to, and a function to select another (`''`: all). It

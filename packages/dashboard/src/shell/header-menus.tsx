@@ -12,7 +12,8 @@ import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../compone
 import { SINGLE_KEYS } from '../components/use-shortcut.ts';
 import { links } from './links.ts';
 import { messages } from './messages.ts';
-import { type Theme, useStoredChoice, useTheme } from './preferences.ts';
+import { useStoredChoice } from './stored.ts';
+import { type Theme, useTheme } from './theme.ts';
 
 /** What the person may create, here and in the settings. */
 export function CreateMenu({ project }: { project: string | undefined }) {

@@ -7,7 +7,8 @@ import { Page } from '../../components/page.tsx';
 import { ROLE_NAMES } from '../../components/permission-fields.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
-import { useStoredChoice, useTheme } from '../../shell/preferences.ts';
+import { useStoredChoice } from '../../shell/stored.ts';
+import { useTheme } from '../../shell/theme.ts';
 import { messages } from './messages.ts';
 import { PasswordForm } from './password-form.tsx';
 

@@ -8,7 +8,7 @@ import { CodeBlock } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
-import { useStoredChoice } from '../../shell/preferences.ts';
+import { useStoredChoice } from '../../shell/stored.ts';
 import { messages } from './messages.tsx';
 import { SNIPPET_GROUPS, SNIPPETS, type SnippetName, snippetOf } from './snippets.ts';
 

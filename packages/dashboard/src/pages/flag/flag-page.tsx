@@ -1,9 +1,12 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useAudit } from '../../api/audit.ts';
+import { useProjectDeliveries } from '../../api/clients.ts';
 import { useFlag } from '../../api/flags.ts';
+import { useOperators } from '../../api/operators.ts';
 import { useProject } from '../../api/projects.ts';
+import { useSchedules } from '../../api/schedules.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Badge } from '../../components/badges.tsx';
 import { CopyButton } from '../../components/copy.tsx';
@@ -28,20 +31,46 @@ export function FlagPage() {
   const { project: name = '', key = '' } = useParams();
   const project = useProject(name);
   const flag = useFlag(name, key);
+  const history = useAudit({ project: name, target: key, action: 'flag' }, { pageSize: 20 });
+  useEffect(() => {
+    // The fields are there until it is loaded, and if it cannot be.
+    void import('./code-editor.tsx').catch(() => undefined);
+  }, []);
   if (isRefusal(flag.error, 'flag_not_found')) return <MissingFlag project={name} flagKey={key} />;
   const error = flag.error ?? project.error;
   const isShown = flag.data !== undefined && project.data !== undefined;
   // Another project may have a flag with the same key: a draft for one must not reach the other.
-  if (isShown) return <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} />;
   return (
-    <Page title={`${key} · ${name}`} heading={<span className="font-mono break-all">{key}</span>}>
-      {error === null ? <SkeletonRows /> : <Problem error={error} onRetry={() => void flag.refetch()} />}
-    </Page>
+    <>
+      <ReadAhead project={name} />
+      {isShown ? (
+        <FlagScreen key={`${name}/${key}`} project={project.data} flag={flag.data} history={history} />
+      ) : (
+        <Page title={`${key} · ${name}`} heading={<span className="font-mono break-all">{key}</span>}>
+          {error === null ? <SkeletonRows /> : <Problem error={error} onRetry={() => void flag.refetch()} />}
+        </Page>
+      )}
+    </>
   );
 }
 
-function FlagScreen({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
-  const history = useAudit({ project: project.name, target: flag.key, action: 'flag' }, { pageSize: 20 });
+/** Reads what parts of the screen show, while the flag itself is on its way. */
+function ReadAhead({ project }: { project: string }) {
+  useProjectDeliveries(project);
+  useSchedules(project);
+  useOperators();
+  return null;
+}
+
+function FlagScreen({
+  project,
+  flag,
+  history,
+}: {
+  project: ProjectRecord;
+  flag: FlagRecord;
+  history: ReturnType<typeof useAudit>;
+}) {
   const last = lastChanges(history.entries ?? []);
   const [scheduling, setScheduling] = useState<ScheduleStart>();
   const isArchived = flag.archivedAt !== undefined;

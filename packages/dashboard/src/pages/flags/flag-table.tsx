@@ -204,7 +204,7 @@ function columnCount(drawn: DrawnColumns, { environments, hasOwner, hasChange }:
 
 /** The classes of cells that stay at the left; the edge shows while other columns are below it. */
 const STAYS = 'sticky z-10 bg-inherit';
-const EDGE = 'group-data-scrolled/table:shadow-[1px_0_0_var(--line-strong),6px_0_8px_-6px_rgb(0_0_0/0.25)]';
+const EDGE = 'group-data-scrolled/table:shadow-[1px_0_0_var(--line),6px_0_8px_-6px_rgb(0_0_0/0.25)]';
 
 /** The heads of the columns; they stay when the rows scroll. */
 const FlagTableHead = memo(function FlagTableHead({

@@ -27,7 +27,7 @@ import { toast } from '../../components/toasts.tsx';
 import { useShortcut } from '../../components/use-shortcut.ts';
 import { DialogPart } from '../../shell/dialog-part.tsx';
 import { links } from '../../shell/links.ts';
-import { useStoredChoice, writeStored } from '../../shell/preferences.ts';
+import { useStoredChoice, writeStored } from '../../shell/stored.ts';
 import { BulkBar, type Selection, useSelection } from './bulk-bar.tsx';
 import { useColumns } from './columns.ts';
 import { NoFlags, NoHits, NoProject } from './empty-list.tsx';

@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '../../components/menu.tsx';
-import { useStored } from '../../shell/preferences.ts';
+import { useStored } from '../../shell/stored.ts';
 import { FILTER_MEMBERS } from './flag-filter.ts';
 import { messages } from './messages.ts';
 

@@ -12,7 +12,7 @@ import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { links } from '../../shell/links.ts';
-import { readStored } from '../../shell/preferences.ts';
+import { readStored } from '../../shell/stored.ts';
 import { messages } from './messages.ts';
 
 /** Opens the project that was open last, or the first one; shows the list if the address asks for it or it is empty. */

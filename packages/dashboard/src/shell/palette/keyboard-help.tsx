@@ -5,7 +5,7 @@ import { SINGLE_KEYS } from '../../components/use-shortcut.ts';
 import { PROJECT_SCREENS } from '../links.ts';
 import { messages } from '../messages.ts';
 import { IS_APPLE } from '../palette-style.ts';
-import { useStoredChoice } from '../preferences.ts';
+import { useStoredChoice } from '../stored.ts';
 
 const words = messages.keyboard;
 

@@ -13,7 +13,7 @@ import { toast } from '../../components/toasts.tsx';
 import { type Command, useOfferedCommands } from '../commands.tsx';
 import { links, PROJECT_SCREENS } from '../links.ts';
 import { messages } from '../messages.ts';
-import { type Theme, useTheme } from '../preferences.ts';
+import { type Theme, useTheme } from '../theme.ts';
 import { matchCommands, matchFlags } from './match.ts';
 
 const words = messages.palette;
