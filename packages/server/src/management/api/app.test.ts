@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
 import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import type { ManagementAppOptions } from './app.ts';
+import { LazyManagementApp } from './lazy-app.ts';
 import { ADMIN_TOKEN, openTestApp, type TestApp } from './test-app.ts';
 
 setDefaultTimeout(60_000);
@@ -235,4 +237,19 @@ describe('writing', () => {
     expect((await app.call('GET', '/api/projects/unseen')).status).toBe(404);
     app.node.isLost = false;
   });
+});
+
+test('an API that could not be loaded is loaded by the next request', async () => {
+  let attempts = 0;
+  const options = {
+    get context() {
+      if (attempts++ === 0) throw new Error('too many open files');
+      return app.context;
+    },
+    docsUrl: '',
+    // Not used: no route is asked.
+  } as unknown as ManagementAppOptions;
+  const lazy = new LazyManagementApp(options);
+  await expect(lazy.load()).rejects.toThrow('too many open files');
+  expect(await lazy.load()).toBe(await lazy.load());
 });

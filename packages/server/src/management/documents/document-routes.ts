@@ -7,7 +7,6 @@ import { FlagKeySchema, FlagStateSchema, flagDetailMembers, NameSchema, seqMembe
 import type { ManagementContext } from '../context.ts';
 import { DECLARATION_VERSION, exportProject, readDeclaration, writeDeclaration } from './declaration.ts';
 import { IMPORT_POLICIES, type ImportStep, importDeclaration } from './import.ts';
-import { yamlToJson } from './yaml-text.ts';
 
 const tag = 'Import and export';
 
@@ -114,7 +113,10 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
 }
 
 async function toJson(text: string, contentType: string): Promise<string> {
-  if (/^(?:application|text)\/(?:x-)?yaml\b/i.test(contentType.trim())) return yamlToJson(text);
+  if (/^(?:application|text)\/(?:x-)?yaml\b/i.test(contentType.trim())) {
+    const { yamlToJson } = await import('./yaml-text.ts');
+    return yamlToJson(text);
+  }
   parseBody(text, 'document');
   return text;
 }
