@@ -32,6 +32,9 @@ export interface ApiAnswer {
 /** Default timeout of an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
+/** Items that are asked for at once. */
+const PAGE_ITEMS = 1000;
+
 /** Talks to the management API of one server. Every failure is a {@link CliError} with its exit code. */
 export class ApiClient {
   readonly url: string;
@@ -56,6 +59,17 @@ export class ApiClient {
         return new Fields(parseBody(text));
       },
     };
+  }
+
+  /** The pages of a list, one after another; each is asked for when the one before has been taken. */
+  async *pages(request: ApiRequest): AsyncGenerator<ApiAnswer, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const query = { ...request.query, limit: `${PAGE_ITEMS}`, cursor };
+      const answer = await this.request({ ...request, query });
+      yield answer;
+      cursor = answer.fields.optionalText('next');
+    } while (cursor !== undefined);
   }
 
   /** Opens a stream and returns the response once its headers arrive. `signal` closes it. */

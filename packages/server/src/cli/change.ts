@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../config/setting-readers.ts';
-import { apiPath } from './api-client.ts';
+import { type ApiAnswer, type ApiClient, type ApiRequest, apiPath } from './api-client.ts';
 import { usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
 import {
@@ -139,8 +139,8 @@ export function defineAudit(audit: Command, shell: Shell): void {
       return text === undefined ? undefined : parsePastTime(text, shell.now(), `--${name}`);
     });
     const query = { project, environment, target, actor, action, since, until, before, limit };
-    const answer = await connect(shell, options).request({ path: apiPath`/audit`, query });
-    printList(shell, options, answer, {
+    const pages = newestEntries(connect(shell, options), query, Number(limit));
+    await printList(shell, options, pages, {
       member: 'entries',
       headings: ['SEQ', 'TIME', 'ACTOR', 'ACTION', 'WHERE', 'TARGET', 'NOTE'],
       row: (item) => [
@@ -155,6 +155,25 @@ export function defineAudit(audit: Command, shell: Shell): void {
       empty: 'No changes match.',
     });
   });
+}
+
+/** At least so many entries, if there are as many: one answer may have fewer when the search takes long. */
+async function* newestEntries(
+  client: ApiClient,
+  query: ApiRequest['query'],
+  count: number,
+): AsyncGenerator<ApiAnswer, void, undefined> {
+  let cursor: string | undefined;
+  for (let left = count; left > 0; ) {
+    const answer = await client.request({
+      path: apiPath`/audit`,
+      query: { ...query, limit: `${left}`, cursor },
+    });
+    left -= answer.fields.list('entries').length;
+    cursor = answer.fields.optionalText('next');
+    yield answer;
+    if (cursor === undefined) return;
+  }
 }
 
 /** `halyard delivery` */

@@ -29,7 +29,7 @@ export function defineEnvironment(environment: Command, shell: Shell): void {
     environment.command('list <project>').description('List the environments of a project.'),
   ).action(async (project: string, options: CommandOptions) => {
     const path = apiPath`/projects/${project}/environments`;
-    printList(shell, options, await connect(shell, options).request({ path }), {
+    await printList(shell, options, connect(shell, options).pages({ path }), {
       member: 'environments',
       headings: ['ENVIRONMENT', 'REVISION', 'PROTECTED', 'CREATED'],
       row: (item) => [

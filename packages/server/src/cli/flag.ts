@@ -192,7 +192,7 @@ async function listFlags(shell: Shell, options: ListOptions): Promise<void> {
   else if (env === undefined) await listEverywhere(shell, options);
   else {
     const path = apiPath`/projects/${project}/environments/${env}/flags`;
-    printList(shell, options, await connect(shell, options).request({ path }), {
+    await printList(shell, options, connect(shell, options).pages({ path }), {
       member: 'flags',
       headings: ['FLAG', 'STATE', 'REVISION', 'CHANGED'],
       row: (item) => [
@@ -211,11 +211,10 @@ const CREATE_HINT = 'Create one with "halyard flag set <key> --on ...".';
 async function listEverywhere(shell: Shell, options: ListOptions): Promise<void> {
   const { project } = options;
   const client = connect(shell, options);
-  const answer = await client.request({ path: apiPath`/projects/${project}/flags` });
   const environments = (await client.request({ path: apiPath`/projects/${project}/environments` })).fields
     .list('environments')
     .map((environment) => environment.text('name'));
-  printList(shell, options, answer, {
+  await printList(shell, options, client.pages({ path: apiPath`/projects/${project}/flags` }), {
     member: 'flags',
     headings: ['FLAG', ...environments.map((name) => name.toUpperCase()), 'OWNER', 'TAGS'],
     row: (item) => [
@@ -234,7 +233,7 @@ function stateIn(states: Fields, environment: string): string {
 
 async function listArchived(shell: Shell, options: ListOptions): Promise<void> {
   const path = apiPath`/projects/${options.project}/flags`;
-  printList(shell, options, await connect(shell, options).request({ path, query: { archived: 'true' } }), {
+  await printList(shell, options, connect(shell, options).pages({ path, query: { archived: 'true' } }), {
     member: 'flags',
     headings: ['FLAG', 'ARCHIVED', 'OWNER', 'DESCRIPTION'],
     row: (item) => [

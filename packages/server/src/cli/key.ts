@@ -32,20 +32,24 @@ export function defineKey(key: Command, shell: Shell): void {
       .requiredOption('--project <project>', 'Project to list'),
   ).action(async (options: CommandOptions & { readonly project: string }) => {
     const { project } = options;
-    const answer = await connect(shell, options).request({ path: apiPath`/projects/${project}/keys` });
-    printList(shell, options, answer, {
-      member: 'keys',
-      headings: ['ID', 'NAME', 'KEY', 'ENVIRONMENTS', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'],
-      row: (item) => [
-        item.text('id'),
-        item.text('name'),
-        `...${item.text('lastFour')}`,
-        item.texts('environments').join(', '),
-        item.any('damaged') === true ? 'damaged' : item.text('status'),
-        ...['createdAt', 'expiresAt', 'lastUsedAt'].map((name) => shortTime(item.optionalText(name))),
-      ],
-      empty: `No keys in ${project}. Create one with "halyard key create --project ${project} ...".`,
-    });
+    await printList(
+      shell,
+      options,
+      connect(shell, options).pages({ path: apiPath`/projects/${project}/keys` }),
+      {
+        member: 'keys',
+        headings: ['ID', 'NAME', 'KEY', 'ENVIRONMENTS', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'],
+        row: (item) => [
+          item.text('id'),
+          item.text('name'),
+          `...${item.text('lastFour')}`,
+          item.texts('environments').join(', '),
+          item.any('damaged') === true ? 'damaged' : item.text('status'),
+          ...['createdAt', 'expiresAt', 'lastUsedAt'].map((name) => shortTime(item.optionalText(name))),
+        ],
+        empty: `No keys in ${project}. Create one with "halyard key create --project ${project} ...".`,
+      },
+    );
   });
   addConnectionOptions(
     key

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_KEY_PATTERN } from '@halyard/protocol';
-import { type NodeProcess, startNode } from '@halyard/testing';
+import { Management, type NodeProcess, startNode } from '@halyard/testing';
 import { type CapturedShellOptions, type CliRun, runCaptured } from './test-shell.ts';
 
 let node: NodeProcess;
@@ -39,6 +39,27 @@ async function seen(line: string | readonly string[]): Promise<string> {
 }
 
 const PRODUCTION = ['--project', 'shop', '--env', 'production'];
+
+test('long lists are read and written page by page', async () => {
+  await halyard('project create long');
+  const changes = Array.from({ length: 1001 }, (_, index) => ({
+    key: `flag-${String(index).padStart(4, '0')}`,
+    state: { enabled: true },
+  }));
+  await new Management(node).change('long', 'staging', changes);
+  const outputs: string[] = [];
+  const { out } = await halyard('flag list --project long --env staging', {
+    onOutput: (written) => outputs.push(written),
+  });
+  const { environment, revision, flags, next } = JSON.parse(out);
+  expect([environment, revision, next]).toEqual(['staging', 1, undefined]);
+  expect(flags.map(({ key }: { key: string }) => key)).toEqual(changes.map(({ key }) => key));
+  expect(outputs.length).toBeGreaterThan(1);
+  const table = await seen('flag list --project long');
+  expect(table.trim().split('\n')).toBeArrayOfSize(1002);
+  expect((await json('audit --project long --limit 1000')).entries.length).toBeGreaterThanOrEqual(1000);
+  await halyard('project delete long --yes');
+});
 
 describe('project', () => {
   test('create adds a project with three environments', async () => {

@@ -101,8 +101,7 @@ export function defineOperator(operator: Command, shell: Shell): void {
 }
 
 async function listOperators(shell: Shell, options: CommandOptions): Promise<void> {
-  const answer = await connect(shell, options).request({ path: apiPath`/operators` });
-  printList(shell, options, answer, {
+  await printList(shell, options, connect(shell, options).pages({ path: apiPath`/operators` }), {
     member: 'operators',
     headings: ['EMAIL', 'NAME', 'ROLE', 'SINCE', 'LAST SEEN'],
     row: (item) => [
@@ -153,7 +152,7 @@ export function defineInvitation(invitation: Command, shell: Shell): void {
   addConnectionOptions(invitation.command('list').description('List the open links, newest first.')).action(
     async (options: CommandOptions) => {
       const answer = await connect(shell, options).request({ path: apiPath`/invitations` });
-      printList(shell, options, answer, {
+      await printList(shell, options, [answer], {
         member: 'invitations',
         headings: ['ID', 'KIND', 'EMAIL', 'ROLE', 'BY', 'EXPIRES'],
         row: (item) => [

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { elementsOf, membersOf, memberText } from '@halyard/protocol';
 import type { ApiAnswer } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
@@ -34,17 +35,41 @@ export interface ListLayout {
   readonly empty: string;
 }
 
-/** Writes a list: the answer's JSON unchanged, or a table on a terminal. */
-export function printList(
+/**
+ * Writes a list, given as its pages: as one JSON object, page by page as they come, or as a table on a terminal. A list in one
+ * page is written unchanged.
+ */
+export async function printList(
   shell: Shell,
   options: OutputOptions,
-  answer: ApiAnswer,
-  { member, headings, row, empty }: ListLayout,
-): void {
-  printAnswer(shell, options, answer, (fields) => {
-    const items = fields.list(member);
-    return items.length === 0 ? `${empty}\n` : formatTable(headings, items.map(row));
-  });
+  pages: AsyncIterable<ApiAnswer> | Iterable<ApiAnswer>,
+  layout: ListLayout,
+): Promise<void> {
+  if (wantsJson(shell, options)) return printJsonPages(shell, pages, layout.member);
+  const rows: (readonly string[])[] = [];
+  for await (const { fields } of pages) rows.push(...fields.list(layout.member).map(layout.row));
+  shell.write(rows.length === 0 ? `${layout.empty}\n` : formatTable(layout.headings, rows));
+}
+
+async function printJsonPages(
+  shell: Shell,
+  pages: AsyncIterable<ApiAnswer> | Iterable<ApiAnswer>,
+  member: string,
+): Promise<void> {
+  let isOpen = false;
+  for await (const { text } of pages) {
+    const next = memberText(text, ['next']);
+    if (!isOpen && next === undefined) return shell.write(asLine(text));
+    const items = (elementsOf(memberText(text, [member]) ?? '[]') ?? []).join(',');
+    if (isOpen) shell.write(items === '' ? '' : `,${items}`);
+    else {
+      const others = (membersOf(text) ?? []).filter(([name]) => name !== member && name !== 'next');
+      const head = others.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join('');
+      shell.write(`{${head}${JSON.stringify(member)}:[${items}`);
+    }
+    isOpen = true;
+  }
+  shell.write(']}\n');
 }
 
 /** Reports what was done: a sentence on a terminal, else the answer's JSON if it has a body. */

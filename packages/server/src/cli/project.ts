@@ -21,8 +21,7 @@ export function defineProject(project: Command, shell: Shell): void {
   });
   addConnectionOptions(project.command('list').description('List the projects.')).action(
     async (options: CommandOptions) => {
-      const answer = await connect(shell, options).request({ path: apiPath`/projects` });
-      printList(shell, options, answer, {
+      await printList(shell, options, connect(shell, options).pages({ path: apiPath`/projects` }), {
         member: 'projects',
         headings: ['PROJECT', 'CREATED'],
         row: (item) => [item.text('name'), shortTime(item.optionalText('createdAt'))],

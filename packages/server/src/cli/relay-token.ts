@@ -27,8 +27,7 @@ export function defineRelayToken(token: Command, shell: Shell): void {
   addConnectionOptions(
     token.command('list').description('List the relay tokens, without their secrets.'),
   ).action(async (options: CommandOptions) => {
-    const answer = await connect(shell, options).request({ path: apiPath`/relay-tokens` });
-    printList(shell, options, answer, {
+    await printList(shell, options, connect(shell, options).pages({ path: apiPath`/relay-tokens` }), {
       member: 'relayTokens',
       headings: ['ID', 'NAME', 'PROJECTS', 'ENVIRONMENTS', 'CREATED', 'REVOKED', 'LAST CONTACT'],
       row: (item) => [

@@ -91,7 +91,7 @@ async function listSchedules(shell: Shell, options: ListOptions): Promise<void> 
   const path = apiPath`/projects/${options.project}/schedules`;
   const query = { environment: options.env, status: options.all ? undefined : 'pending' };
   const answer = await connect(shell, options).request({ path, query });
-  printList(shell, options, answer, {
+  await printList(shell, options, [answer], {
     member: 'schedules',
     headings: ['ID', 'DUE', 'ENVIRONMENT', 'CHANGE', 'BY', 'STATUS', 'NOTE'],
     row: (item) => [

@@ -37,8 +37,7 @@ export function defineToken(token: Command, shell: Shell): void {
   addConnectionOptions(
     token.command('list').description('List the access tokens, without their secrets.'),
   ).action(async (options: CommandOptions) => {
-    const answer = await connect(shell, options).request({ path: apiPath`/tokens` });
-    printList(shell, options, answer, {
+    await printList(shell, options, connect(shell, options).pages({ path: apiPath`/tokens` }), {
       member: 'tokens',
       headings: ['ID', 'NAME', 'ROLE', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
       row: (item) => [
