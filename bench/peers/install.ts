@@ -23,8 +23,8 @@ export function peerFolder(folder: string): PeerFolder {
 
 /**
  * Fetches what is missing by its package's name, with the registries' ordinary clients, into the folder and nowhere
- * else. Returns a sentence for each that is not to be had here. Unleash Edge is compiled, without its storage in S3,
- * which is a third of the work: about ten minutes on two cores.
+ * else. Returns a sentence for each that is not to be had here. Unleash Edge is compiled: some 540 crates,
+ * more than ten minutes on two cores that have nothing else to do.
  */
 export async function installPeers(folder: string, say: (text: string) => void): Promise<string[]> {
   const places = peerFolder(folder);
@@ -40,7 +40,7 @@ export async function installPeers(folder: string, say: (text: string) => void):
   };
   await attempt('Unleash Edge', existsSync(places.unleashEdge), async () => {
     const target = join(folder, 'unleash-edge-build');
-    await Bun.$`cargo install unleash-edge --version ${UNLEASH_EDGE} --locked --no-default-features --root ${join(folder, 'unleash-edge')}`
+    await Bun.$`cargo install unleash-edge --version ${UNLEASH_EDGE} --locked --root ${join(folder, 'unleash-edge')}`
       .env({ ...process.env, CARGO_TARGET_DIR: target })
       .quiet();
   });

@@ -73,6 +73,8 @@ export function addKeys(dataFolder: string, secrets: readonly string[], expiresA
 function open(dataFolder: string): Database {
   const database = new Database(join(dataFolder, 'halyard.db'), { readwrite: true });
   database.run('PRAGMA synchronous = OFF');
+  // A quarter of a GiB: the indexes of a million rows are not read back from the file for each row.
+  database.run('PRAGMA cache_size = -262144');
   return database;
 }
 
