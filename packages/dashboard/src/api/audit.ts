@@ -26,8 +26,8 @@ const PAGE = 50;
 /** The part of the audit log that is loaded, newest first. */
 interface LoadedLog {
   readonly entries: readonly AuditEntryRecord[];
-  /** Whether the log has no older entries. */
-  readonly isWhole: boolean;
+  /** The cursor of what is older; `undefined` if nothing is. */
+  readonly next: string | undefined;
 }
 
 /** Pages through the audit log, newest first. New entries are added on top; loaded ones are not read again. */
@@ -43,22 +43,21 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
     structuralSharing: false,
   });
   const older = useMutation({
-    mutationFn: (before: number) => readPage(filter, { before, pageSize }),
-    onSuccess: (page, before) =>
+    mutationFn: (cursor: string) => readSome(filter, { cursor, pageSize }),
+    onSuccess: (page, cursor) =>
       queries.setQueryData<LoadedLog>(queryKey, (log) =>
-        log === undefined || log.entries.at(-1)?.seq !== before
+        log === undefined || log.next !== cursor
           ? log
-          : { entries: [...log.entries, ...page], isWhole: page.length < pageSize },
+          : { entries: [...log.entries, ...page.entries], next: page.next },
       ),
   });
   const { data, error, isPending, refetch } = newest;
-  const last = data?.entries.at(-1);
+  const cursor = data?.next;
   return {
     entries: data?.entries,
-    hasOlder: data !== undefined && !data.isWhole,
+    hasOlder: cursor !== undefined,
     loadOlder: () => {
-      // A page ends with a whole change, so the next begins below its number.
-      if (last !== undefined && !older.isPending) older.mutate(last.seq);
+      if (cursor !== undefined && !older.isPending) older.mutate(cursor);
     },
     isLoadingOlder: older.isPending,
     olderError: older.error,
@@ -79,18 +78,20 @@ async function readNewest({
   readonly loaded: () => LoadedLog | undefined;
 }): Promise<LoadedLog> {
   const read: AuditEntryRecord[] = [];
+  let cursor: string | undefined;
   for (;;) {
-    const page = await readPage(filter, { before: read.at(-1)?.seq, pageSize, signal });
+    const page = await readSome(filter, { cursor, pageSize, signal });
+    cursor = page.next;
     // Read again after each page: loading older entries may have added to it.
     const log = loaded();
     const known = new Map(log?.entries.map((entry) => [entry.id, entry]));
-    read.push(...page.map((entry) => known.get(entry.id) ?? entry));
-    if (page.length < pageSize) return { entries: read, isWhole: true };
+    read.push(...page.entries.map((entry) => known.get(entry.id) ?? entry));
+    if (cursor === undefined) return { entries: read, next: undefined };
     const last = read.at(-1);
     const place = log?.entries.findIndex(({ id }) => id === last?.id) ?? -1;
     if (log !== undefined && place !== -1)
-      return { entries: [...read, ...log.entries.slice(place + 1)], isWhole: log.isWhole };
-    if (log === undefined || read.length >= log.entries.length) return { entries: read, isWhole: false };
+      return { entries: [...read, ...log.entries.slice(place + 1)], next: log.next };
+    if (log === undefined || read.length >= log.entries.length) return { entries: read, next: cursor };
   }
 }
 
@@ -102,13 +103,23 @@ export function auditPath(filter: AuditFilter, more: Readonly<Record<string, str
   return `/api/audit?${query}`;
 }
 
-async function readPage(
+/** How many answers without any entry are followed: a search of the server ends early, and says where to go on. */
+const MOST_EMPTY = 5;
+
+/** Reads the page at a cursor; the next one that has entries, if it has none. */
+async function readSome(
   filter: AuditFilter,
-  { before, pageSize, signal }: { before: number | undefined; pageSize: number; signal?: AbortSignal },
-): Promise<readonly AuditEntryRecord[]> {
-  const place = before === undefined ? {} : { before: String(before) };
-  const path = auditPath(filter, { limit: String(pageSize), ...place });
-  return (await request<{ entries: readonly AuditEntryRecord[] }>('GET', path, { signal })).entries;
+  { cursor, pageSize, signal }: { cursor: string | undefined; pageSize: number; signal?: AbortSignal },
+): Promise<LoadedLog> {
+  let next = cursor;
+  for (let empty = 0; ; empty++) {
+    const place = next === undefined ? {} : { cursor: next };
+    const path = auditPath(filter, { limit: String(pageSize), ...place });
+    const page = await request<{ entries: LoadedLog['entries']; next?: string }>('GET', path, { signal });
+    next = page.next;
+    if (page.entries.length > 0 || next === undefined || empty === MOST_EMPTY)
+      return { entries: page.entries, next };
+  }
 }
 
 /** How to revert. */
