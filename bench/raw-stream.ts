@@ -28,8 +28,8 @@ const FRAME_END = new TextEncoder().encode('}\n\n');
 
 /**
  * Opens an event stream on a socket of its own and says when its frames come. It searches for their ends only, so that
- * ten thousand streams cost the reader less than the server. One address has ports for 28,000 streams to a server, and
- * finding a free one takes long before that; `localAddress` names another, as in `127.0.0.2`.
+ * ten thousand streams cost the reader less than the server. One address has ports for 28,000 streams to a server;
+ * `localAddress` names another, as in `127.0.0.2`, which is quick for the first 6,500.
  */
 export async function openRawStream(
   url: string,
