@@ -7,10 +7,13 @@ describe('the history', () => {
     await management.createProject('shop');
     await management.putState('shop', 'production', 'checkout', { enabled: false });
     await management.putState('shop', 'production', 'checkout', { enabled: true, rolloutPct: 25 });
-    await management.change('shop', 'staging', [
+    const changes = [
       { key: 'checkout', state: { enabled: true } },
       { key: 'banner', state: { enabled: true, value: '<img src=x onerror=alert(1)>' } },
-    ]);
+    ];
+    // A change with a note is never part of a burst.
+    const headers = { 'x-change-note': 'Launch' };
+    await management.change('shop', 'staging', changes, { headers });
   });
 
   test('a filter is kept in the URL and survives a reload', async () => {
@@ -22,7 +25,7 @@ describe('the history', () => {
     await page.waitForURL(/environment=production.*q=checkout|q=checkout.*environment=production/);
     await page.getByText('changed 2 flags').waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByText('Rollout', { exact: true }).waitFor();
+    await page.getByText('rollout everyone 25 %').waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('checkout');
     expect(await page.getByLabel('Environment', { exact: true }).inputValue()).toBe('production');
     expect(await page.getByText('changed 2 flags').count()).toBe(0);
@@ -91,6 +94,7 @@ describe('the history', () => {
       await world.management.putState('shop', 'development', 'ramp', { enabled: true, rolloutPct: share });
     }
     const { page } = await world.open('/projects/shop/history');
+    await page.getByText('made 50 changes to').waitFor();
     await page.getByRole('button', { name: 'Load older changes' }).click();
     await page.getByText('created the project').waitFor();
     expect(await page.getByRole('button', { name: 'Load older changes' }).count()).toBe(0);
@@ -105,11 +109,19 @@ describe('the history', () => {
     await page.getByRole('button', { name: /Load older changes|Loading/ }).waitFor({ state: 'detached' });
     await page.getByText('Live', { exact: true }).waitFor();
     await page.locator('main').evaluate((main) => main.scrollTo(0, 0));
-    const rows = page.locator('[data-seq]');
+    // One person's changes in quick succession are one line, which says what they did together.
+    const burst = page.locator('[data-seq]').first();
+    await burst.getByText('rollout 99 %').waitFor();
+    await burst
+      .getByRole('button', { name: /^Details/ })
+      .first()
+      .click();
+    const rows = burst.locator('[data-seq]');
     const asked: string[] = [];
     page.on('request', (request) => request.url().includes('/api/audit') && asked.push(request.url()));
     await world.management.putState('shop', 'staging', 'staircase', { enabled: false });
-    await rows.first().getByText('enabled').waitFor();
+    await rows.first().getByText('turned off').waitFor();
+    await burst.getByText('off', { exact: true }).waitFor();
     expect(asked).toHaveLength(1);
     expect(asked[0]).not.toContain('cursor=');
     expect(await rows.count()).toBeLessThan(100);
@@ -164,6 +176,40 @@ describe('the history', () => {
     expect(await page.getByRole('link', { name: /Export/ }).getAttribute('href')).toContain(
       'since=2020-01-3',
     );
+    await page.close();
+  }, 60_000);
+
+  test('a change is one line that opens, and has an address of its own', async () => {
+    const value = (limit: number) => ({
+      provider: 'northwind',
+      hosts: ['eu-1.example', 'eu-2.example'],
+      limit,
+    });
+    await world.management.putState('shop', 'staging', 'limits', { enabled: false, value: value(5) });
+    const headers = { 'x-change-note': 'Ticket 7' };
+    const state = { enabled: true, value: value(6) };
+    const { seq } = await world.management.putState('shop', 'staging', 'limits', state, { headers });
+    const { page, check } = await world.open('/projects/shop/history?target=limits');
+    const row = page.locator(`[data-seq="${seq}"]`);
+    await row.getByText('turned on').waitFor();
+    await row.getByText('value.limit 5 6').waitFor();
+    const diff = row.getByRole('region', { name: 'Value before and after' });
+    expect(await diff.count()).toBe(0);
+    await row.getByRole('button', { name: `Details of change ${seq}` }).click();
+    expect(await diff.getByRole('deletion').allTextContents()).toEqual(['  "limit": 5']);
+    expect(await diff.getByRole('insertion').allTextContents()).toEqual(['  "limit": 6']);
+    await diff.getByText('4 unchanged lines').waitFor();
+    await check();
+    await row.getByRole('link', { name: `Change ${seq}` }).click();
+    await page.waitForURL(`**/history?change=${seq}`);
+    await page.reload();
+    await diff.waitFor();
+    expect(await page.locator('[data-seq]').count()).toBe(1);
+    await check();
+    await page.getByRole('link', { name: 'All changes of that day' }).click();
+    // It is still open where it was opened.
+    await diff.waitFor({ state: 'detached' });
+    expect(await page.locator('[data-seq]').count()).toBeGreaterThan(1);
     await page.close();
   }, 60_000);
 

@@ -59,6 +59,11 @@ describe('Back', () => {
     async () => {
       const { page } = await world.open('/projects/shop/history');
       await page.getByRole('button', { name: 'Load older changes' }).waitFor();
+      // The flags were created in one burst, which is one line until it is opened, and stays open.
+      await page
+        .getByRole('button', { name: /^Details of change/ })
+        .first()
+        .click();
       await page.evaluate(`document.querySelector('main').scrollTo(0, 1200)`);
       const address = 'flag-050';
       const link = page.getByRole('link', { name: address });

@@ -65,6 +65,19 @@ export function useAudit(filter: AuditFilter, options: { readonly pageSize?: num
   };
 }
 
+/** The entries of change `seq`, newest first. */
+export function useOneChange(seq: string) {
+  return useQuery({
+    queryKey: ['change', seq],
+    queryFn: async ({ signal }) => {
+      const path = api`changes/${seq}`;
+      const change = await request<{ entries: readonly AuditEntryRecord[] }>('GET', path, { signal });
+      return change.entries.toReversed();
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** Reads from the top down to the first loaded entry; at most as many entries as are loaded. */
 async function readNewest({
   filter,

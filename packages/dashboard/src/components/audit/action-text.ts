@@ -82,7 +82,8 @@ function keysOf(changes: readonly Json[]): readonly string[] {
   });
 }
 
-function membersOf(version: Json | undefined): { readonly [name: string]: Json | undefined } {
+/** The members of a version that is an object; none of any other. */
+export function membersOf(version: Json | undefined): { readonly [name: string]: Json | undefined } {
   const isObject = typeof version === 'object' && version !== null && !Array.isArray(version);
   // `isArray` does not narrow readonly arrays away.
   return isObject ? (version as { readonly [name: string]: Json }) : {};

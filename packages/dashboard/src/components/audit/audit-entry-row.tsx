@@ -1,79 +1,221 @@
+import ArrowRight from 'lucide-react/icons/arrow-right';
+import ChevronRight from 'lucide-react/icons/chevron-right';
+import KeyRound from 'lucide-react/icons/key-round';
+import Server from 'lucide-react/icons/server';
 import Undo2 from 'lucide-react/icons/undo-2';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { usePersonName } from '../../api/operators.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../shell/links.ts';
 import { Author, EnvironmentBadge } from '../badges.tsx';
 import { Button } from '../button.tsx';
-import { TimeAgo } from '../time-ago.tsx';
-import { actionText, hasVersions, targetText } from './action-text.ts';
+import { classNames } from '../class-names.ts';
+import { useOwnerName } from '../people-picker.tsx';
+import { fullTime, TimeAgo } from '../time-ago.tsx';
+import { hasVersions, targetText } from './action-text.ts';
+import { changeWords, type Detail } from './change-words.ts';
 import { FieldDiff } from './field-diff.tsx';
 import { messages } from './messages.ts';
 
+/** What every row of the history has, whether it is one entry, a change or several changes. */
+export interface RowFrame {
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+  /** Absent if the change cannot be reverted, or not by this person. */
+  readonly onRevert?: (() => void) | undefined;
+  /** Shown below an open row, such as the proof of delivery. */
+  readonly footer?: ReactNode;
+  /** Shows only the time of the day: the row is below its date. */
+  readonly isDated?: boolean;
+}
+
 /**
- * One entry: author, action, target, place, time, note, and the fields that differ. `environments` are those of the project,
- * for their colors; `children`, such as the proof of delivery, go below. Put it into a list item.
+ * One line about a change, which opens and shows everything: who, what (`children`), details, note and time. `body` is
+ * shown while it is open. Put it into a list item.
  */
-export function AuditEntryRow({
-  entry,
-  environments = [],
-  target = 'link',
-  onRevert,
+export function ChangeRow({
+  entry: { actor, at, note, seq },
   children,
+  details,
+  body,
+  frame: { isOpen, onToggle, onRevert, footer, isDated = false },
 }: {
   entry: AuditEntryRecord;
-  environments?: readonly EnvironmentRecord[];
-  /** `hidden` if every row has the same target. */
-  target?: 'link' | 'hidden';
-  /** Absent if the change cannot be reverted, or not by this person. */
-  onRevert?: (() => void) | undefined;
-  children?: ReactNode;
+  children: ReactNode;
+  details: readonly Detail[];
+  body: ReactNode;
+  frame: RowFrame;
 }) {
-  const { actor, action, before, after, note, at, seq } = entry;
   return (
-    <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
-      <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-baseline gap-x-1.5">
-          <Author actor={actor} className="font-medium" />{' '}
-          <span className="text-ink-2">{wordsOf(entry, target)}</span>{' '}
-          {target === 'link' && <EntryTarget entry={entry} />}{' '}
-          {entry.environment !== undefined && (
-            <EntryPlace name={entry.environment} environments={environments} />
-          )}{' '}
-          <TimeAgo at={at} className="text-xs whitespace-nowrap text-ink-3" />
+    <div data-seq={seq}>
+      <div className="group relative flex items-start gap-2 py-1.5 pr-2 pl-1.5 hover:bg-hover sm:pl-2.5">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-label={messages.detailsOf(seq)}
+          className="flex size-6 shrink-0 items-center justify-center rounded text-ink-3 after:absolute after:inset-0"
+          onClick={onToggle}
+        >
+          <ChevronRight
+            size={14}
+            aria-hidden
+            className={classNames('transition-transform', isOpen && 'rotate-90')}
+          />
+        </button>
+        <Avatar actor={actor} />
+        <p
+          className={classNames(
+            'flex min-h-6 min-w-0 flex-1 flex-wrap items-center gap-x-1.5',
+            !isOpen && 'sm:flex-nowrap sm:overflow-hidden sm:whitespace-nowrap',
+          )}
+        >
+          <Author actor={actor} className="shrink-0 font-medium max-sm:shrink" /> {children}
+          {details.map((detail) => (
+            <DetailText key={detail.label} detail={detail} />
+          ))}
+          {note !== undefined && (
+            <span className={classNames('min-w-0 text-ink-2', isOpen ? 'wrap-anywhere' : 'truncate')}>
+              “{note}”
+            </span>
+          )}
         </p>
-        {note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{note}”</p>}
-        {hasVersions(action, entry) && (
-          <div className="mt-1.5">
-            <FieldDiff before={before} after={after} />
-          </div>
-        )}
-        {children}
+        <span className="flex h-6 shrink-0 items-center gap-1.5">
+          <RevertButton seq={seq} isShown={isOpen} onRevert={onRevert} />
+          {isDated ? <ClockTime at={at} /> : <TimeAgo at={at} className={TIME} />}
+        </span>
       </div>
-      <RevertButton seq={seq} onRevert={onRevert} />
+      {isOpen && (
+        <div className="px-3 pt-0.5 pb-3 sm:pr-4 sm:pl-18">
+          {body}
+          {footer}
+        </div>
+      )}
     </div>
   );
 }
 
-function wordsOf(entry: AuditEntryRecord, target: 'link' | 'hidden'): string {
-  const words = actionText(entry.action, entry);
-  return target === 'hidden' && entry.action === 'flag.changed' ? `${words} it` : words;
+const TIME = 'relative text-xs whitespace-nowrap text-ink-3';
+
+/** One entry of the audit log on one line; open, it shows the fields that differ. */
+export function AuditEntryRow({
+  entry,
+  environments = [],
+  target = 'link',
+  frame,
+}: {
+  entry: AuditEntryRecord;
+  /** Those of the project, for their colors. */
+  environments?: readonly EnvironmentRecord[];
+  /** `hidden` if every row has the same target. */
+  target?: 'link' | 'hidden';
+  frame: RowFrame;
+}) {
+  const { verb, details } = changeWords(entry, useOwnerName());
+  return (
+    <ChangeRow
+      entry={entry}
+      details={details}
+      frame={frame}
+      body={hasVersions(entry.action, entry) && <FieldDiff before={entry.before} after={entry.after} />}
+    >
+      <span className="shrink-0 text-ink-2 max-sm:shrink">
+        {target === 'hidden' && entry.action === 'flag.changed' ? `${verb} it` : verb}
+      </span>{' '}
+      {target === 'link' && <EntryTarget entry={entry} />}{' '}
+      {entry.environment !== undefined && <EntryPlace name={entry.environment} environments={environments} />}
+    </ChangeRow>
+  );
+}
+
+/** A detail of a change: "rollout 25 % → 50 %". */
+export function DetailText({ detail: { label, before, after } }: { detail: Detail }) {
+  return (
+    <span className="min-w-0 truncate max-sm:whitespace-normal">
+      <span aria-hidden className="mr-1.5 text-ink-3 max-sm:hidden">
+        ·
+      </span>
+      <span className="text-ink-2">{label}</span>
+      {before !== undefined && (
+        <>
+          {' '}
+          <del className="text-ink-2 no-underline">{before}</del>{' '}
+          <ArrowRight
+            size={12}
+            role="img"
+            aria-label={messages.becomes}
+            className="inline shrink-0 align-[-1px] text-ink-3"
+          />
+        </>
+      )}
+      {after !== undefined && (
+        <>
+          {' '}
+          <ins className="font-medium no-underline">{after}</ins>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** The initials of a person, or the icon of a token or of the server. */
+function Avatar({ actor }: { actor: string }) {
+  const { name } = usePersonName()(actor);
+  const initials = name
+    .replace(/@.*/, '')
+    .split(/[\s._-]+/)
+    .flatMap((part) => part.match(/\p{L}/u)?.[0] ?? []);
+  const shown = initials.length > 1 ? [initials[0], initials.at(-1)] : initials;
+  return (
+    <span
+      aria-hidden
+      className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-soft text-[0.625rem] font-semibold text-accent select-none"
+    >
+      {actor.startsWith('operator:') ? (
+        shown.join('').toUpperCase()
+      ) : actor.startsWith('token:') ? (
+        <KeyRound size={12} />
+      ) : (
+        <Server size={12} />
+      )}
+    </span>
+  );
+}
+
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** The time of a day; hovering shows the full time. */
+function ClockTime({ at }: { at: string }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={fullTime(date)} className={classNames(TIME, 'tabular-nums')}>
+      {clock.format(date)}
+    </time>
+  );
 }
 
 /** The target of an entry: a flag as a link, anything else by name. */
 export function EntryTarget({ entry }: { entry: AuditEntryRecord }) {
   const { action, project, target } = entry;
-  if (action.startsWith('flag.') && project !== undefined) {
-    return (
-      <Link
-        href={links.flag(project, target)}
-        className="font-mono text-xs break-all text-accent hover:underline"
-      >
-        {target}
-      </Link>
-    );
-  }
-  return <span className="font-mono text-xs break-all">{targetText(entry)}</span>;
+  if (action.startsWith('flag.') && project !== undefined)
+    return <FlagLink project={project} flag={target} />;
+  return (
+    <span className="min-w-0 truncate font-mono text-xs max-sm:break-all max-sm:whitespace-normal">
+      {targetText(entry)}
+    </span>
+  );
+}
+
+/** A link to a flag, which is above the button that covers its row. */
+export function FlagLink({ project, flag }: { project: string; flag: string }) {
+  return (
+    <Link
+      href={links.flag(project, flag)}
+      className="relative min-w-16 shrink truncate font-mono text-xs leading-6 text-accent hover:underline max-sm:break-all max-sm:whitespace-normal"
+    >
+      {flag}
+    </Link>
+  );
 }
 
 /** The environment of an entry. */
@@ -86,17 +228,33 @@ export function EntryPlace({
 }) {
   const environment = environments.find((each) => each.name === name);
   return (
-    <span className="inline-flex max-w-full items-baseline gap-1.5 text-ink-2">
+    <span className="inline-flex max-w-full shrink-0 items-center gap-1.5 leading-6 text-ink-2">
       in {environment === undefined ? name : <EnvironmentBadge environment={environment} />}
     </span>
   );
 }
 
-/** Opens the revert of a change; nothing without `onRevert`. */
-export function RevertButton({ seq, onRevert }: { seq: number; onRevert: (() => void) | undefined }) {
+/** Opens the revert of a change; nothing without `onRevert`. Visible while its row is open, hovered or focused. */
+function RevertButton({
+  seq,
+  isShown,
+  onRevert,
+}: {
+  seq: number;
+  isShown: boolean;
+  onRevert: (() => void) | undefined;
+}) {
   if (onRevert === undefined) return null;
   return (
-    <Button kind="quiet" className="h-7 px-2" aria-label={messages.revertChange(seq)} onClick={onRevert}>
+    <Button
+      kind="quiet"
+      className={classNames(
+        'relative h-6 px-2',
+        !isShown && 'opacity-0 group-hover:opacity-100 focus-visible:opacity-100 max-sm:hidden',
+      )}
+      aria-label={messages.revertChange(seq)}
+      onClick={onRevert}
+    >
       <Undo2 size={14} aria-hidden />
       <span className="max-sm:sr-only">{messages.revert}</span>
     </Button>

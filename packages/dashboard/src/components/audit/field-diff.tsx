@@ -2,8 +2,10 @@ import ArrowRight from 'lucide-react/icons/arrow-right';
 import { useState } from 'react';
 import type { Json } from '../../api/types.ts';
 import { fullTime } from '../time-ago.tsx';
+import { membersOf } from './action-text.ts';
 import { diffFields, type FieldChange } from './diff-fields.ts';
-import { fieldNames, messages } from './messages.ts';
+import { JsonDiff } from './json-diff.tsx';
+import { fieldNames, messages, words } from './messages.ts';
 
 /** How many fields are shown at first. */
 const FEW = 8;
@@ -13,6 +15,30 @@ const LONG = 160;
 
 /** The fields that differ between two versions, old and new side by side. `undefined`: there is no such version. */
 export function FieldDiff({ before, after }: { before: Json | undefined; after: Json | undefined }) {
+  const [old, young] = [membersOf(before).value, membersOf(after).value];
+  if ((!isTree(old) && !isTree(young)) || JSON.stringify(old) === JSON.stringify(young))
+    return <FieldLines before={before} after={after} />;
+  const [oldRest, youngRest] = [withoutValue(before), withoutValue(after)];
+  return (
+    <div className="flex flex-col gap-1.5">
+      {diffFields(oldRest, youngRest).length > 0 && <FieldLines before={oldRest} after={youngRest} />}
+      <JsonDiff label={fieldNames.value ?? ''} before={old} after={young} />
+    </div>
+  );
+}
+
+/** Whether a value is worth comparing line by line. */
+function isTree(value: Json | undefined): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function withoutValue(version: Json | undefined): Json | undefined {
+  if (version === undefined) return undefined;
+  const { value: _value, ...rest } = membersOf(version);
+  return rest as Json;
+}
+
+function FieldLines({ before, after }: { before: Json | undefined; after: Json | undefined }) {
   const [isWhole, setWhole] = useState(false);
   const changes = diffFields(before, after);
   if (changes.length === 0 && (before === undefined || after === undefined)) return null;
@@ -96,8 +122,29 @@ const STYLES = {
 /** The fields that hold a time. */
 const TIMES: ReadonlySet<string> = new Set(['dueAt', 'expiresAt']);
 
+/** The fields that hold words, which are shown without quotes. */
+const WORDS: ReadonlySet<string> = new Set([
+  'description',
+  'owner',
+  'name',
+  'color',
+  'role',
+  'kind',
+  'note',
+  'reason',
+]);
+
+/** A recorded field as people write it; the value of a flag, and anything else, as JSON. */
 function textOf(path: string, value: Json): string {
-  return TIMES.has(path) && typeof value === 'string' ? fullTime(new Date(value)) : JSON.stringify(value);
+  if (TIMES.has(path) && typeof value === 'string') return fullTime(new Date(value));
+  if (path === 'enabled') return value === true ? messages.on : messages.off;
+  if (path === 'rolloutPct' && typeof value === 'number') return words.percent(value);
+  if (path === 'value' || path.startsWith('value.') || path.startsWith('value['))
+    return JSON.stringify(value);
+  if (typeof value === 'boolean') return value ? messages.yes : messages.no;
+  if (WORDS.has(path) && typeof value === 'string' && value !== '') return value;
+  const isList = Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
+  return isList ? value.join(', ') : JSON.stringify(value);
 }
 
 function Side({

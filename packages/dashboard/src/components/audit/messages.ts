@@ -1,6 +1,6 @@
 /** How screens name the fields that the audit log records. */
 export const fieldNames: Readonly<Record<string, string>> = {
-  enabled: 'Enabled',
+  enabled: 'Switch',
   value: 'Value',
   rolloutPct: 'Rollout',
   description: 'Description',
@@ -23,12 +23,48 @@ export const fieldNames: Readonly<Record<string, string>> = {
   reason: 'Reason',
 };
 
+/** The words of a change on one line: "turned on … rollout 25 % → 50 %". */
+export const words = {
+  turnedOn: 'turned on',
+  turnedOff: 'turned off',
+  changed: 'changed',
+  edited: 'edited',
+  /** A change of only one text of a flag. */
+  editedField: {
+    description: 'edited the description of',
+    tags: 'changed the tags of',
+    owner: 'changed the owner of',
+  },
+  state: 'switch',
+  on: 'on',
+  off: 'off',
+  yes: 'yes',
+  no: 'no',
+  rollout: 'rollout',
+  everyone: 'everyone',
+  value: 'value',
+  tags: 'tags',
+  none: 'none',
+  percent: (share: number) => `${share} %`,
+  fields: (count: number) => `${count} fields changed`,
+  replaced: 'replaced',
+  removed: 'removed',
+  formattingOnly: 'formatting only',
+} as const;
+
 /** The texts of entries of the audit log, and of the revert dialog. */
 export const messages = {
   revert: 'Revert',
   revertChange: (seq: number) => `Revert change ${seq}`,
   becomes: 'becomes',
   nothing: '(empty)',
+  detailsOf: (seq: number) => `Details of change ${seq}`,
+  valueOf: (name: string) => `${name} before and after`,
+  unchangedLines: (count: number) => (count === 1 ? '1 unchanged line' : `${count} unchanged lines`),
+  on: 'On',
+  off: 'Off',
+  yes: 'Yes',
+  no: 'No',
   formattingOnly: 'Formatting only; same value.',
   showLess: 'Show less',
   showAllDifferences: (count: number) => `Show all ${count} differences`,

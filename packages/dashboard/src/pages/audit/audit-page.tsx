@@ -4,6 +4,7 @@ import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
 import { filterFromAddress } from '../history/history-filter.ts';
 import { messages } from '../history/messages.ts';
+import { OneChange } from '../history/one-change.tsx';
 import { Timeline } from '../history/timeline.tsx';
 
 const NONE: readonly EnvironmentRecord[] = [];
@@ -12,9 +13,14 @@ const NONE: readonly EnvironmentRecord[] = [];
 export function AuditPage() {
   const [params] = useSearchState();
   const filter = useMemo(() => filterFromAddress(params, undefined), [params]);
+  const change = params.get('change');
   return (
     <Page title={messages.auditTitle} intro={messages.auditIntro}>
-      <Timeline filter={filter} environments={NONE} />
+      {change === null ? (
+        <Timeline filter={filter} environments={NONE} />
+      ) : (
+        <OneChange key={change} seq={change} project={undefined} environments={NONE} />
+      )}
     </Page>
   );
 }

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import type { useAudit } from '../../api/audit.ts';
 import { useCan } from '../../api/session.ts';
-import type { ProjectRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { isRevertible } from '../../components/audit/action-text.ts';
 import { AuditEntryRow } from '../../components/audit/audit-entry-row.tsx';
 import { RevertDialog } from '../../components/audit/revert-dialog.tsx';
+import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { Button } from '../../components/button.tsx';
 import { RefusalNote } from '../../components/form.tsx';
 import { Problem, SkeletonRows } from '../../components/screen-states.tsx';
@@ -37,11 +38,10 @@ export function FlagHistory({
         <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
           {entries.map((entry) => (
             <li key={entry.id}>
-              <AuditEntryRow
+              <FlagEntry
                 entry={entry}
                 environments={project.environments}
-                target="hidden"
-                onRevert={canEdit && isRevertible(entry.action) ? () => setReverting(entry.seq) : undefined}
+                onRevert={canEdit && isRevertible(entry.action) ? setReverting : undefined}
               />
             </li>
           ))}
@@ -63,5 +63,26 @@ export function FlagHistory({
         />
       )}
     </section>
+  );
+}
+
+function FlagEntry({
+  entry,
+  environments,
+  onRevert,
+}: {
+  entry: AuditEntryRecord;
+  environments: readonly EnvironmentRecord[];
+  onRevert: ((seq: number) => void) | undefined;
+}) {
+  const [isOpen, onToggle] = useToggled(entry.id);
+  const revert = onRevert && (() => onRevert(entry.seq));
+  return (
+    <AuditEntryRow
+      entry={entry}
+      environments={environments}
+      target="hidden"
+      frame={{ isOpen, onToggle, onRevert: revert }}
+    />
   );
 }

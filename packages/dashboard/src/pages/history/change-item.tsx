@@ -1,128 +1,253 @@
 import { memo, type ReactNode, useState } from 'react';
-import type { AuditEntryRecord, DeliveryRecord, EnvironmentRecord } from '../../api/types.ts';
-import { actionText, hasVersions, isRevertible } from '../../components/audit/action-text.ts';
+import { Link } from 'wouter';
+import { useProjectDeliveries } from '../../api/clients.ts';
+import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
+import { hasVersions, isRevertible } from '../../components/audit/action-text.ts';
 import {
   AuditEntryRow,
+  ChangeRow,
+  DetailText,
   EntryPlace,
   EntryTarget,
-  RevertButton,
+  FlagLink,
+  type RowFrame,
 } from '../../components/audit/audit-entry-row.tsx';
+import { changeWords, netDetails } from '../../components/audit/change-words.ts';
 import { FieldDiff } from '../../components/audit/field-diff.tsx';
-import { Author } from '../../components/badges.tsx';
+import { useToggled } from '../../components/audit/toggled-rows.ts';
 import { classNames } from '../../components/class-names.ts';
+import { CopyButton } from '../../components/copy.tsx';
 import { deliveryText } from '../../components/delivery-proof.tsx';
-import { TimeAgo } from '../../components/time-ago.tsx';
-import type { Change } from './group-changes.ts';
+import { useOwnerName } from '../../components/people-picker.tsx';
+import { fullTime } from '../../components/time-ago.tsx';
+import { type Burst, type Change, deliveryOf } from './group-changes.ts';
+import { changeLink } from './history-filter.ts';
 import { messages } from './messages.ts';
+import { Parts } from './near-screen.tsx';
 
-/** One change of the timeline: what it did, how far it came, and a button to revert it. */
-export const ChangeItem = memo(function ChangeItem({
-  change,
-  environments,
-  delivery,
-  isFresh,
-  showsProject,
-  onRevert,
-}: {
-  change: Change;
-  environments: readonly EnvironmentRecord[];
-  delivery: DeliveryRecord | undefined;
-  /** Whether it arrived while the screen was open. */
-  isFresh: boolean;
-  showsProject: boolean;
+/** What the rows of a list share. */
+export interface ListFacts {
+  readonly environments: readonly EnvironmentRecord[];
+  readonly showsProject: boolean;
+  /** Whether a change arrived while the screen was open. */
+  readonly isFresh: (seq: number) => boolean;
   /** Absent for people without permission. */
-  onRevert: ((change: Change) => void) | undefined;
-}) {
-  const { seq, entries, first } = change;
-  const canRevert =
-    onRevert !== undefined &&
-    first.project !== undefined &&
-    entries.some(({ action }) => isRevertible(action));
-  const revert = canRevert ? () => onRevert(change) : undefined;
-  const figure = (
-    <DeliveryFigure
-      seq={seq}
-      delivery={delivery}
-      project={showsProject ? first.project : undefined}
-      isChange={entries.some(({ action }) => action !== 'session.started' && action !== 'session.ended')}
-    />
-  );
+  readonly onRevert: ((change: Change) => void) | undefined;
+}
+
+/** A change, or a burst of them on one line. */
+export const BurstItem = memo(function BurstItem({ burst, list }: { burst: Burst; list: ListFacts }) {
+  const { changes, newest } = burst;
   return (
-    <li className={classNames('border-t border-line first:border-t-0', isFresh && 'animate-flash')}>
-      {entries.length === 1 ? (
-        <AuditEntryRow entry={first} environments={environments} onRevert={revert}>
-          {figure}
-        </AuditEntryRow>
+    <li
+      className={classNames(
+        'border-t border-line first:border-t-0',
+        list.isFresh(newest.seq) && 'animate-flash',
+      )}
+    >
+      {changes.length === 1 ? (
+        <ChangeItem change={newest} list={list} />
       ) : (
-        <ChangeEntries change={change} environments={environments} onRevert={revert}>
-          {figure}
-        </ChangeEntries>
+        <BurstRow burst={burst} list={list} />
       )}
     </li>
   );
 });
 
+/** One change: what it did, how far it came, and a button to revert it. */
+export function ChangeItem({
+  change,
+  list,
+  isOpenAtFirst = false,
+}: {
+  change: Change;
+  list: ListFacts;
+  isOpenAtFirst?: boolean;
+}) {
+  const { entries, first } = change;
+  const [isToggled, onToggle] = useToggled(first.id);
+  const isOpen = isToggled !== isOpenAtFirst;
+  const { onRevert } = list;
+  const canRevert =
+    onRevert !== undefined &&
+    first.project !== undefined &&
+    entries.some(({ action }) => isRevertible(action));
+  const frame: RowFrame = {
+    isOpen,
+    onToggle,
+    isDated: true,
+    onRevert: canRevert ? () => onRevert(change) : undefined,
+    footer: <ChangeFooter change={change} list={list} />,
+  };
+  return entries.length === 1 ? (
+    <AuditEntryRow entry={first} environments={list.environments} frame={frame} />
+  ) : (
+    <ChangeEntries change={change} environments={list.environments} frame={frame} />
+  );
+}
+
+/** Several changes of one author on one line: what they did together. Open, it lists them. */
+function BurstRow({ burst: { id, changes, newest }, list }: { burst: Burst; list: ListFacts }) {
+  const [isOpen, onToggle] = useToggled(`burst ${id}`);
+  const entries = changes.flatMap((change) => change.entries);
+  const flags = [...flagsOf(entries)];
+  const places = placesOf(entries);
+  const states = entries.filter(({ action }) => action === 'flag.changed');
+  const isOneState =
+    flags.length === 1 &&
+    places.length === 1 &&
+    entries.every(({ action }) => action === 'flag.changed' || action === 'flag.created');
+  return (
+    <ChangeRow
+      entry={newest.first}
+      details={isOneState ? netDetails(states.at(-1)?.before, states[0]?.after) : []}
+      frame={{ isOpen, onToggle, isDated: true }}
+      body={
+        <div className="divide-y divide-line overflow-hidden rounded-md border border-line bg-surface">
+          <Parts items={changes} seqOf={(change) => change.seq}>
+            {(change) => (
+              <li key={change.first.id} className="border-t border-line first:border-t-0">
+                <ChangeItem change={change} list={list} />
+              </li>
+            )}
+          </Parts>
+        </div>
+      }
+    >
+      <span className="shrink-0 text-ink-2 max-sm:shrink">
+        {flags.length === 1
+          ? messages.madeChangesTo(changes.length)
+          : messages.burst(changes.length, flags.length)}
+      </span>{' '}
+      <Flags project={newest.first.project} flags={flags} />{' '}
+      <Places names={places} environments={list.environments} />
+    </ChangeRow>
+  );
+}
+
+/** How many flags of a change are named. */
+const NAMED = 3;
+
+function Flags({ project, flags }: { project: string | undefined; flags: readonly string[] }) {
+  if (project === undefined) return null;
+  const more = flags.length - NAMED;
+  return (
+    <>
+      {flags.slice(0, NAMED).map((flag) => (
+        <FlagLink key={flag} project={project} flag={flag} />
+      ))}
+      {more > 0 && <span className="shrink-0 text-ink-3">{messages.more(more)}</span>}
+    </>
+  );
+}
+
+function Places({
+  names,
+  environments,
+}: {
+  names: readonly string[];
+  environments: readonly EnvironmentRecord[];
+}) {
+  const [only] = names;
+  if (only === undefined) return null;
+  if (names.length === 1) return <EntryPlace name={only} environments={environments} />;
+  return <span className="shrink-0 text-ink-2">{messages.inEnvironments(names)}</span>;
+}
+
 /** How many entries of one change are shown before "Show all". */
 const FEW = 4;
 
-/** A change with several entries: author, place and note once, then what was done, one below the other. */
+/** A change with several entries: author, place and note once; open, what was done, one below the other. */
 function ChangeEntries({
-  change: { seq, entries, first },
+  change: { entries, first },
   environments,
-  onRevert,
-  children,
+  frame,
 }: {
   change: Change;
   environments: readonly EnvironmentRecord[];
-  onRevert: (() => void) | undefined;
-  children?: ReactNode;
+  frame: RowFrame;
 }) {
   const [isWhole, setWhole] = useState(false);
-  const places = [...new Set(entries.map(({ environment }) => environment))].filter(
-    (name) => name !== undefined,
-  );
-  const isOneFlag = flagsOf(entries).size === 1;
+  const nameOf = useOwnerName();
+  const flags = [...flagsOf(entries)];
+  const places = placesOf(entries);
   // Changes are listed newest first, but the entries of one in the order in which they happened.
   const listed = entries.toReversed();
+  // A project comes and goes with its environments and flags.
+  const project = entries.find(({ action }) => action.startsWith('project.'));
+  const { verb, details } = project === undefined ? summaryOf(entries, flags.length) : changeWords(project);
   return (
-    <div className="flex items-start gap-3 px-3 py-2.5" data-seq={seq}>
-      <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-baseline gap-x-1.5">
-          <Author actor={first.actor} className="font-medium" />
-          <span className="text-ink-2">{summaryOf(entries)}</span>
-          {isOneFlag && <EntryTarget entry={first} />}
-          {places.length === 1 && <EntryPlace name={places[0] ?? ''} environments={environments} />}
-          <TimeAgo at={first.at} className="text-xs whitespace-nowrap text-ink-3" />
-        </p>
-        {first.note !== undefined && <p className="mt-0.5 break-words text-ink-2">“{first.note}”</p>}
-        <ul className="mt-1.5 space-y-1.5 border-l-2 border-line pl-3">
-          {(isWhole ? listed : listed.slice(0, FEW)).map((entry) => (
-            <li key={entry.id}>
-              <p className="flex flex-wrap items-baseline gap-x-1.5">
-                <span className="text-xs text-ink-2">{actionText(entry.action, entry)}</span>
-                {!isOneFlag && <EntryTarget entry={entry} />}
-                {places.length > 1 && entry.environment !== undefined && (
-                  <EntryPlace name={entry.environment} environments={environments} />
-                )}
-              </p>
-              {hasVersions(entry.action, entry) && <FieldDiff before={entry.before} after={entry.after} />}
-            </li>
-          ))}
-        </ul>
-        {entries.length > FEW && (
-          <button
-            type="button"
-            aria-expanded={isWhole}
-            className="mt-1 min-h-6 text-xs text-accent hover:underline"
-            onClick={() => setWhole(!isWhole)}
-          >
-            {isWhole ? messages.showFewer : messages.showAll(entries.length)}
-          </button>
+    <ChangeRow
+      entry={first}
+      details={details}
+      frame={frame}
+      body={
+        <>
+          <ul className="space-y-1.5 border-l-2 border-line pl-3">
+            {(isWhole ? listed : listed.slice(0, FEW)).map((entry) => (
+              <li key={entry.id}>
+                <EntryLine {...{ entry, environments, nameOf }} hasTarget={flags.length !== 1}>
+                  {hasVersions(entry.action, entry) && (
+                    <FieldDiff before={entry.before} after={entry.after} />
+                  )}
+                </EntryLine>
+              </li>
+            ))}
+          </ul>
+          {entries.length > FEW && (
+            <button
+              type="button"
+              aria-expanded={isWhole}
+              className="mt-1 min-h-6 text-xs text-accent hover:underline"
+              onClick={() => setWhole(!isWhole)}
+            >
+              {isWhole ? messages.showFewer : messages.showAll(entries.length)}
+            </button>
+          )}
+        </>
+      }
+    >
+      <span className="shrink-0 text-ink-2 max-sm:shrink">{verb}</span>{' '}
+      {project === undefined ? (
+        <>
+          <Flags project={first.project} flags={flags} />{' '}
+          <Places names={places} environments={environments} />
+        </>
+      ) : (
+        <EntryTarget entry={project} />
+      )}
+    </ChangeRow>
+  );
+}
+
+function EntryLine({
+  entry,
+  environments,
+  nameOf,
+  hasTarget,
+  children,
+}: {
+  entry: AuditEntryRecord;
+  environments: readonly EnvironmentRecord[];
+  nameOf: (owner: string) => string;
+  hasTarget: boolean;
+  children: ReactNode;
+}) {
+  const { verb, details } = changeWords(entry, nameOf);
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
+        <span className="text-ink-2">{verb}</span>
+        {hasTarget && <EntryTarget entry={entry} />}
+        {entry.environment !== undefined && (
+          <EntryPlace name={entry.environment} environments={environments} />
         )}
-        {children}
-      </div>
-      <RevertButton seq={seq} onRevert={onRevert} />
-    </div>
+        {details.map((detail) => (
+          <DetailText key={detail.label} detail={detail} />
+        ))}
+      </p>
+      {children}
+    </>
   );
 }
 
@@ -130,30 +255,53 @@ function flagsOf(entries: readonly AuditEntryRecord[]): ReadonlySet<string> {
   return new Set(entries.filter(({ action }) => action.startsWith('flag.')).map(({ target }) => target));
 }
 
-function summaryOf(entries: readonly AuditEntryRecord[]): string {
-  const flags = flagsOf(entries);
-  if (flags.size > 1) return messages.changedFlags(flags.size);
-  if (flags.size === 0) return messages.madeChanges(entries.length);
-  const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
-  return lead === undefined ? messages.changedFlag : actionText(lead.action, lead);
+function placesOf(entries: readonly AuditEntryRecord[]): readonly string[] {
+  return [...new Set(entries.map(({ environment }) => environment))].filter((name) => name !== undefined);
 }
 
-/** The small line below a change: its number, its project on the screen of all, and how far it came. */
-function DeliveryFigure({
-  seq,
-  delivery,
-  project,
-  isChange,
-}: {
-  seq: number;
-  delivery: DeliveryRecord | undefined;
-  project: string | undefined;
-  isChange: boolean;
-}) {
+/** The words of a change with several entries: those that all its entries share, or how many flags it changed. */
+function summaryOf(entries: readonly AuditEntryRecord[], flags: number): ReturnType<typeof changeWords> {
+  const lead = entries.find(({ action }) => action.startsWith('flag.') && action !== 'flag.changed');
+  if (flags === 1 && lead !== undefined) return { verb: changeWords(lead).verb, details: [] };
+  const [first, ...others] = entries.map((entry) => changeWords(entry));
+  const isShared = others.every((each) => JSON.stringify(each) === JSON.stringify(first));
+  if (flags > 0 && lead === undefined && first !== undefined && isShared) return first;
+  if (flags > 1) return { verb: messages.changedFlags(flags), details: [] };
+  if (flags === 0) return { verb: messages.madeChanges(entries.length), details: [] };
+  return { verb: messages.changedFlag, details: [] };
+}
+
+/** The small line below an open change: its number with a link to it, its time, its project, and how far it came. */
+function ChangeFooter({ change, list }: { change: Change; list: ListFacts }) {
+  const { seq, first } = change;
+  const path = changeLink(list.showsProject ? undefined : first.project, seq);
   const parts = [
-    ...(project === undefined ? [] : [messages.project(project)]),
-    ...(isChange ? [messages.change(seq)] : []),
-    ...(delivery === undefined || delivery.streams === 0 ? [] : [deliveryText(delivery)]),
+    fullTime(new Date(first.at)),
+    ...(list.showsProject && first.project !== undefined ? [messages.project(first.project)] : []),
   ];
-  return parts.length === 0 ? null : <p className="mt-1 text-xs text-ink-3">{parts.join(' · ')}</p>;
+  return (
+    <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
+      <span className="inline-flex items-center gap-1">
+        <Link href={path} className="text-accent hover:underline">
+          {messages.change(seq)}
+        </Link>
+        <CopyButton
+          className="-my-1 size-6"
+          text={new URL(path, location.origin).href}
+          label={messages.copyLink(seq)}
+        />
+      </span>
+      {parts.map((part) => (
+        <span key={part}>{part}</span>
+      ))}
+      {first.project !== undefined && <Delivered project={first.project} change={change} />}
+    </div>
+  );
+}
+
+/** How far a change came, updated live. */
+function Delivered({ project, change }: { project: string; change: Change }) {
+  const { data = [] } = useProjectDeliveries(project);
+  const delivery = deliveryOf(change, new Map(data.map((each) => [each.seq, each])));
+  return delivery === undefined || delivery.streams === 0 ? null : <span>{deliveryText(delivery)}</span>;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { AuditEntryRecord } from '../../api/types.ts';
-import { groupChanges } from './group-changes.ts';
+import { burstsOf, groupChanges } from './group-changes.ts';
 
 test('entries of one change are grouped, newest first', () => {
   const [day] = groupChanges([entry(3), entry(2, { target: 'b' }), entry(2, { target: 'a' })].map(atOf));
@@ -49,6 +49,44 @@ test('no day is listed twice if the clocks of two nodes differ around midnight',
     ['2027-02-01', [3]],
     ['2027-01-31', [2, 1]],
   ]);
+});
+
+test('changes that one person made in quick succession are one burst', () => {
+  const flips = [9, 8, 7, 6].map((seq) => entry(seq));
+  const others = [
+    entry(5, { actor: 'operator:b' }),
+    entry(4),
+    entry(3, { note: 'Ticket 7' }),
+    entry(2),
+    entry(1),
+  ];
+  expect(read([...flips, ...others].map(atOf))).toEqual([[9, 8, 7, 6], [5], [4], [3], [2], [1]]);
+  // Two are not worth it, nor is anything that is not about flags.
+  expect(read([entry(2), entry(1)])).toEqual([[2], [1]]);
+  const keys = [3, 2, 1].map((seq) => entry(seq, { action: 'key.created' }));
+  expect(read(keys)).toHaveLength(3);
+  // A pause ends a burst.
+  const at = (minute: number) => `2027-01-31T12:${10 + minute}:00.000Z`;
+  const paused = [9, 8, 7, 4, 3, 2].map((minute) => entry(minute, { at: at(minute) }));
+  expect(read(paused)).toEqual([
+    [9, 8, 7],
+    [4, 3, 2],
+  ]);
+
+  function read(entries: readonly AuditEntryRecord[]): number[][] {
+    const listed = groupChanges(entries).flatMap(({ changes }) => burstsOf(changes));
+    return listed.map(({ changes }) => changes.map(({ seq }) => seq));
+  }
+});
+
+test('a burst keeps its identity while changes are added on top, and is not redrawn without one', () => {
+  const flips = [4, 3, 2, 1].map((seq) => entry(seq));
+  const burst = (entries: readonly AuditEntryRecord[]) =>
+    burstsOf(groupChanges(entries)[0]?.changes ?? [])[0];
+  const before = burst(flips);
+  expect(burst([entry(9, { actor: 'operator:b' }), ...flips])).not.toBe(before);
+  expect(burst(flips)).toBe(before);
+  expect(burst([entry(5), ...flips])?.id).toBe(before?.id ?? '');
 });
 
 /** Each change at a time of its own. */

@@ -66,6 +66,58 @@ function localDay(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
+/** Changes that one person or token made in quick succession, newest first. Most are of a single change. */
+export interface Burst {
+  /** Stays the same while changes are added on top. */
+  readonly id: string;
+  /** Never empty. */
+  readonly changes: readonly Change[];
+  readonly newest: Change;
+}
+
+/** Two changes of a burst are at most this far apart, in milliseconds. */
+const PAUSE_MS = 120_000;
+/** Fewer changes are listed one by one. */
+const FEWEST = 3;
+
+/** Groups the changes of flags that one author made in quick succession. A change with a note of its own stays alone. */
+export function burstsOf(changes: readonly Change[]): readonly Burst[] {
+  const runs: Change[][] = [];
+  for (const change of changes) {
+    const [run, last] = [runs.at(-1), runs.at(-1)?.at(-1)];
+    if (run !== undefined && last !== undefined && isOneBurst(last, change)) run.push(change);
+    else runs.push([change]);
+  }
+  return runs
+    .flatMap((run) => (run.length < FEWEST ? run.map((change) => [change]) : [run]))
+    .flatMap(toBurst);
+}
+
+function toBurst(changes: readonly Change[]): readonly Burst[] {
+  const [newest, oldest] = [changes[0], changes.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  const id = oldest.first.id;
+  const before = bursts.get(newest);
+  const isSame =
+    before?.changes.length === changes.length &&
+    before.changes.every((each, index) => each === changes[index]);
+  if (isSame) return [before];
+  const burst = { id, changes, newest };
+  bursts.set(newest, burst);
+  return [burst];
+}
+
+/** Bursts by their newest change, so that one that is listed again is the same object and is not redrawn. */
+const bursts = new WeakMap<Change, Burst>();
+
+function isOneBurst(newer: Change, older: Change): boolean {
+  const [one, other] = [newer.first, older.first];
+  const gap = Math.abs(Date.parse(one.at) - Date.parse(other.at));
+  const isAboutFlags = [...newer.entries, ...older.entries].every(({ action }) => action.startsWith('flag.'));
+  const isSamePlace = one.actor === other.actor && one.project === other.project && one.note === other.note;
+  return isAboutFlags && isSamePlace && gap <= PAUSE_MS;
+}
+
 /** How far a change came, over all its environments; `undefined` while unknown. */
 export function deliveryOf(
   change: Change,

@@ -1,4 +1,5 @@
 import type { AuditFilter } from '../../api/audit.ts';
+import { links } from '../../shell/links.ts';
 
 /** The filters in the address, by the names of the API's parameters. */
 const MEMBERS = ['environment', 'actor', 'action', 'q', 'target'] as const;
@@ -35,4 +36,9 @@ function startOfDay(day: string, daysLater: number): string | undefined {
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day) ?? [];
   const start = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
   return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
+}
+
+/** The address that shows only change `seq`, in the history of its project or in the audit log. */
+export function changeLink(project: string | undefined, seq: number): string {
+  return `${project === undefined ? links.audit : links.history(project)}?change=${seq}`;
 }

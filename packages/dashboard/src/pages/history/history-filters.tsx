@@ -130,6 +130,7 @@ function useAuthors(
       ...(operators ?? []).map(({ email }) => `operator:${email}`),
       ...(tokens ?? []).map(({ name }) => `token:${name}`),
       ...seen,
+      'system',
       ...(selected === undefined ? [] : [selected]),
     ]);
     const named = [...actors].map((actor) => ({ actor, ...nameOf(actor) }));

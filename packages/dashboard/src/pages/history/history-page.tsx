@@ -1,28 +1,32 @@
 import { useMemo } from 'react';
 import { useParams } from 'wouter';
-import { useProjectDeliveries } from '../../api/clients.ts';
 import { useEnvironments } from '../../api/projects.ts';
 import { useSearchState } from '../../api/use-search-state.ts';
 import { Page } from '../../components/page.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { filterFromAddress } from './history-filter.ts';
 import { messages } from './messages.ts';
+import { OneChange } from './one-change.tsx';
 import { Timeline } from './timeline.tsx';
 
-/** The screen "History": everything done in a project. */
+/** The screen "History": everything done in a project, or the one change that the address names. */
 export function HistoryPage() {
   const { project = '' } = useParams<{ project: string }>();
   const environments = useEnvironments(project);
-  const { data: deliveries } = useProjectDeliveries(project);
   const [params] = useSearchState();
   const [environment] = useEnvironmentFilter(project);
   const filter = useMemo(
     () => filterFromAddress(params, project, environment?.name),
     [params, project, environment],
   );
+  const change = params.get('change');
   return (
     <Page title={`${messages.title} · ${project}`} heading={messages.title}>
-      <Timeline filter={filter} environments={environments} deliveries={deliveries} />
+      {change === null ? (
+        <Timeline filter={filter} environments={environments} />
+      ) : (
+        <OneChange key={change} seq={change} project={project} environments={environments} />
+      )}
     </Page>
   );
 }

@@ -16,10 +16,23 @@ export const messages = {
   changedFlags: (count: number) => `changed ${count} flags`,
   madeChanges: (count: number) => `made ${count} changes`,
   changedFlag: 'changed the flag',
+  madeChangesTo: (count: number) => `made ${count} changes to`,
+  burst: (changes: number, flags: number) => `made ${changes} changes to ${flags} flags:`,
+  more: (count: number) => `and ${count} more`,
+  inEnvironments: (names: readonly string[]) =>
+    names.length > 3 ? `in ${names.length} environments` : `in ${names.join(', ')}`,
+  copyLink: (seq: number) => `Copy the link to change ${seq}`,
   showFewer: 'Show fewer',
   showAll: (count: number) => `Show all ${count}`,
   project: (name: string) => `Project ${name}`,
   change: (seq: number) => `Change ${seq}`,
+
+  // A single change, by its address
+  oneChange: (seq: string) => `Change ${seq}`,
+  allChanges: 'All changes',
+  sameDay: 'All changes of that day',
+  noSuchChange: (seq: string) => `Change ${seq} does not exist`,
+  noSuchChangeWhy: 'It may be about people or tokens, which only administrators can see.',
 
   // Filters
   search: 'Flag, person or note',

@@ -1,0 +1,119 @@
+import { useMemo, useState } from 'react';
+import type { Json } from '../../api/types.ts';
+import { classNames } from '../class-names.ts';
+import { ScrollRegion } from '../tables.tsx';
+import { diffLines, type LinePair } from './diff-lines.ts';
+import { messages } from './messages.ts';
+
+/** How many unchanged lines are shown beside changed ones. */
+const CONTEXT = 2;
+
+/** Lines side by side, or a number of unchanged ones that are left out. */
+type Row = LinePair | { readonly left: number };
+
+/**
+ * Two JSON values as lines, side by side; on narrow screens the old lines above the new ones. Unchanged lines far from a
+ * change are left out at first. A side is `undefined` if there was no value.
+ */
+export function JsonDiff({
+  label,
+  before,
+  after,
+}: {
+  label: string;
+  before: Json | undefined;
+  after: Json | undefined;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const pairs = useMemo(() => diffLines(linesOf(before), linesOf(after)), [before, after]);
+  const rows: readonly Row[] = isWhole ? pairs : shortened(pairs);
+  const left = rows.reduce((sum, row) => sum + ('left' in row ? row.left : 0), 0);
+  const isPair = before !== undefined && after !== undefined;
+  return (
+    <div>
+      <p className="mb-1 text-xs text-ink-3">{label}</p>
+      <ScrollRegion
+        label={messages.valueOf(label)}
+        className="max-h-96 overflow-y-auto rounded-md border border-line bg-bg font-mono text-xs leading-5"
+      >
+        {rows.map((row, index) => (
+          // The rows of a comparison never move.
+          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          <Lines key={index} row={row} isPair={isPair} />
+        ))}
+      </ScrollRegion>
+      {(isWhole || left > 0) && (
+        <button
+          type="button"
+          aria-expanded={isWhole}
+          className="mt-1 min-h-6 text-xs text-accent hover:underline"
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? messages.showLess : messages.showWhole}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Lines({ row, isPair }: { row: Row; isPair: boolean }) {
+  if ('left' in row)
+    return (
+      <p className="border-y border-line bg-hover px-2 text-ink-3">{messages.unchangedLines(row.left)}</p>
+    );
+  const { before, after, isSame } = row;
+  const [Old, Young] = isSame ? (['span', 'span'] as const) : (['del', 'ins'] as const);
+  const cell = 'block min-w-0 px-2 break-words whitespace-pre-wrap no-underline';
+  return (
+    <div className={isPair ? 'grid sm:grid-cols-2' : undefined}>
+      {(isPair || before !== undefined) && (
+        <Old
+          className={classNames(
+            cell,
+            before === undefined && 'max-sm:hidden',
+            !isSame && before !== undefined && 'bg-danger-soft text-danger',
+          )}
+        >
+          {before}
+        </Old>
+      )}
+      {(isPair || after !== undefined) && (
+        <Young
+          className={classNames(
+            cell,
+            isPair && 'sm:border-l sm:border-line',
+            (after === undefined || isSame) && isPair && 'max-sm:hidden',
+            !isSame && after !== undefined && 'bg-good-soft text-good',
+          )}
+        >
+          {after}
+        </Young>
+      )}
+    </div>
+  );
+}
+
+function linesOf(value: Json | undefined): readonly string[] {
+  return value === undefined ? [] : JSON.stringify(value, null, 2).split('\n');
+}
+
+/** Leaves out unchanged lines that are not next to a changed one; a gap of a single line is not worth it. */
+function shortened(pairs: readonly LinePair[]): readonly Row[] {
+  const isShown = pairs.map(() => false);
+  for (const [index, { isSame }] of pairs.entries())
+    if (!isSame)
+      for (let near = Math.max(0, index - CONTEXT); near <= index + CONTEXT && near < pairs.length; near++)
+        isShown[near] = true;
+  const rows: Row[] = [];
+  for (let index = 0; index < pairs.length; ) {
+    const end = isShown.indexOf(true, index);
+    const gap = (end === -1 ? pairs.length : end) - index;
+    if (gap > 1) rows.push({ left: gap });
+    index += gap > 1 ? gap : 0;
+    const pair = pairs[index];
+    if (pair === undefined) break;
+    rows.push(pair);
+    index++;
+  }
+  return rows;
+}
