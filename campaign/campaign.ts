@@ -77,7 +77,7 @@ export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<
   if (options.drillsRestore !== true || fleet.database === undefined)
     return { ...(await act(world, options)), afterwards: [] };
   using drill = new RestoreDrill(fleet);
-  const timer = setTimeout(() => drill.backUp(), options.seconds * 500);
+  const timer = setTimeout(() => drill.backUp(world), options.seconds * 500);
   try {
     const result = await act(world, options);
     options.tell?.('restoring a backup');

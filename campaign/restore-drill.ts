@@ -23,9 +23,9 @@ export class RestoreDrill implements Disposable {
     this.#fleet = fleet;
   }
 
-  /** Takes the backup, whatever happens to the nodes meanwhile. */
-  backUp(): void {
-    this.#backup ??= this.#run('backup', this.#file);
+  /** Takes the backup, whatever happens to the nodes meanwhile, as soon as the database takes connections. */
+  backUp({ prepare }: Pick<World, 'prepare'>): void {
+    this.#backup ??= prepare('the backup', () => this.#run('backup', this.#file));
     this.#backup.catch(() => {
       // `restore` reports it.
     });
