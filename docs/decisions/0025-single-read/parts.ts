@@ -46,7 +46,7 @@ async function measure(): Promise<void> {
   for (const [name, all] of times) {
     // The first requests ran before the code was compiled.
     const sorted = all.slice(all.length / 4).sort((a, b) => a - b);
-    console.log(`${String(sorted[sorted.length >> 1]).padStart(6)} ns  ${name}`);
+    process.stdout.write(`${String(sorted[sorted.length >> 1]).padStart(6)} ns  ${name}\n`);
   }
 }
 
