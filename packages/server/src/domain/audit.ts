@@ -13,7 +13,7 @@ export interface Actor {
 /** One row of the audit log. It is never pruned. */
 export interface AuditEntry {
   readonly id: string;
-  /** The change-log row this belongs to, or the last one before it if the operation wrote none. */
+  /** The row of the change log that it belongs to. */
   readonly seq: number;
   /** The last `seq` of its operation: the number of the change. */
   readonly operation: number;

@@ -54,7 +54,7 @@ async function applyWrite<T>(
   return applied(context, () => context.store.commit(actor, work));
 }
 
-/** Changes one flag's state as {@link writeRecord} does, in one transaction with the writers of its environment that meet it. */
+/** Changes one flag's state as {@link writeRecord} does. Writers of one environment that wait at the same time share a transaction. */
 export async function writeOneState(
   context: ManagementContext,
   write: StateWrite,

@@ -18,7 +18,7 @@ import { SqlScheduleWriter } from './schedule-table.ts';
 
 /**
  * The writes of projects, environments, flags, keys and tokens in one write transaction, each recorded in the journal.
- * The states of flags, which alone make a revision and a frame, are written by the transaction itself.
+ * Its subclass `SqlTransaction` adds the states of flags, which alone make a revision and a frame.
  */
 export abstract class RecordWriter extends SqlReader {
   override readonly schedules: SqlScheduleWriter;

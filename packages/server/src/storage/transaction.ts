@@ -20,8 +20,8 @@ export const STATE_INSERT: Insert = {
 };
 
 /**
- * All writes of one operation in one write transaction, each recorded in the journal: here the locks and the states of
- * flags, in its base the plain records.
+ * All writes of one operation in one write transaction, each recorded in the journal. This class has the locks and the
+ * states of flags; `RecordWriter`, which it extends, has the other records.
  */
 export class SqlTransaction extends RecordWriter implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
