@@ -38,4 +38,19 @@ describe('EventStream', () => {
       true,
     ]);
   });
+
+  test('sends a large frame in pieces, so that a reader that stops holds up a piece of it', async () => {
+    const frame = new TextEncoder().encode(`data: ${'0123456789'.repeat(70_000)}\n\n`);
+    const stream = new EventStream({ maxQueuedBytes: 1024 });
+    const reader = stream.open(frame, () => {}).getReader();
+    let taken = 0;
+    while (taken < frame.length) {
+      const { value = new Uint8Array() } = await reader.read();
+      expect(value.length).toBeLessThanOrEqual(256 * 1024);
+      expect(Buffer.compare(value, frame.subarray(taken, taken + value.length))).toBe(0);
+      taken += value.length;
+    }
+    stream.end();
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+  });
 });

@@ -7,6 +7,12 @@ export const STREAM_FIELDS = { 'X-Accel-Buffering': 'no', Connection: 'close' } 
 /** Frames that may wait for a reader whatever their size. They are kept by reference, so all readers share them. */
 const FRAMES_HELD = 8;
 
+/**
+ * Larger frames go out in pieces. Bun keeps a copy of the rest of a piece that its reader does not take, so a reader that
+ * has stopped costs a piece instead of a frame. Pieces of 64 KiB cost a quarter more processor time; these cost nothing.
+ */
+const MAX_PIECE_BYTES = 256 * 1024;
+
 /** Options of an {@link EventStream}. */
 export interface EventStreamOptions {
   /** Bytes a reader may leave unread before it is cut; more where a few frames need more. */
@@ -70,7 +76,8 @@ export class EventStream {
     this.#largestFrame = Math.max(queued === 0 ? 0 : this.#largestFrame, frame.length);
     if (queued + frame.length > Math.max(this.#maxQueuedBytes, FRAMES_HELD * this.#largestFrame))
       return false;
-    controller.enqueue(frame);
+    if (frame.length <= MAX_PIECE_BYTES) controller.enqueue(frame);
+    else for (const piece of piecesOf(frame)) controller.enqueue(piece);
     return true;
   }
 
@@ -118,4 +125,9 @@ export class EventStream {
 /** The queue's mark is zero, so what is queued is what the mark lacks. */
 function queuedIn(controller: ReadableStreamDefaultController<Uint8Array>): number {
   return -(controller.desiredSize ?? 0);
+}
+
+function* piecesOf(frame: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < frame.length; start += MAX_PIECE_BYTES)
+    yield frame.subarray(start, start + MAX_PIECE_BYTES);
 }

@@ -10,6 +10,8 @@ afterEach(() => {
   for (const hub of hubs.splice(0)) hub.close();
 });
 
+const NEW_LINE = 10;
+
 function setUp(maxQueuedBytes = 1024 * 1024) {
   const closed: CloseCause[] = [];
   const hub = new Hub({ maxQueuedBytes, onClosed: (cause) => closed.push(cause) });
@@ -146,7 +148,7 @@ describe('Hub', () => {
     const readers = streams.map((stream) => stream.getReader());
     await Promise.all(readers.map((reader) => reader.read()));
     const next = readers.map((reader) => reader.read());
-    const text = 'x'.repeat(400_000);
+    const text = 'x'.repeat(250_000);
     change(text);
     other.apply(1, [['counter', `{"enabled":true,"value":"${text}"}`]]);
     hub.broadcast(other);
@@ -165,8 +167,8 @@ describe('Hub', () => {
     );
     clearImmediate(tick);
     expect(new Set(taken.map(({ bytes }) => bytes))).toEqual(new Set([frame(text).length]));
-    // 100 frames of 0.4 MB.
-    expect(turns.size).toBeGreaterThan(25);
+    // 100 frames of 0.25 MB.
+    expect(turns.size).toBeGreaterThan(15);
     // Neither environment waits for the other.
     const [first, second] = [taken.slice(0, 50), taken.slice(50)].map((own) => own.map((each) => each.turn));
     expect(Math.min(...(second ?? []))).toBeLessThan(Math.max(...(first ?? [])));
@@ -215,7 +217,8 @@ describe('Hub', () => {
     const taking = Promise.all(
       streams.map(async (stream) => {
         const reader = stream.getReader();
-        for (let frames = 0; frames < 41; frames++) await reader.read();
+        // Large frames come in pieces.
+        for (let frames = 0; frames < 41; ) if ((await reader.read()).value?.at(-2) === NEW_LINE) frames++;
       }),
     );
     const text = 'x'.repeat(1024 * 1024);
