@@ -65,7 +65,7 @@ export function Menu({
             action();
           }}
         >
-          <Popover anchor={anchor} align={align} onClose={close} className="min-w-48">
+          <Popover anchor={anchor} align={align} onClose={close}>
             <div
               ref={list}
               id={id}

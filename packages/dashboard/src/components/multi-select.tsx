@@ -70,7 +70,7 @@ export function MultiSelect({
         <ChevronDown size={13} className="shrink-0 text-ink-3" aria-hidden />
       </button>
       {isOpen && (
-        <Popover anchor={anchor} align={align} onClose={() => setOpen(false)} className="w-64">
+        <Popover anchor={anchor} align={align} onClose={() => setOpen(false)}>
           <OptionList id={id} {...{ label, options, selected, onChange, clear, extra }} />
         </Popover>
       )}

@@ -1,8 +1,8 @@
 import { type ReactNode, type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { classNames } from './class-names.ts';
 
-/** Distances in pixels: from what it belongs to, and from the edges of the window. */
-const [GAP_PX, EDGE_PX] = [4, 8];
+/** Distances in pixels: from what it belongs to, and from the edges of the window. And the least width. */
+const [GAP_PX, EDGE_PX, LEAST_PX] = [4, 8, 192];
 
 /**
  * A layer beside `anchor`, above everything else, dialogs included. Render it only while it is open: a press outside of
@@ -80,7 +80,7 @@ function placeBeside(layer: HTMLElement, owner: HTMLElement, align: 'start' | 'e
   const isBelow = layer.scrollHeight <= below || below >= above;
   const { style, offsetWidth } = layer;
   style.maxHeight = `${Math.max(80, Math.min(isBelow ? below : above, innerHeight * 0.7))}px`;
-  style.minWidth = `${Math.min(owner.offsetWidth, innerWidth - 2 * EDGE_PX)}px`;
+  style.minWidth = `${Math.min(Math.max(owner.offsetWidth, LEAST_PX), innerWidth - 2 * EDGE_PX)}px`;
   style.top = `${isBelow ? bottom + GAP_PX : top - GAP_PX - layer.offsetHeight}px`;
   const wanted = align === 'start' ? left : right - offsetWidth;
   style.left = `${Math.max(EDGE_PX, Math.min(wanted, innerWidth - offsetWidth - EDGE_PX))}px`;

@@ -47,7 +47,7 @@ export const FilterBar = memo(function FilterBar({
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="flex flex-wrap items-start gap-2">
       <search className="min-w-40 flex-1 sm:max-w-xs">
         <SearchField label={messages.filters.search} value={filter.query} onChange={(q) => onChange({ q })} />
       </search>

@@ -269,7 +269,7 @@ const FlagTableHead = memo(function FlagTableHead({
         )}
         {drawn.hasChange && (
           <th scope="col" aria-sort={ariaSort(sort, 'changed')} className={`${cell} text-right text-ink-3`}>
-            <SortButton sort={sort} sortKey="changed">
+            <SortButton sort={sort} sortKey="changed" className="flex-row-reverse">
               {messages.list.changed}
             </SortButton>
           </th>
