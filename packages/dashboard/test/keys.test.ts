@@ -38,6 +38,14 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       expect(await dialog.getByRole('region', { name: 'curl command' }).textContent()).toContain(
         `X-Service-Key: ${secret}`,
       );
+      await dialog.getByText('Waiting for the first connection…').waitFor();
+      await check();
+      // The command opens a stream, and the dialog notices.
+      const command = await dialog.getByRole('region', { name: 'curl command' }).textContent();
+      const address = /curl -N "([^"]+)"/.exec(command ?? '')?.[1] ?? '';
+      const first = await openSse(address, { headers: { 'X-Service-Key': secret } });
+      await dialog.getByText('Connected. Change a flag and watch it arrive.').waitFor();
+      first.close();
       await check();
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');

@@ -1,9 +1,13 @@
+import Check from 'lucide-react/icons/check';
+import LoaderCircle from 'lucide-react/icons/loader-circle';
 import { useId, useState } from 'react';
+import { useClients, useLivePresence } from '../../api/clients.ts';
 import { createKey } from '../../api/keys.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { EnvironmentRecord, ProjectRecord } from '../../api/types.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
+import { classNames } from '../../components/class-names.ts';
 import { CodeSection } from '../../components/copy.tsx';
 import { NameField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
@@ -13,13 +17,21 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { messages } from './messages.tsx';
 
-/** Creates a key and shows it once. */
-export function CreateKeyDialog({ project, onClose }: { project: ProjectRecord; onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [selected, setSelected] = useState<readonly string[]>([]);
+/** Creates a key and shows it once. `initial` is filled in. */
+export function CreateKeyDialog({
+  project,
+  initial = { name: '', environments: [] },
+  onClose,
+}: {
+  project: ProjectRecord;
+  initial?: { readonly name: string; readonly environments: readonly string[] };
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(initial.name);
+  const [selected, setSelected] = useState(initial.environments);
   const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' });
   // Only in this component's state, so that it disappears with the dialog.
-  const [secret, setSecret] = useState<string>();
+  const [created, setCreated] = useState<{ readonly id: string; readonly key: string }>();
   const form = useForm({
     problems: {
       name: name.trim() === '' ? messages.nameMissing : undefined,
@@ -28,14 +40,21 @@ export function CreateKeyDialog({ project, onClose }: { project: ProjectRecord; 
     },
     submit: async () => {
       const key = { name, environments: selected, ...expiryMember(expiry) };
-      const created = await createKey(project.name, key);
+      const { id, key: secret } = await createKey(project.name, key);
       announce(messages.created);
-      setSecret(created.key);
+      setCreated({ id, key: secret });
     },
-    stale: [queryKeys.keys(project.name)],
+    stale: [queryKeys.keys(project.name), queryKeys.clients(project.name)],
   });
-  if (secret !== undefined)
-    return <NewKeyDialog name={name.trim()} secret={secret} environments={selected} onClose={onClose} />;
+  if (created !== undefined)
+    return (
+      <NewKeyDialog
+        {...{ created, onClose }}
+        project={project.name}
+        name={name.trim()}
+        environments={selected}
+      />
+    );
   return (
     <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
       <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
@@ -96,15 +115,17 @@ function EnvironmentCheckboxes({
   );
 }
 
-/** Shows a new key once, with examples to copy. */
+/** Shows a new key once, with commands to copy, and when the first client connects with it. */
 function NewKeyDialog({
+  project,
   name,
-  secret,
+  created: { id, key: secret },
   environments,
   onClose,
 }: {
+  project: string;
   name: string;
-  secret: string;
+  created: { readonly id: string; readonly key: string };
   environments: readonly string[];
   onClose: () => void;
 }) {
@@ -128,17 +149,45 @@ function NewKeyDialog({
           />
         )}
         <CodeSection
-          title={messages.dotEnvTitle}
-          label={messages.dotEnvLabel}
-          code={dotEnv(baseUrl, secret, environment)}
-        />
-        <CodeSection
           title={messages.curlTitle}
           label={messages.curlLabel}
           code={curl(baseUrl, secret, environment)}
         />
+        <FirstConnection project={project} id={id} />
+        <CodeSection
+          title={messages.dotEnvTitle}
+          label={messages.dotEnvLabel}
+          code={dotEnv(baseUrl, secret, environment)}
+        />
       </div>
     </SecretDialog>
+  );
+}
+
+/** Waits for the first client that connects with the key `id`, and says so. */
+function FirstConnection({ project, id }: { project: string; id: string }) {
+  const { data } = useClients(project);
+  useLivePresence(project);
+  const streams = (data ?? [])
+    .flatMap(({ keys }) => keys)
+    .reduce((sum, key) => sum + (key.id === id ? key.streams : 0), 0);
+  const [isSeen, setSeen] = useState(false);
+  if (streams > 0 && !isSeen) setSeen(true);
+  return (
+    <p
+      role="status"
+      className={classNames(
+        'flex items-center gap-2 rounded-md px-3 py-2',
+        isSeen ? 'bg-good-soft text-good' : 'bg-hover text-ink-2',
+      )}
+    >
+      {isSeen ? (
+        <Check size={16} className="shrink-0" aria-hidden />
+      ) : (
+        <LoaderCircle size={16} className="shrink-0 animate-turn" aria-hidden />
+      )}
+      <span>{isSeen ? messages.connected : messages.waiting}</span>
+    </p>
   );
 }
 
@@ -147,5 +196,5 @@ function dotEnv(baseUrl: string, secret: string, environment: string): string {
 }
 
 function curl(baseUrl: string, secret: string, environment: string): string {
-  return `curl "${baseUrl}/v1/flags?env=${environment}" \\\n  -H "X-Service-Key: ${secret}"`;
+  return `curl -N "${baseUrl}/v1/stream?env=${environment}" \\\n  -H "X-Service-Key: ${secret}"`;
 }

@@ -48,8 +48,10 @@ export const messages = {
   examplesFor: 'Show examples for',
   dotEnvTitle: 'In your application: .env',
   dotEnvLabel: 'Settings for .env',
-  curlTitle: 'Try it with curl',
+  curlTitle: 'Connect from a terminal',
   curlLabel: 'curl command',
+  waiting: 'Waiting for the first connection…',
+  connected: 'Connected. Change a flag and watch it arrive.',
 
   // Revoking a key
   revoke: 'Revoke',
