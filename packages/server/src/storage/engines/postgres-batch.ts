@@ -4,8 +4,10 @@ import type { Statement } from '../database.ts';
 /** The messages of the extended protocol that pg's connection sends; its types describe an older form. */
 interface Wire {
   readonly stream: { cork(): void; uncork(): void };
-  parse(message: { readonly text: string }): void;
-  bind(message: { readonly values: readonly unknown[] }): void;
+  on(event: 'parseComplete', listener: () => void): void;
+  off(event: 'parseComplete', listener: () => void): void;
+  parse(message: { readonly text: string; readonly name?: string }): void;
+  bind(message: { readonly values: readonly unknown[]; readonly statement?: string }): void;
   describe(message: { readonly type: 'P' }): void;
   execute(message: object): void;
   sync(): void;
@@ -21,6 +23,46 @@ interface ResultReader extends pg.QueryResult {
 /** pg's class of results. `_types`, which pg sets on every query, decides how columns are read. */
 const Result = (pg as unknown as { Result: new (rowMode?: string, types?: unknown) => ResultReader }).Result;
 
+/** Texts that one connection keeps prepared at most: more than the program uses often. */
+const MAX_PREPARED = 100;
+
+/** Codes of a server that lacks a statement which was prepared, or has it already: there is a pooler in between. */
+const CONFUSED: ReadonlySet<unknown> = new Set(['26000', '42P05']);
+
+/**
+ * Named statements, which a server parses and plans once for each connection. A name is made from its text, so that the
+ * same name always means the same statement, whoever prepared it. Behind a transaction pooler, the server may be another one than
+ * at the last use; if it then lacks a statement or has it already, no more are prepared.
+ */
+export class PreparedStatements {
+  readonly #known = new WeakMap<pg.Client, Set<string>>();
+  #isOff = false;
+
+  /** The name of a statement on this connection and whether it has to be prepared; `undefined` for one without a name. */
+  find(client: pg.Client, text: string): { readonly name: string; readonly isNew: boolean } | undefined {
+    if (this.#isOff) return undefined;
+    const known = this.#known.get(client) ?? new Set();
+    this.#known.set(client, known);
+    const name = `halyard_${Bun.hash(text).toString(36)}`;
+    if (known.has(name)) return { name, isNew: false };
+    if (known.size >= MAX_PREPARED) return undefined;
+    known.add(name);
+    return { name, isNew: true };
+  }
+
+  /** Forgets names that the server did not come to prepare. */
+  forget(client: pg.Client, names: readonly string[]): void {
+    for (const name of names) this.#known.get(client)?.delete(name);
+  }
+
+  /** Whether a transaction failed because of prepared statements. It can be run again, without them. */
+  hasFailed(error: unknown): boolean {
+    if (!(error instanceof pg.DatabaseError) || !CONFUSED.has(error.code)) return false;
+    this.#isOff = true;
+    return true;
+  }
+}
+
 /**
  * Several statements that are sent at once, with one Sync behind the last: the server runs them in order, and skips all
  * that follow one that fails. pg itself sends a Sync after each, so a statement would still run when BEGIN has failed.
@@ -30,7 +72,12 @@ export class Batch {
   /** Set by pg before {@link submit}. */
   _result: { _types?: unknown } = {};
   readonly #statements: readonly Statement[];
+  readonly #prepared: (text: string) => ReturnType<PreparedStatements['find']>;
   readonly #onEnd: (error: Error | undefined, results?: readonly pg.QueryResult[]) => void;
+  /** The names of statements that the server has not parsed yet; empty for those without a name. */
+  readonly unparsed: string[] = [];
+  readonly #onParsed = () => void this.unparsed.shift();
+  #stopListening = () => {};
   readonly #results: ResultReader[] = [];
   #failure: Error | undefined;
   #current: ResultReader | undefined;
@@ -38,20 +85,29 @@ export class Batch {
   /** `onEnd` is called once: with the failure, or with a result for each statement. */
   constructor(
     statements: readonly Statement[],
+    prepared: (text: string) => ReturnType<PreparedStatements['find']>,
     onEnd: (error: Error | undefined, results?: readonly pg.QueryResult[]) => void,
   ) {
     this.#statements = statements;
+    this.#prepared = prepared;
     this.#onEnd = onEnd;
   }
 
   submit(connection: unknown): null {
     // `Wire`: see there.
     const wire = connection as Wire;
+    wire.on('parseComplete', this.#onParsed);
+    this.#stopListening = () => wire.off('parseComplete', this.#onParsed);
     wire.stream.cork();
     try {
       for (const { text, parameters = [] } of this.#statements) {
-        wire.parse({ text });
-        wire.bind({ values: parameters.map((value) => (value === null ? null : String(value))) });
+        const { name = '', isNew = true } = this.#prepared(text) ?? {};
+        if (isNew) {
+          wire.parse({ text, name });
+          this.unparsed.push(name);
+        }
+        const values = parameters.map((value) => (value === null ? null : String(value)));
+        wire.bind({ statement: name, values });
         wire.describe({ type: 'P' });
         wire.execute({});
       }
@@ -81,10 +137,12 @@ export class Batch {
   /** The failure of a statement, whose Sync the server still answers; or of the connection. */
   handleError(error: Error): void {
     this.#failure ??= error;
+    this.#stopListening();
     this.#onEnd(this.#failure);
   }
 
   handleReadyForQuery(): void {
+    this.#stopListening();
     if (this.#failure === undefined) this.#onEnd(undefined, this.#results);
   }
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { StorageError, StoreOutage } from '../../domain/errors.ts';
 import { parsePostgresUrl, type SessionTarget } from '../../domain/postgres-url.ts';
 import { checkTexts, type Parameter, type Statement } from '../database.ts';
-import { Batch } from './postgres-batch.ts';
+import { Batch, type PreparedStatements } from './postgres-batch.ts';
 import { isRefusal, toOutage, toStorageError } from './postgres-errors.ts';
 
 /** The oldest server that is supported, as PostgreSQL numbers its versions. */
@@ -65,7 +65,7 @@ export class ServerList {
 
 /**
  * The settings of every connection to the server of `url`. They work through a transaction pooler: no startup
- * options, no named statements. `sslmode` means what it means to libpq.
+ * options. `sslmode` means what it means to libpq.
  */
 function clientConfig(url: string): pg.ClientConfig {
   return {
@@ -116,16 +116,22 @@ export async function runScript(client: pg.Client, query: TimedQuery): Promise<v
  * Runs statements in order in one round trip: all or none of what follows a failure runs, COMMIT included. Returns each
  * result; fails as {@link runQuery}.
  */
-export function runBatch(
+export async function runBatch(
   client: pg.Client,
   statements: readonly Statement[],
-  limits: TimeLimits,
+  { prepared, ...limits }: TimeLimits & { readonly prepared: PreparedStatements | undefined },
 ): Promise<readonly pg.QueryResult[]> {
   for (const { parameters = [] } of statements) checkTexts(parameters);
   return guarded(client, limits, () => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly pg.QueryResult[]>();
-    const batch = new Batch(statements, (error, results = []) =>
-      error === undefined ? resolve(results) : reject(error),
+    const batch = new Batch(
+      statements,
+      (text) => prepared?.find(client, text),
+      (error, results = []) => {
+        if (error === undefined) return resolve(results);
+        prepared?.forget(client, batch.unparsed);
+        return reject(error);
+      },
     );
     client.query(batch);
     // What pg does for a query of its own. Destroyed, the connection answers what is still open on it.

@@ -8,6 +8,7 @@ import {
   type Statement,
   type WriteTransaction,
 } from '../database.ts';
+import type { PreparedStatements } from './postgres-batch.ts';
 import { isDestroyed, runBatch, runQuery, runScript, type TimeLimits } from './postgres-client.ts';
 import { isRefusal } from './postgres-errors.ts';
 import { Turnstile } from './turnstile.ts';
@@ -77,10 +78,11 @@ const BATCH_LIMITS = { statements: 50, characters: 1024 * 1024 } as const;
 /** Runs `work` in a write transaction on `client`. Rejects with {@link CommitUncertainError} when the connection is lost during COMMIT. */
 export async function runWrite<T>(
   client: pg.Client,
+  prepared: PreparedStatements,
   work: (transaction: WriteTransaction) => Promise<T>,
 ): Promise<T> {
   const open = new Transaction(client, { timeoutMs: WRITE_TIMEOUT_MS });
-  open.beginLater(BEGIN_WRITE);
+  open.beginLater(BEGIN_WRITE, prepared);
   const last: { readonly statement: Statement; readonly onRows?: (rows: readonly unknown[]) => void }[] = [];
   const transaction: WriteTransaction = {
     query: (text, parameters) => open.query(text, parameters),
@@ -121,6 +123,7 @@ class Transaction {
   readonly #turnstile = new Turnstile();
   /** Statements that go before the next ones, in the same round trip. */
   #first: readonly Statement[] = [];
+  #prepared: PreparedStatements | undefined;
   #isOpen = false;
   limits: TimeLimits;
 
@@ -140,8 +143,9 @@ class Transaction {
   }
 
   /** Begins with the first statement: one round trip less. */
-  beginLater(statements: readonly Statement[]): void {
+  beginLater(statements: readonly Statement[], prepared: PreparedStatements): void {
     this.#first = statements;
+    this.#prepared = prepared;
     this.#isOpen = true;
   }
 
@@ -208,7 +212,7 @@ class Transaction {
     const limits = first.length > 0 ? { ...this.limits, silenceMs: BEGIN_TIMEOUT_MS } : this.limits;
     // Before it is sent: a batch that fails leaves nothing to begin again.
     this.#first = [];
-    return (await runBatch(this.#client, all, limits)).slice(first.length);
+    return (await runBatch(this.#client, all, { ...limits, prepared: this.#prepared })).slice(first.length);
   }
 
   /** The last of the statements travel with COMMIT; where there are very many, the others before it. */

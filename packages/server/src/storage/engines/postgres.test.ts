@@ -275,6 +275,43 @@ describe('a transaction on PostgreSQL', () => {
     expect(await waiting).toMatchObject({ seq: 5, result: { environmentRevision: 1 } });
   });
 
+  test('statements are prepared once for each connection, and no more once a pooler has mixed them up', async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const database = await openPostgres({ url, poolSize: 1 });
+    await migrate(database);
+    const store = new SqlStore(database);
+    await seed(store);
+    const write = (value: number) =>
+      store.writeState({
+        ...{ actor: ADA, project: 'demo', environment: 'production', key: 'checkout' },
+        next: () => `{"enabled":true,"value":${value}}`,
+      });
+    const prepared = async () =>
+      (await database.query(`SELECT name FROM pg_prepared_statements WHERE name LIKE 'halyard%'`)).length;
+    await write(1);
+    const count = await prepared();
+    expect(count).toBeGreaterThan(5);
+    await write(2);
+    expect(await prepared()).toBe(count);
+    // The failure of one statement leaves those before it prepared, and the others not.
+    const broken = database.transaction((transaction) =>
+      transaction.batch([{ text: 'SELECT 1 AS one' }, { text: 'SELECT 1 / 0' }, { text: 'SELECT 2 AS two' }]),
+    );
+    await expect(broken).rejects.toThrow('division by zero');
+    const both = [{ text: 'SELECT 2 AS two' }, { text: 'SELECT 1 AS one' }];
+    expect(await database.transaction((transaction) => transaction.batch(both))).toEqual([
+      [{ two: 2 }],
+      [{ one: 1 }],
+    ]);
+    expect(await prepared()).toBe(count + 3);
+    // What a transaction finds that the pooler sends to another connection of the server.
+    await database.query('DEALLOCATE ALL');
+    expect(await write(3)).toMatchObject({ result: { changed: true, environmentRevision: 3 } });
+    expect(await write(4)).toMatchObject({ result: { changed: true, environmentRevision: 4 } });
+    expect(await prepared()).toBe(0);
+    await database.close();
+  });
+
   test('of a batch in which a statement fails, nothing is kept, and what follows it does not run', async () => {
     await using home = await openHome(await sharedPostgres());
     const raise = {

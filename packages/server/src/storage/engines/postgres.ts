@@ -10,6 +10,7 @@ import type {
   SqlLogSession,
   WriteTransaction,
 } from '../database.ts';
+import { PreparedStatements } from './postgres-batch.ts';
 import {
   checkServer,
   destroy,
@@ -82,6 +83,7 @@ class PostgresDatabase implements OpenDatabase {
   readonly #yielding = new Turnstile();
   /** The server's processes behind our pool: what they notify of is announced here when their commit has been answered. */
   readonly #ownProcesses = new Set<number>();
+  readonly #prepared = new PreparedStatements();
   #isClosed = false;
 
   constructor({ url, poolSize = 5 }: PostgresOptions) {
@@ -114,12 +116,12 @@ class PostgresDatabase implements OpenDatabase {
   async transaction<T>(work: (transaction: WriteTransaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#use((client) => runWrite(client, work));
+        return await this.#use((client) => runWrite(client, this.#prepared, work));
       } catch (error) {
         if (isReadOnly(error)) throw readOnly(error);
         if (isBusy(error))
           throw new StoreBusy('another writer holds a lock that this one needs', { cause: error });
-        if (attempt === ATTEMPTS || !isTransient(error)) throw error;
+        if (attempt === ATTEMPTS || !(isTransient(error) || this.#prepared.hasFailed(error))) throw error;
         // A random pause, so that the same two do not collide again.
         await Bun.sleep(Math.random() * 20 * attempt);
       }
