@@ -119,6 +119,8 @@ async function readHeader(path: string): Promise<BackupHeader> {
       `${path} was written by a newer Halyard (${header.halyard}): restore it with that version.`,
     );
   }
+  // It bounds what is unpacked.
+  if (!Number.isSafeInteger(header.bytes)) throw damaged(path);
   return header;
 }
 
@@ -127,7 +129,7 @@ function parseHeader(
 ): (BackupHeader & { readonly format: unknown; readonly version: unknown }) | undefined {
   try {
     const data: unknown = JSON.parse(text);
-    // `BackupHeader`: the mark says that this program wrote it, and the checksum covers what it leads to.
+    // `BackupHeader`: the mark says that this program wrote it.
     return isRecord(data) && data.format === FORMAT ? (data as never) : undefined;
   } catch {
     return undefined;

@@ -1,11 +1,13 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
 import { backUp, type DatabasePlace, restore } from './backup.ts';
+import { writeBackupFile } from './backup-file.ts';
 import { listTables } from './copy-tables.ts';
 import type { OpenDatabase } from './database.ts';
 import { openSqlite } from './engines/sqlite.ts';
-import { migrate, openDatabase } from './schema.ts';
+import { databaseFile, migrate, openDatabase, SCHEMA_VERSION } from './schema.ts';
 import { SqlStore } from './store.ts';
 import { ADA, changing, makeKey, seed } from './test-records.ts';
 
@@ -139,7 +141,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
     const [place, target, file] = [await newPlace(from), await newPlace(from), newFile()];
     {
       const { data, databaseUrl: url } = place;
-      const { openPostgresEngine, databaseFile } = await import('./schema.ts');
+      const { openPostgresEngine } = await import('./schema.ts');
       await using database = disposable(
         await (url === undefined ? openSqlite({ path: databaseFile(data) }) : openPostgresEngine({ url })),
       );
@@ -170,6 +172,29 @@ async function useFromOutside({ data, databaseUrl }: DatabasePlace) {
   return { release, [Symbol.asyncDispose]: release };
 }
 
+/** Writes a backup whose database was changed by hand, with the checksum of the result. */
+async function writeForged(file: string, statements: readonly string[]): Promise<void> {
+  const { data } = await filledPlace('sqlite');
+  const copy = `${file}.db`;
+  {
+    using database = new Database(databaseFile(data));
+    database.run('VACUUM INTO ?', [copy]);
+  }
+  {
+    using forged = new Database(copy);
+    for (const statement of statements) forged.run(statement);
+  }
+  const origin = {
+    createdAt: '2026-01-01T00:00:00.000Z',
+    halyard: '1',
+    engine: 'sqlite',
+    schema: SCHEMA_VERSION,
+    epoch: 'e',
+    seq: 1,
+  } as const;
+  await writeBackupFile(file, copy, origin);
+}
+
 describe('a file', () => {
   test('that is damaged anywhere is refused, and nothing is restored', async () => {
     const [source, target, file] = [await filledPlace('sqlite'), await newPlace('sqlite'), newFile()];
@@ -185,6 +210,47 @@ describe('a file', () => {
     await expect(restore(file, target)).rejects.toThrow(/is damaged/);
     writeFileSync(file, bytes);
     expect((await restore(file, target)).contents.projects).toBe(1);
+  });
+
+  test('is restored without the log that a lost database left behind', async () => {
+    const [source, target, file] = [await filledPlace('sqlite'), await filledPlace('sqlite'), newFile()];
+    await backUp(source, file, HALYARD);
+    const path = databaseFile(target.data);
+    {
+      await using lost = disposable(await open(target));
+      await lost.query(`INSERT INTO projects (id, name, created_at) VALUES ('x', 'lost', 1)`);
+      cpSync(`${path}-wal`, `${path}.kept`);
+    }
+    rmSync(path);
+    renameSync(`${path}.kept`, `${path}-wal`);
+    await expect(restore(file, target)).rejects.toThrow('add --replace to remove what is left of it');
+    await restore(file, target, { replace: true });
+    expect(await dump(target)).toEqual(await dump(source));
+  });
+
+  test.each([
+    [
+      'a table with a name that is a statement',
+      ['CREATE TABLE "projects; DELETE FROM flags; --" (id TEXT PRIMARY KEY)'],
+    ],
+    [
+      'a view in place of a table',
+      ['DROP TABLE stream_presence', 'CREATE VIEW stream_presence AS SELECT 1 AS node_id'],
+    ],
+    ['a column more', ['ALTER TABLE projects ADD COLUMN "x"", (SELECT 1)" TEXT']],
+  ])('with %s is refused, also with a right checksum', async (_case, statements) => {
+    const [target, file] = [await newPlace('sqlite'), newFile()];
+    await writeForged(file, statements);
+    await expect(restore(file, target)).rejects.toThrow('The backup has other tables than Halyard');
+  });
+
+  test('leaves its triggers behind', async () => {
+    const [target, file] = [await newPlace('sqlite'), newFile()];
+    await writeForged(file, ['CREATE TRIGGER evil AFTER UPDATE ON feed BEGIN DELETE FROM projects; END']);
+    await restore(file, target);
+    await using database = disposable(await open(target));
+    expect(await database.query(`SELECT name FROM sqlite_master WHERE type = 'trigger'`)).toEqual([]);
+    expect(await database.query('SELECT name FROM projects')).toHaveLength(1);
   });
 
   test.each([

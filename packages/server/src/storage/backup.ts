@@ -12,9 +12,10 @@ import {
   writeBackupFile,
 } from './backup-file.ts';
 import { REVISION_LEAP } from './change-log.ts';
-import { copyTable, listTables } from './copy-tables.ts';
+import { copyTable, listTables, type Table } from './copy-tables.ts';
 import type { OpenDatabase, Queryable } from './database.ts';
 import { openSqlite } from './engines/sqlite.ts';
+import { SqliteConnection } from './engines/sqlite-connection.ts';
 import { acceptedVersion, databaseFile, migrate, openPostgresEngine, SCHEMA_VERSION } from './schema.ts';
 
 /** The database of an installation: a PostgreSQL where `databaseUrl` is set, else the SQLite file in the data folder. */
@@ -22,6 +23,9 @@ export interface DatabasePlace {
   readonly data: string;
   readonly databaseUrl?: string | undefined;
 }
+
+/** What SQLite keeps beside a database file. */
+const LEFTOVERS = ['-wal', '-shm', '-journal'] as const;
 
 /** How much there is in a database. */
 export interface Contents {
@@ -174,11 +178,13 @@ export async function restore(
         `${file} was made by a newer Halyard (${header.halyard}): restore it with that version.`,
       );
     }
-    const prepare = (served: readonly Served[]) => prepareCopy(path, served);
-    const contents = await (place.databaseUrl === undefined
-      ? replaceFile(target, path, { prepare, replace })
-      : replaceTables(place.databaseUrl, path, { prepare, replace }));
-    return { header, contents };
+    return await withTemporaryFile(beside, async (fresh) => {
+      const prepare = (served: readonly Served[]) => prepareCopy(path, fresh, served);
+      const contents = await (place.databaseUrl === undefined
+        ? replaceFile(target, fresh, { prepare, replace })
+        : replaceTables(place.databaseUrl, fresh, { prepare, replace }));
+      return { header, contents };
+    });
   });
 }
 
@@ -194,9 +200,20 @@ interface Replacement {
   readonly replace: boolean;
 }
 
-async function prepareCopy(path: string, served: readonly Served[]): Promise<Contents> {
-  const copy = await openSqlite({ path });
+/**
+ * Copies the rows of an extracted backup into a new database, and makes that ready to be served. A file from elsewhere may
+ * hold anything: its triggers, views and names of tables stay behind.
+ */
+async function prepareCopy(extracted: string, fresh: string, served: readonly Served[]): Promise<Contents> {
+  using sqlite = new Sqlite(extracted, { readonly: true, strict: true });
+  sqlite.run('PRAGMA trusted_schema = OFF');
+  const connection = new SqliteConnection(sqlite);
+  const source: Queryable = { query: async (text, parameters) => connection.run(text, parameters) };
+  const copy = await openSqlite({ path: fresh });
   try {
+    await migrate(copy, { upTo: await versionIn(source) });
+    await requireSameTables(source, copy);
+    await copyAll(source, copy);
     await migrate(copy);
     await copy.transaction(async (transaction) => {
       await transaction.query('UPDATE feed SET epoch = $1', [crypto.randomUUID()]);
@@ -212,8 +229,26 @@ async function prepareCopy(path: string, served: readonly Served[]): Promise<Con
     await copy.close();
     throw error;
   }
-  const { contents } = await finishCopy(copy, path);
+  const { contents } = await finishCopy(copy, fresh);
   return contents;
+}
+
+async function versionIn(backup: Queryable): Promise<number> {
+  const [row] = await backup.query<{ version: unknown }>(
+    'SELECT max(version) AS version FROM halyard_schema',
+  );
+  const version = Number(row?.version);
+  if (Number.isInteger(version) && version >= 1 && version <= SCHEMA_VERSION) return version;
+  throw new StorageError('The backup has a schema that this program does not know.');
+}
+
+async function requireSameTables(backup: Queryable, ours: Queryable): Promise<void> {
+  const [found, expected] = [await listTables(backup), await listTables(ours)];
+  const namesIn = (tables: readonly Table[]) =>
+    JSON.stringify(tables.map(({ name, columns }) => [name, [...columns].sort()]).sort());
+  if (namesIn(found) !== namesIn(expected)) {
+    throw new StorageError('The backup has other tables than Halyard: it was not made by "halyard backup".');
+  }
 }
 
 async function replaceFile(
@@ -222,7 +257,16 @@ async function replaceFile(
   { prepare, replace }: Replacement,
 ): Promise<Contents> {
   if (!existsSync(target)) {
+    const leftovers = LEFTOVERS.map((suffix) => target + suffix).filter((file) => existsSync(file));
+    if (leftovers.length > 0 && !replace) {
+      throw new StorageError(
+        `There is ${leftovers.join(' and ')} without a database: add --replace to remove what is left of it.`,
+      );
+    }
     const contents = await prepare([]);
+    // SQLite would apply a log of the lost database to the restored one.
+    for (const file of leftovers) await rm(file);
+    await syncFolder(dirname(target));
     await rename(path, target);
     await syncFolder(dirname(target));
     return contents;
@@ -257,8 +301,10 @@ async function replaceTables(
 ): Promise<Contents> {
   const database = await openPostgresEngine({ url, poolSize: 1 });
   try {
-    await migrate(database);
+    // Nothing is written, the schema included, before the backup is ready and the database may be replaced.
     const contents = await prepare(await inspect(database, replace));
+    await refuseRunningNodes(database);
+    await migrate(database);
     const copy = await openSqlite({ path });
     try {
       // A node that starts just now sees the new epoch, and loads everything again.
@@ -277,7 +323,7 @@ async function inspect(database: OpenDatabase, replace: boolean): Promise<readon
   if (database.engine === 'postgres') await refuseRunningNodes(database);
   if ((await acceptedVersion(database, database)) === 0) return [];
   const [used] = await database.query<{ rows: number }>(
-    'SELECT (SELECT count(*) FROM change_log) + (SELECT count(*) FROM audit_log) + (SELECT count(*) FROM operators) AS rows',
+    'SELECT (SELECT count(*) FROM change_log) + (SELECT count(*) FROM audit_log) AS rows',
   );
   if (Number(used?.rows) > 0 && !replace) {
     throw new StorageError(
@@ -310,6 +356,6 @@ async function withTemporaryFile<T>(path: string, work: (temporary: string) => P
   try {
     return await work(temporary);
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(temporary + suffix, { force: true });
+    for (const suffix of ['', ...LEFTOVERS]) await rm(temporary + suffix, { force: true });
   }
 }

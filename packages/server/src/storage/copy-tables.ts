@@ -11,7 +11,7 @@ export interface Table {
 /** The version of the schema is in this table, which migrations alone write. */
 const SCHEMA_TABLE = 'halyard_schema';
 
-/** All tables of an SQLite database with our schema, referenced ones before those that refer to them. */
+/** All tables of an SQLite database, referenced ones before those that refer to them where the schema is ours. */
 export async function listTables(sqlite: Queryable): Promise<Table[]> {
   const names = await sqlite.query<{ name: string }>(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> $1 AND name NOT LIKE 'sqlite_%' ORDER BY rowid`,
