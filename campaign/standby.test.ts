@@ -132,6 +132,24 @@ test('a node can follow a standby and write to the primary, and closes its strea
   }
 });
 
+test('a node on a standby that shows nothing new is not ready until it does', async () => {
+  const { databaseUrl, standbyUrl } = await createDatabase();
+  const writing = await startNode({ databaseUrl });
+  await standby.untilCaughtUpWith(primary);
+  await standby.query('SELECT pg_wal_replay_pause()');
+  await createDemo(writing);
+  const reading = await startNode({ databaseUrl: standbyUrl, until: 'listening' });
+  try {
+    await until('the node tells why', () => reading.logs().includes('seconds behind its primary'));
+    expect(reading.logs()).not.toContain('following the change log');
+    await standby.query('SELECT pg_wal_replay_resume()');
+    await reading.readiness(200);
+  } finally {
+    await reading.kill();
+    await writing.kill();
+  }
+});
+
 test('a failover that loses acknowledged changes begins a new epoch, and revisions still grow', async () => {
   const { databaseUrl } = await createDatabase();
   const address = new URL(databaseUrl);

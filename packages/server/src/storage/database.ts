@@ -71,7 +71,7 @@ export interface WriteTransaction extends Queryable {
 
 /**
  * The follower's session with the change log: one connection that carries the wake-ups, the heartbeat and the SQL that
- * reads the log. The heartbeat rejects after two seconds; `pushed` is false behind a transaction pooler or on a standby,
+ * reads the log. The heartbeat rejects after two seconds, on a standby that replays nothing after three; `pushed` is false behind a transaction pooler or on a standby,
  * where wake-ups do not arrive. A session that is closed by {@link close} is not lost.
  */
 export interface SqlLogSession extends Queryable, Omit<LogSession, 'read' | 'changeIdAt'> {}

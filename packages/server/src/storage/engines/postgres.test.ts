@@ -22,6 +22,10 @@ setDefaultTimeout(60_000);
 const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
 
+interface Answer {
+  readonly answer: boolean;
+}
+
 /** A fresh database of the server with a project in it, reached through a proxy that can fail. */
 async function openHome(server: PostgresServer) {
   const url = await server.createDatabase();
@@ -530,6 +534,23 @@ describe('a PostgreSQL server with a standby', () => {
     await expect(write).rejects.toBeInstanceOf(StoreOutage);
     const single = database.query('DELETE FROM delivery_receipts');
     await expect(single).rejects.toBeInstanceOf(StoreOutage);
+    await database.close();
+  });
+
+  test('a new session with a standby does not take what it shows for current before it shows what it has', async () => {
+    await using home = await openHome(server);
+    const database = await openPostgres({ url: standby.url(new URL(home.url).pathname.slice(1)) });
+    await standby.untilCaughtUpWith(server);
+    await standby.query('SELECT pg_wal_replay_pause()');
+    await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    const isBehind = 'SELECT pg_last_wal_receive_lsn() > pg_last_wal_replay_lsn() AS answer';
+    await until('it has received the change', async () => (await standby.query<Answer>(isBehind))[0]?.answer);
+    const session = await database.openLogSession();
+    const head = session.head();
+    // Answered after the first question of the heartbeat.
+    await session.query('SELECT 1');
+    await standby.query('SELECT pg_wal_replay_resume()');
+    expect(await head).toMatchObject({ seq: 3, isCopy: true });
     await database.close();
   });
 

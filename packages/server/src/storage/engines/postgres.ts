@@ -52,6 +52,9 @@ const READ_LIMITS: TimeLimits = { timeoutMs: 60_000, silenceMs: SESSION_TIMEOUT_
 
 const HEARTBEAT_LIMITS: TimeLimits = { timeoutMs: SESSION_TIMEOUT_MS };
 
+/** How long until a standby is asked again that has not proven anything yet. */
+const PROOF_PAUSE_MS = 50;
+
 const HEAD = `SELECT epoch, seq,
     EXISTS (SELECT 1 FROM pg_listening_channels() AS channel WHERE channel = '${WAKE_CHANNEL}') AS "isListening",
     CASE WHEN pg_is_in_recovery() THEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) END AS "isReceiving",
@@ -261,12 +264,25 @@ class PostgresLogSession implements SqlLogSession {
     return this.#runOrLose<Row>(READ_LIMITS, text, parameters);
   }
 
+  /** On a standby, waits until it has once shown what it had received: before that it may be of any age. */
   async head(): Promise<LogHead> {
+    for (;;) {
+      const head = await this.#ask();
+      if (head !== undefined) return head;
+      await sleep(PROOF_PAUSE_MS);
+    }
+  }
+
+  /** Returns `undefined` while the standby has not proven anything yet. */
+  async #ask(): Promise<LogHead | undefined> {
     const askedAt = performance.now();
     const [row] = await this.#runOrLose<Head>(HEARTBEAT_LIMITS, HEAD);
     if (row === undefined) throw new StorageError('The database has lost the position of its log.');
     const { epoch, seq, isReceiving } = row;
-    if (isReceiving !== null) return { epoch, seq, ...this.#proveStandby({ ...row, isReceiving }, askedAt) };
+    if (isReceiving !== null) {
+      const provenAt = this.#proveStandby({ ...row, isReceiving }, askedAt);
+      return provenAt === undefined ? undefined : { epoch, seq, pushed: false, isCopy: true, provenAt };
+    }
     // Promoted: now it takes the subscription that it refused.
     if (this.#standby !== undefined) await this.listen();
     this.#standby = undefined;
@@ -274,10 +290,10 @@ class PostgresLogSession implements SqlLogSession {
   }
 
   /** Rejects, and ends the session, while the standby may be older than its primary. */
-  #proveStandby(state: StandbyState, askedAt: number): Omit<LogHead, 'epoch' | 'seq'> {
+  #proveStandby(state: StandbyState, askedAt: number): number | undefined {
     this.#standby ??= new StandbyProof();
     try {
-      return { pushed: false, isCopy: true, provenAt: this.#standby.take(state, askedAt) };
+      return this.#standby.take(state, askedAt);
     } catch (error) {
       this.#lose(error);
       throw error;

@@ -26,7 +26,22 @@ test('a standby that shows nothing new for more than three seconds cannot be fol
   const proof = new StandbyProof();
   proof.take(state(100, 100), 1_000);
   proof.take(state(200, 100), 3_900);
-  expect(() => proof.take(state(300, 150), 4_100)).toThrow('the standby is 3 seconds behind its primary');
+  expect(() => proof.take(state(300, 150), 4_100)).toThrow(
+    'the standby is more than 3 seconds behind its primary',
+  );
+});
+
+test('a standby that is asked for the first time proves nothing until it shows what it had received by then', () => {
+  const proof = new StandbyProof();
+  expect(proof.take(state(200, 100), 1_000)).toBeUndefined();
+  expect(proof.take(state(300, 199), 1_200)).toBeUndefined();
+  expect(proof.take(state(300, 200), 1_400)).toBe(1_000);
+});
+
+test('a standby whose replay stands still cannot be followed at all', () => {
+  const proof = new StandbyProof();
+  expect(proof.take(state(200, 100), 1_000)).toBeUndefined();
+  expect(() => proof.take(state(200, 100), 4_100)).toThrow('more than 3 seconds behind its primary');
 });
 
 test.each([

@@ -23,18 +23,20 @@ export class StandbyProof {
 
   /**
    * Takes the state that was asked for at `askedAt`, in monotonic milliseconds. Returns when the standby was last known to
-   * be current. Throws a {@link StoreOutage} when it is cut off, or too far behind.
+   * be current; `undefined` while it has not yet shown what it had received at the first question. Throws a
+   * {@link StoreOutage} when it is cut off, or too far behind.
    */
-  take({ isReceiving, received, replayed }: StandbyState, askedAt: number): number {
+  take({ isReceiving, received, replayed }: StandbyState, askedAt: number): number | undefined {
     if (!isReceiving || received === null)
       throw new StoreOutage('the standby is not connected to its primary');
-    this.#provenAt ??= askedAt;
     this.#awaited.push({ askedAt, received });
     while (this.#awaited[0] !== undefined && this.#awaited[0].received <= (replayed ?? 0))
-      this.#provenAt = this.#awaited.shift()?.askedAt ?? askedAt;
-    const behindMs = askedAt - this.#provenAt;
+      this.#provenAt = this.#awaited.shift()?.askedAt;
+    const behindMs = askedAt - (this.#provenAt ?? this.#awaited[0]?.askedAt ?? askedAt);
     if (behindMs > REPLAY_LIMIT_MS)
-      throw new StoreOutage(`the standby is ${Math.round(behindMs / 1000)} seconds behind its primary`);
+      throw new StoreOutage(
+        `the standby is more than ${Math.floor(behindMs / 1000)} seconds behind its primary`,
+      );
     return this.#provenAt;
   }
 }
