@@ -182,8 +182,10 @@ async function beginEpochAfter(database: Database, lost: Cursor): Promise<boolea
         'UPDATE feed SET epoch = $1 WHERE id = 1 AND epoch = $2 RETURNING seq',
         [epoch, lost.epoch],
       );
-      // Another node did it while this one waited: what was raised here is rolled back.
-      if (end === undefined) throw new StoreOutage('another node has begun a new epoch');
+      // What this one waited for was another node that did it, or the commit of the row: a standby can show a row before
+      // its primary does. What was raised here is rolled back.
+      if (end === undefined || !(await isMissing(transaction, { ...lost, epoch })))
+        throw new StoreOutage('the log has changed while a new epoch was about to begin');
       transaction.wake();
       return true;
     });

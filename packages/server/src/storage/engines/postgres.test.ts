@@ -279,6 +279,31 @@ describe('a transaction on PostgreSQL', () => {
     expect(await waiting).toMatchObject({ seq: 5, result: { environmentRevision: 1 } });
   });
 
+  test('no epoch begins when the commit that it waited for brings the missing row', async () => {
+    await using home = await openHome(await sharedPostgres());
+    const { cursor } = await loadSnapshot(home.direct);
+    const begun = await home.direct.transaction(async (transaction) => {
+      await transaction.query('UPDATE environments SET revision = revision + 1');
+      await transaction.query('UPDATE feed SET seq = seq + 1');
+      const columns = `change_id, kind, project_id, payload, at, actor FROM change_log WHERE seq = ${cursor.seq}`;
+      await transaction.query(`INSERT INTO change_log (seq, change_id, kind, project_id, payload, at, actor)
+        SELECT seq + 1, 'shown by a standby' || ${columns}`);
+      const source = logSourceOf(home.database);
+      const lost = { ...cursor, seq: cursor.seq + 1, changeId: `shown by a standby${cursor.changeId}` };
+      const attempt = source.beginEpochAfter?.(lost).catch((error: unknown) => error);
+      await until('it waits for this transaction', async () => {
+        const text = `SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()) AS answer`;
+        return (await home.direct.query<Answer>(text))[0]?.answer;
+      });
+      return { attempt };
+    });
+    expect(await begun.attempt).toBeInstanceOf(StoreOutage);
+    const after = await loadSnapshot(home.direct);
+    expect(after.cursor).toMatchObject({ epoch: cursor.epoch, seq: cursor.seq + 1 });
+    expect(after.environments).toMatchObject([{ revision: 1 }]);
+  });
+
   test('statements are prepared once for each connection, and no more once a pooler has mixed them up', async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const database = await openPostgres({ url, poolSize: 1 });
