@@ -17,6 +17,9 @@ const SILENT_TICKS = 4;
 /** How long connecting may take. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** What pg's pool rejects with when none of its connections became free in {@link CONNECT_TIMEOUT_MS}; it has no code. */
+const POOL_IN_USE = 'timeout exceeded when trying to connect';
+
 /**
  * The servers of an address. One of them is used until connecting to it fails, then the next: after a failover that is
  * the promoted one. Throws {@link StorageError} for a bad address.
@@ -54,6 +57,9 @@ export class ServerList {
       try {
         return await connect(config);
       } catch (error) {
+        // It says nothing of the server.
+        if (error instanceof Error && error.message === POOL_IN_USE)
+          throw new StoreOutage('every connection to the database is in use', { cause: error });
         failures.push(toStorageError(error));
         // Another attempt at the same time may have moved on already.
         if (this.config === config) this.#index = (this.#index + 1) % this.#configs.length;

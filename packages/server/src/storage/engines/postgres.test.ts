@@ -7,7 +7,7 @@ import {
   until,
   within,
 } from '@halyard/testing';
-import type pg from 'pg';
+import pg from 'pg';
 import { StorageError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { loadSnapshot, logSourceOf } from '../change-log.ts';
 import { CommitUncertainError, type Database } from '../database.ts';
@@ -15,7 +15,7 @@ import { migrate } from '../schema.ts';
 import { SqlStore } from '../store.ts';
 import { ADA, changing, makeEnvironment, makeFlag, readLog, seed } from '../test-records.ts';
 import { openPostgres } from './postgres.ts';
-import { checkServer } from './postgres-client.ts';
+import { checkServer, ServerList } from './postgres-client.ts';
 
 setDefaultTimeout(60_000);
 
@@ -89,6 +89,26 @@ describe('connecting to PostgreSQL', () => {
     home.proxy.restore();
     const { result } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));
     expect(result.revision).toBe(1);
+  });
+});
+
+describe('the servers of an address', () => {
+  test('are not changed because every connection to the one in use is taken', async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const { host } = new URL(url);
+    const servers = new ServerList(url.replace(host, `${host},127.0.0.1:1`));
+    const { config } = servers;
+    const pool = new pg.Pool({ ...config, max: 1, connectionTimeoutMillis: 100 });
+    const taken = await pool.connect();
+    let attempts = 0;
+    const connecting = servers.connect(() => {
+      attempts += 1;
+      return pool.connect();
+    });
+    await expect(connecting).rejects.toThrow('every connection to the database is in use');
+    expect([attempts, servers.config]).toEqual([1, config]);
+    taken.release();
+    await pool.end();
   });
 });
 
