@@ -231,7 +231,7 @@ function linkFault(kind: string, harm: (proxy: TcpProxy, random: Random) => Prom
 }
 
 /** The writer's node cannot know what became of its transaction, and must find out before it answers. */
-function commitFault(when: 'before' | 'after', kind: string): Fault {
+function commitFault(when: Parameters<TcpProxy['cutOn']>[1], kind: string): Fault {
   return {
     kind,
     run: async ({ fleet }, random) => {
@@ -250,6 +250,7 @@ function commitFault(when: 'before' | 'after', kind: string): Fault {
 const COMMIT_FAULTS: readonly Fault[] = [
   commitFault('before', 'COMMIT lost'),
   commitFault('after', 'answer to COMMIT lost'),
+  commitFault('ahead', 'COMMIT late'),
 ];
 
 /** Every fault that can befall this fleet. */

@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net';
 
+/** Whether a piece is sent on, or its connection is cut before, right after, or ahead of it: then the proxy keeps it. */
+export type LaneVerdict = 'pass' | 'cut-before' | 'cut-after' | 'cut-ahead';
+
 /** The questions of a lane to its proxy. */
 export interface LaneRules {
   /** Whether bytes are held back now. */
@@ -12,10 +15,10 @@ export interface LaneRules {
   readonly admit: (bytes: number) => number;
   /** Called when {@link admit} let fewer bytes pass than there were. */
   readonly onExhausted: () => void;
-  /** Looks at a piece that is about to be sent on: whether to cut the connection before it or right after it. */
-  readonly judge?: (piece: Buffer) => 'pass' | 'cut-before' | 'cut-after';
-  /** Called to cut this lane's connection. */
-  readonly onCut?: () => void;
+  /** Looks at a piece that is about to be sent on. */
+  readonly judge?: (piece: Buffer) => LaneVerdict;
+  /** Called to cut this lane's connection, with a piece that the proxy is to keep. */
+  readonly onCut?: (late?: Buffer) => void;
 }
 
 /** One direction of a proxied connection: what comes from one socket goes to the other, in order, unless held. */
@@ -26,6 +29,7 @@ export class TcpLane {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the last accepted piece will have passed. */
   #freeAt = 0;
+  #isClosed = false;
 
   constructor(from: Socket, to: Socket, rules: LaneRules) {
     this.#to = to;
@@ -51,13 +55,15 @@ export class TcpLane {
     }
   }
 
-  /** Forgets what is waiting. */
+  /** Forgets what is waiting, and takes nothing more: a socket that is reset still emits its end. */
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#waiting.length = 0;
   }
 
   #accept(piece: Buffer | 'end'): void {
+    if (this.#isClosed) return;
     const now = performance.now();
     const durationMs = piece === 'end' ? 0 : (piece.length / this.#rules.bytesPerSecond()) * 1000;
     this.#freeAt = Math.max(now, this.#freeAt) + durationMs;
@@ -72,8 +78,8 @@ export class TcpLane {
       return;
     }
     const verdict = this.#rules.judge?.(piece) ?? 'pass';
-    if (verdict === 'cut-before') {
-      this.#rules.onCut?.();
+    if (verdict === 'cut-before' || verdict === 'cut-ahead') {
+      this.#rules.onCut?.(verdict === 'cut-ahead' ? piece : undefined);
       return;
     }
     const admitted = this.#rules.admit(piece.length);

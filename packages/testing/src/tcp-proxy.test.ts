@@ -173,6 +173,28 @@ test('a connection is cut before its target gets a certain text, or before the a
   expect(await ask(await open(), 'COMMIT')).toBe('COMMIT');
 });
 
+test('a client that is cut ahead of its text is gone before the target gets it', async () => {
+  const client = await open();
+  await ask(client, 'hello');
+  const target = seenByTarget.at(-1);
+  if (target === undefined) throw new Error('the target has the connection');
+  let received = '';
+  target.on('data', (bytes) => {
+    received += String(bytes);
+  });
+  client.on('data', ignoreData);
+  proxy.cutOn(['COMMIT'], 'ahead');
+  const failed = errorOf(client);
+  client.write('COMMIT');
+  await failed;
+  expect(await ask(await open(), 'others pass')).toBe('others pass');
+  expect([received, target.readableEnded]).toEqual(['', false]);
+  const ended = next(target, 'end');
+  proxy.restore();
+  await ended;
+  expect(received).toBe('COMMIT');
+});
+
 test('delayed pieces keep their order', async () => {
   const client = await open();
   proxy.delay(30);

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { TcpLane } from './tcp-lane.ts';
+import { type LaneVerdict, TcpLane } from './tcp-lane.ts';
 
 /** Where a {@link TcpProxy} leads to. */
 export interface ProxyTarget {
@@ -16,7 +16,7 @@ interface Link {
 
 interface Trap {
   readonly texts: readonly string[];
-  readonly when: 'before' | 'after';
+  readonly when: 'before' | 'after' | 'ahead';
   /** How many of the texts each connection has seen. */
   readonly progress: Map<Link, number>;
 }
@@ -29,6 +29,8 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #target: ProxyTarget;
   readonly #links = new Set<Link>();
+  /** The last pieces of clients that are gone, by the socket that they still go to. */
+  readonly #late = new Map<Socket, Buffer>();
   #mode: 'pass' | 'blackhole' | 'refuse' = 'pass';
   #delayMs = 0;
   #bytesPerSecond = Number.POSITIVE_INFINITY;
@@ -92,10 +94,10 @@ export class TcpProxy {
 
   /**
    * Cuts, once, the first connection on which a client has sent all of `texts`, in this order: `before` the target
-   * gets the last one, or `after` it was sent on, so that only its answer is lost. Each text must come in one piece,
-   * as a short statement does.
+   * gets the last one, or `after` it was sent on, so that only its answer is lost, or `ahead` of it: the target gets it
+   * late, at {@link restore}. Each text must come in one piece, as a short statement does.
    */
-  cutOn(texts: readonly string[], when: 'before' | 'after'): void {
+  cutOn(texts: readonly string[], when: Trap['when']): void {
     this.#trap = { texts, when, progress: new Map() };
   }
 
@@ -116,6 +118,8 @@ export class TcpProxy {
     this.#bytesPerSecond = Number.POSITIVE_INFINITY;
     this.#budget = Number.POSITIVE_INFINITY;
     this.#trap = undefined;
+    for (const [far, piece] of this.#late) far.end(piece);
+    this.#late.clear();
     for (const link of [...this.#links]) {
       for (const lane of link.lanes) lane.flush();
       if (link.near.destroyed || link.far.destroyed) this.#cut(link);
@@ -126,6 +130,7 @@ export class TcpProxy {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.reset();
+    for (const far of this.#late.keys()) far.destroy();
     await closed;
   }
 
@@ -151,7 +156,7 @@ export class TcpProxy {
     const trapped = {
       ...rules,
       judge: (piece: Buffer) => this.#judge(link, piece),
-      onCut: () => this.#cutGently(link),
+      onCut: (late?: Buffer) => this.#cutGently(link, late),
     };
     const link: Link = { near, far, lanes: [new TcpLane(near, far, trapped), new TcpLane(far, near, rules)] };
     this.#links.add(link);
@@ -169,7 +174,7 @@ export class TcpProxy {
     return admitted;
   }
 
-  #judge(link: Link, piece: Buffer): 'pass' | 'cut-before' | 'cut-after' {
+  #judge(link: Link, piece: Buffer): LaneVerdict {
     const trap = this.#trap;
     if (trap === undefined) return 'pass';
     const next = trap.progress.get(link) ?? 0;
@@ -177,15 +182,16 @@ export class TcpProxy {
     trap.progress.set(link, next + 1);
     if (next + 1 < trap.texts.length) return 'pass';
     this.#trap = undefined;
-    return trap.when === 'before' ? 'cut-before' : 'cut-after';
+    return `cut-${trap.when}`;
   }
 
-  /** Resets the client's side, and ends the target's only after it has read what was sent. */
-  #cutGently(link: Link): void {
+  /** Resets the client's side, and ends the target's only after it has read what was sent, or what will be sent late. */
+  #cutGently(link: Link, late?: Buffer): void {
     this.#links.delete(link);
     for (const lane of link.lanes) lane.close();
     link.near.resetAndDestroy();
-    link.far.end();
+    if (late === undefined) link.far.end();
+    else this.#late.set(link.far, late);
   }
 
   /** One side was torn down. A black hole keeps even that from the other side. */

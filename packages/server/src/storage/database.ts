@@ -76,9 +76,22 @@ export interface WriteTransaction extends Queryable {
  */
 export interface SqlLogSession extends Queryable, Omit<LogSession, 'read' | 'changeIdAt'> {}
 
-/** COMMIT was sent and its answer never arrived: the transaction may or may not have committed. */
+/**
+ * COMMIT was sent and its answer never arrived: the transaction may or may not have committed, and its COMMIT may still be on
+ * its way.
+ */
 export class CommitUncertainError extends Error {
   override readonly name = 'CommitUncertainError';
+  /**
+   * Whether the transaction has ended without a commit, asked inside another transaction. Otherwise it has committed, or may
+   * still commit, or this database does not know of it. Rows that are read after this answer agree with it.
+   */
+  readonly isRolledBack: (asking: Queryable) => Promise<boolean>;
+
+  constructor(message: string, isRolledBack: CommitUncertainError['isRolledBack'], options?: ErrorOptions) {
+    super(message, options);
+    this.isRolledBack = isRolledBack;
+  }
 }
 
 /**

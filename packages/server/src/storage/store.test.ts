@@ -337,7 +337,7 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
 
 /** The same database behind a connection that breaks during the COMMIT of a write, before or after it arrived. */
 function losing(database: Database, lost: 'request' | 'answer'): Database {
-  const broken = () => new CommitUncertainError('the connection was lost during COMMIT');
+  const broken = () => new CommitUncertainError('the connection was lost during COMMIT', async () => true);
   return {
     query: (text, parameters) => database.query(text, parameters),
     snapshot: (work) => database.snapshot(work),

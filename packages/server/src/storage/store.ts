@@ -144,21 +144,25 @@ export class SqlStore implements Store {
   }
 
   /**
-   * The `seq` of the row with this id, or `undefined` when its transaction was rolled back. Asked under the lock on the log's
-   * end, which that transaction held: once this one holds it, that one has ended. Rejects with `uncertain` when the database
-   * stays unreachable.
+   * The `seq` of the row with this id, or `undefined` when its transaction was rolled back. A row that is missing proves
+   * nothing by itself: the end of the log is locked together with COMMIT, which may still be on its way. Rejects with
+   * `uncertain` when the database stays unreachable, or cannot say how the transaction ended.
    */
   async #seqOf(changeId: string, uncertain: CommitUncertainError): Promise<number | undefined> {
     const deadline = performance.now() + LOOK_UP.patienceMs;
     for (;;) {
       try {
         return await this.#database.transaction(async (transaction) => {
+          // Waits for a COMMIT that waits for a standby; the commit of this write is behind it there.
           await transaction.query('UPDATE feed SET seq = seq WHERE id = 1');
+          const isRolledBack = await uncertain.isRolledBack(transaction);
           const text = 'SELECT seq FROM change_log WHERE change_id = $1';
-          return (await transaction.query<{ seq: number }>(text, [changeId]))[0]?.seq;
+          const [row] = await transaction.query<{ seq: number }>(text, [changeId]);
+          if (row === undefined && !isRolledBack) throw uncertain;
+          return row?.seq;
         });
       } catch {
-        // The database is still away, or the lost session still holds the lock; the caller gets the first cause.
+        // The database is still away, or the lost session has not ended; the caller gets the first cause.
         if (performance.now() > deadline) throw uncertain;
         await Bun.sleep(LOOK_UP.pauseMs);
       }

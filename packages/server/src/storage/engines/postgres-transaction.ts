@@ -40,7 +40,7 @@ const MIGRATION_LOCK = 0x48414c59;
 /**
  * Settings hold for this transaction only, so that a pooler may reuse the session afterwards. The limits
  * keep a frozen node from holding the end of the log; a commit is acknowledged when it is on disk (and on the standby,
- * where there is a synchronous one).
+ * where there is a synchronous one). The transaction's id comes with them: a lost COMMIT is looked up by it.
  */
 const BEGIN_WRITE: readonly Statement[] = [
   { text: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE' },
@@ -49,7 +49,8 @@ const BEGIN_WRITE: readonly Statement[] = [
       set_config('idle_in_transaction_session_timeout', '5s', true),
       set_config('statement_timeout', '${WRITE_TIMEOUT_MS}ms', true),
       CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
-        THEN set_config('synchronous_commit', 'on', true) END`,
+        THEN set_config('synchronous_commit', 'on', true) END,
+      pg_current_xact_id()::text AS id`,
   },
 ];
 
@@ -71,6 +72,18 @@ const COMMIT: readonly Statement[] = [
 const NOTIFY: Statement = {
   text: `SELECT pg_notify('${WAKE_CHANNEL}', seq::text) FROM feed WHERE id = 1`,
 };
+
+/**
+ * Fails for an id that the server has not given yet, as after a failover that lost it. Nothing is known of a transaction that
+ * was lost in its only round trip.
+ */
+async function isRolledBack(asking: Queryable, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  const [row] = await asking.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
+    id,
+  ]);
+  return row?.status === 'aborted';
+}
 
 /** What one round trip at the end of a transaction carries at most: each has the time of one statement. */
 const BATCH_LIMITS = { statements: 50, characters: 1024 * 1024 } as const;
@@ -124,6 +137,8 @@ class Transaction {
   /** Statements that go before the next ones, in the same round trip. */
   #first: readonly Statement[] = [];
   #prepared: PreparedStatements | undefined;
+  /** The server's id of a write transaction, once it has begun. */
+  #id: string | undefined;
   #isOpen = false;
   limits: TimeLimits;
 
@@ -212,7 +227,9 @@ class Transaction {
     const limits = first.length > 0 ? { ...this.limits, silenceMs: BEGIN_TIMEOUT_MS } : this.limits;
     // Before it is sent: a batch that fails leaves nothing to begin again.
     this.#first = [];
-    return (await runBatch(this.#client, all, { ...limits, prepared: this.#prepared })).slice(first.length);
+    const results = await runBatch(this.#client, all, { ...limits, prepared: this.#prepared });
+    this.#id ??= results[first.length - 1]?.rows[0]?.id;
+    return results.slice(first.length);
   }
 
   /** The last of the statements travel with COMMIT; where there are very many, the others before it. */
@@ -232,7 +249,12 @@ class Transaction {
       return await this.#send(statements);
     } catch (error) {
       if (isRefusal(error)) throw error;
-      throw new CommitUncertainError('the connection was lost during COMMIT', { cause: error });
+      const id = this.#id;
+      throw new CommitUncertainError(
+        'the connection was lost during COMMIT',
+        (asking) => isRolledBack(asking, id),
+        { cause: error },
+      );
     }
   }
 

@@ -280,6 +280,25 @@ describe('a transaction on PostgreSQL', () => {
     },
   );
 
+  test('a group whose COMMIT arrives after its connection broke is found committed', async () => {
+    await using home = await openHome(await sharedPostgres());
+    let attempts = 0;
+    const transaction: Database['transaction'] = async (work) => {
+      const isFirstLookUp = ++attempts === 2;
+      // The server still waits for the bytes when the outcome is looked up for the first time.
+      return home.database.transaction(work).finally(() => isFirstLookUp && home.proxy.restore());
+    };
+    const store = new SqlStore({ ...afterWork(home.database, () => {}), transaction });
+    home.proxy.cutOn(['pg_notify'], 'ahead');
+    const written = await store.writeState({
+      ...{ actor: ADA, project: 'demo', environment: 'production', key: 'checkout' },
+      next: () => ON,
+    });
+    expect(written).toMatchObject({ seq: 3, result: { changed: true } });
+    expect(attempts).toBeGreaterThan(2);
+    expect(await readLog(home.direct, 2, 10)).toMatchObject([{ seq: 3, revision: 1 }]);
+  });
+
   test('a lock on one environment does not hold up the writers of another one', async () => {
     await using home = await openHome(await sharedPostgres());
     const other = makeEnvironment(home.project, 'other');
