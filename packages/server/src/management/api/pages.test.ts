@@ -143,6 +143,11 @@ describe.each(ENGINES)('lists in pages on $name', (engine: TestEngine) => {
   });
 });
 
+test('a number of a cursor is one that the program can have written', () => {
+  for (const number of [1.5, 1e30, -(2 ** 53)])
+    expect(() => readCursor(writeCursor([number, 0]), [0, 0])).toThrow('"cursor"');
+});
+
 test('a cursor survives every text', () => {
   for (const text of ['', 'a/b?c=d&e', 'ünï©ödé', '"\\', makeKey({ id: 'p', name: 'p', createdAt: 1 }).id]) {
     expect(readCursor(writeCursor([text, 7]), ['', 0])).toEqual([text, 7]);

@@ -108,7 +108,7 @@ export function writeCursor(parts: CursorParts): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Reads what {@link writeCursor} wrote, with parts of these types. `invalid_argument` for any other text. */
+/** Reads what {@link writeCursor} wrote: texts and whole numbers, as in `parts`. `invalid_argument` for any other text. */
 export function readCursor<Parts extends CursorParts>(cursor: string, parts: Parts): Parts {
   let read: unknown;
   try {
@@ -119,7 +119,9 @@ export function readCursor<Parts extends CursorParts>(cursor: string, parts: Par
   const fits =
     Array.isArray(read) &&
     read.length === parts.length &&
-    parts.every((part, index) => typeof part === typeof read[index]);
+    parts.every((part, index) =>
+      typeof part === 'number' ? Number.isSafeInteger(read[index]) : typeof read[index] === 'string',
+    );
   if (!fits) throw invalid('"cursor" is not the "next" of a page of this list: start without it.');
   // `Parts`: as many, and of the same types.
   return read as unknown as Parts;
