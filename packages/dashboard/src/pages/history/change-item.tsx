@@ -151,7 +151,11 @@ function Places({
   const [only] = names;
   if (only === undefined) return null;
   if (names.length === 1) return <EntryPlace name={only} environments={environments} />;
-  return <span className="shrink-0 text-ink-2">{messages.inEnvironments(names)}</span>;
+  return (
+    <span className="min-w-0 truncate text-ink-2 max-sm:break-all max-sm:whitespace-normal">
+      {messages.inEnvironments(names)}
+    </span>
+  );
 }
 
 /** How many entries of one change are shown before "Show all". */
