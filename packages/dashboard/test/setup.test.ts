@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test';
+import { openSse } from '@halyard/testing';
+import type { Locator } from 'playwright-core';
 import { sharedWorld } from './support/world.ts';
 
 const world = sharedWorld(undefined, { admin: 'none' });
@@ -15,7 +17,7 @@ test('an old setup link explains where to find the newest', async () => {
   await check();
 }, 60_000);
 
-test('the setup explains the password rule, and shows each problem at its field', async () => {
+test('the setup explains the password rule, and leads to a first client in six clicks', async () => {
   const link = /\/setup#\S+/.exec(world.node.logs())?.[0] ?? '';
   const { page, check } = await world.open(link, { as: 'nobody', expected: /410/ });
   const password = page.getByLabel('Password');
@@ -31,8 +33,40 @@ test('the setup explains the password rule, and shows each problem at its field'
   await check();
   await name.fill('Ada Lovelace');
   await password.fill('correct horse battery');
-  await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByRole('heading', { name: 'Create your first project' }).waitFor();
+  // As the first start does, where it is not switched off for tests.
+  await world.management.createProject('demo');
+  await world.management.putState('demo', 'development', 'new-checkout', { enabled: false });
+
+  // Six clicks on one screen lead to a change that a client received.
+  const clicks: string[] = [];
+  const click = async (control: Locator) => {
+    await control.click();
+    clicks.push(String(control));
+  };
+  await click(page.getByRole('button', { name: 'Create account' }));
+  const steps = page.getByRole('region', { name: 'Get started' });
+  await steps.getByText('3 steps left').waitFor();
+  await check();
+  await click(steps.getByRole('button', { name: 'New key…' }));
+  await click(page.getByRole('button', { name: 'Create key' }));
+  const dialog = page.getByRole('dialog', { name: 'Key my first key' });
+  await click(dialog.getByRole('button', { name: 'Copy: curl command' }));
+  const command = await dialog.getByRole('region', { name: 'curl command' }).textContent();
+  const [, address = '', key = ''] =
+    /curl -N "([^"]+)"[^"]*"X-Service-Key: ([^"]+)"/.exec(command ?? '') ?? [];
+  const stream = await openSse(address, { headers: { 'X-Service-Key': key } });
+  await dialog.getByText('Connected. Change a flag').waitFor();
+  await click(dialog.getByRole('button', { name: "Done, I've saved it" }));
+  await steps.getByText('1 step left').waitFor();
+  await click(page.getByRole('switch', { name: 'new-checkout in development' }));
+  await page.getByText('Seen by 1 of 1 stream').waitFor();
+  await steps.getByText(/Received by 1 client in/).waitFor();
+  await steps.getByText('All steps done').waitFor();
+  expect(clicks).toHaveLength(6);
+  await check();
+  stream.close();
+  await steps.getByRole('button', { name: 'Hide “Get started”' }).click();
+  await steps.waitFor({ state: 'detached' });
 
   // Setup is complete: the same link leads to the sign-in.
   const again = await world.open(link, { as: 'nobody', expected: /410/ });

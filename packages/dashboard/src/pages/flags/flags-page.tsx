@@ -2,6 +2,7 @@ import Archive from 'lucide-react/icons/archive';
 import Plus from 'lucide-react/icons/plus';
 import {
   lazy,
+  Suspense,
   useCallback,
   useDeferredValue,
   useEffect,
@@ -69,6 +70,15 @@ const CreateFlagDialog = lazy(async () => ({
   default: (await import('./create-flag-dialog.tsx')).CreateFlagDialog,
 }));
 
+/** Established projects have more flags. */
+const FEW_FLAGS = 20;
+
+const GetStarted = lazy(async () => {
+  // The screen works without it, so a failed import is not worth a message.
+  const part = await import('../get-started/get-started.tsx').catch(() => undefined);
+  return { default: part?.GetStarted ?? (() => null) };
+});
+
 const { created } = messages;
 
 const DENSITIES = ['comfortable', 'compact'] as const;
@@ -92,6 +102,7 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
   const [newKey, setNewKey] = useState<string>();
   const { columns } = useColumns(project);
   const canEdit = useCan('editor');
+  const isAdmin = useCan('admin');
   const isNarrow = useMedia('(max-width: 719px)');
   // Active and archived flags have separate selections.
   const [active, archived] = [useSelection(), useSelection()];
@@ -174,6 +185,11 @@ function FlagList({ project, flags }: { project: ProjectRecord; flags: readonly 
           />
         )}
       </div>
+      {isAdmin && !filter.isArchived && flags.length <= FEW_FLAGS && (
+        <Suspense fallback={null}>
+          <GetStarted project={project} hasFlags={flags.length > 0} onCreateFlag={create} />
+        </Suspense>
+      )}
       {shown.length > 0 ? (
         <div className={classNames(GRID, 'flex min-h-0 flex-1 flex-col sm:pb-4')}>
           {isNarrow ? <FlagCards {...list} /> : <FlagTable {...list} sort={sort} />}

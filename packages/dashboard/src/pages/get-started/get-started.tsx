@@ -1,0 +1,133 @@
+import Check from 'lucide-react/icons/check';
+import X from 'lucide-react/icons/x';
+import { useEffect, useState } from 'react';
+import { useClients, useLivePresence, useProjectDeliveries } from '../../api/clients.ts';
+import { useKeys } from '../../api/keys.ts';
+import type { ProjectRecord } from '../../api/types.ts';
+import { Button, IconButton } from '../../components/button.tsx';
+import { classNames } from '../../components/class-names.ts';
+import { GRID } from '../../components/page.tsx';
+import { useStored } from '../../shell/stored.ts';
+import { CreateKeyDialog } from '../keys/create-key-dialog.tsx';
+import { messages } from './messages.ts';
+
+interface Props {
+  readonly project: ProjectRecord;
+  readonly hasFlags: boolean;
+  readonly onCreateFlag: () => void;
+}
+
+/**
+ * Leads from a new project to the first change that a client receives, and ticks each step as soon as it happens. It
+ * does not appear once a client has connected, unless this browser has shown it before that.
+ */
+export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
+  const [stored, store] = useStored(`get-started.${project.name}`);
+  const progress = useProgress(project.name);
+  const isNew = progress !== undefined && !progress.isConnected;
+  useEffect(() => {
+    if (stored === undefined && isNew) store('shown');
+  }, [stored, isNew, store]);
+  const [isCreating, setCreating] = useState(false);
+  if (progress === undefined || stored === 'hidden' || (stored === undefined && !isNew)) return null;
+  const { hasKey, isConnected, delivery } = progress;
+  const isArrived = isConnected && delivery !== undefined;
+  const createKey = () => setCreating(true);
+  const steps = [
+    { ...messages.flag, isDone: hasFlags, run: onCreateFlag },
+    { ...messages.key, isDone: hasKey, run: createKey },
+    { ...messages.connect, isDone: isConnected, run: hasKey ? createKey : undefined },
+    { ...messages.change, isDone: isArrived, run: undefined },
+  ];
+  const left = steps.filter(({ isDone }) => !isDone).length;
+  const next = steps.findIndex(({ isDone }) => !isDone);
+  return (
+    <div className={classNames(GRID, 'pb-3')}>
+      <section
+        aria-labelledby="get-started"
+        className="animate-enter rounded-lg border border-line bg-surface px-4 pt-2 pb-3"
+      >
+        <div className="flex items-center gap-2">
+          <h2 id="get-started" className="font-semibold">
+            {messages.title}
+          </h2>
+          <span className="flex-1 text-xs text-ink-3" role="status">
+            {messages.left(left)}
+          </span>
+          <IconButton label={messages.dismiss} onClick={() => store('hidden')}>
+            <X size={15} aria-hidden />
+          </IconButton>
+        </div>
+        <ol aria-label={messages.steps} className="mt-1 grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-4">
+          {steps.map(({ title, hint, action, isDone, run }, index) => (
+            <li key={title} className="flex min-w-0 items-start gap-2.5" data-done={isDone}>
+              <Mark number={index + 1} isDone={isDone} isNext={index === next} />
+              <div className="min-w-0">
+                <p className={classNames('leading-6', isDone ? 'text-ink-2' : 'font-medium')}>
+                  {title}
+                  {isDone && <span className="sr-only"> ({messages.done})</span>}
+                </p>
+                {(index === next || !isDone) && (
+                  <p className={classNames('text-xs text-ink-3', index !== next && 'max-sm:hidden')}>
+                    {hint}
+                  </p>
+                )}
+                {index === 3 && isArrived && (
+                  <p className="text-xs text-good">{messages.arrived(delivery.seen, delivery.slowestMs)}</p>
+                )}
+                {index === next && run !== undefined && (
+                  <Button kind="primary" className="mt-1.5 h-7" onClick={run}>
+                    {action}
+                  </Button>
+                )}
+              </div>
+            </li>
+          ))}
+        </ol>
+      </section>
+      {isCreating && (
+        <CreateKeyDialog
+          project={project}
+          initial={{
+            name: messages.keyName,
+            environments: project.environments.slice(0, 1).map(({ name }) => name),
+          }}
+          onClose={() => setCreating(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What was done in a project so far, updated live; `undefined` until it is known. */
+function useProgress(project: string) {
+  const { data: keys } = useKeys(project);
+  const { data: clients } = useClients(project);
+  useLivePresence(project);
+  const { data: deliveries } = useProjectDeliveries(project);
+  if (keys === undefined || clients === undefined || deliveries === undefined) return undefined;
+  const active = keys.filter(({ status }) => status === 'active');
+  return {
+    hasKey: active.length > 0,
+    isConnected:
+      active.some(({ lastUsedAt }) => lastUsedAt !== undefined) ||
+      clients.some(
+        ({ streams, keys }) => streams > 0 || keys.some(({ lastSeenAt }) => lastSeenAt !== undefined),
+      ),
+    delivery: deliveries.find(({ streams, seen }) => streams > 0 && seen >= streams),
+  };
+}
+
+function Mark({ number, isDone, isNext }: { number: number; isDone: boolean; isNext: boolean }) {
+  return (
+    <span
+      aria-hidden
+      className={classNames(
+        'mt-0.5 flex size-5 shrink-0 items-center justify-center rounded-full text-xs font-semibold',
+        isDone ? 'bg-good-soft text-good' : isNext ? 'bg-accent text-accent-ink' : 'bg-hover text-ink-2',
+      )}
+    >
+      {isDone ? <Check size={13} /> : number}
+    </span>
+  );
+}
