@@ -75,7 +75,9 @@ export function ChangeRow({
             <DetailText key={detail.label} detail={detail} />
           ))}
           {note !== undefined && (
-            <span className={classNames('min-w-0 text-ink-2', isOpen ? 'wrap-anywhere' : 'truncate')}>
+            <span
+              className={classNames('min-w-0 text-ink-2', isOpen ? 'wrap-anywhere' : 'grow basis-0 truncate')}
+            >
               “{note}”
             </span>
           )}
