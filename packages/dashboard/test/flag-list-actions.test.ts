@@ -184,6 +184,8 @@ test(
     await page.getByLabel('Owner').selectOption('Me');
     await page.getByText('1 of ').waitFor();
     expect(await shown()).toBe('pear');
+    // The star is shown on the row under the pointer.
+    await page.getByRole('link', { name: 'pear', exact: true }).hover();
     await page.getByRole('button', { name: 'Favorite: pear' }).click();
 
     await page.getByRole('button', { name: 'Saved filters' }).click();
