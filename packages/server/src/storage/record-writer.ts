@@ -268,7 +268,9 @@ export abstract class RecordWriter extends SqlReader {
   }
 
   async #insertFlags(flags: readonly Flag[]): Promise<void> {
-    await insertRows(this.#sql, { ...FLAG_INSERT, rows: flags.map(newFlagRow) });
+    // In one order, as groups of state writers insert theirs, so that none waits for the other.
+    const sorted = flags.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    await insertRows(this.#sql, { ...FLAG_INSERT, rows: sorted.map(newFlagRow) });
   }
 
   async #setArchived(

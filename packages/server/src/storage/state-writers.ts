@@ -242,9 +242,10 @@ class Draft {
     const { id, revision } = this.#environment;
     const projectId = this.#projectId;
     yield { text: SET_REVISION, parameters: [revision, id] };
-    const flags = [...this.#newFlags].map((key) =>
-      newFlagRow({ ...BLANK_FLAG, projectId, key, createdAt: this.#at }),
-    );
+    // In one order, so that groups of two environments do not wait for each other's flags.
+    const flags = [...this.#newFlags]
+      .sort()
+      .map((key) => newFlagRow({ ...BLANK_FLAG, projectId, key, createdAt: this.#at }));
     yield* insertions(FLAG_INSERT, flags);
     const states = [...this.#changed].flatMap((key) => {
       const stored = this.#states.get(key);

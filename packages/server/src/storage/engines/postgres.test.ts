@@ -299,6 +299,34 @@ describe('a transaction on PostgreSQL', () => {
     expect(await readLog(home.direct, 2, 10)).toMatchObject([{ seq: 3, revision: 1 }]);
   });
 
+  test('groups of two environments that bring the same new flags do not deadlock', async () => {
+    await using home = await openHome(await sharedPostgres());
+    await home.store.commit(ADA, (transaction) =>
+      transaction.insertEnvironment(makeEnvironment(home.project, 'other')),
+    );
+    const writeAll = (environment: string, keys: readonly string[]) =>
+      keys.map((key) =>
+        home.store.writeState({ actor: ADA, project: 'demo', environment, key, next: () => ON }),
+      );
+    let writes: Promise<unknown>[] = [];
+    let blockers: unknown[] = [];
+    const held = new SqlStore(home.direct).commit(ADA, async (transaction) => {
+      await transaction.insertFlags([makeFlag(home.project, 'held')]);
+      writes = [...writeAll('production', ['a', 'held', 'b']), ...writeAll('other', ['b', 'held', 'a'])];
+      const waiting = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE NOT granted AND datname = current_database()`;
+      await until('both groups wait', async () => (await home.direct.query(waiting)).length === 2);
+      blockers = await home.direct.query(
+        'SELECT DISTINCT unnest(pg_blocking_pids(pid)) FROM pg_stat_activity WHERE datname = current_database()',
+      );
+      throw new Error('not today');
+    });
+    await expect(held).rejects.toThrow('not today');
+    await Promise.all(writes);
+    // One group waited for this one, with all flags before "held"; the other waited for that group, with none yet.
+    expect(blockers.length).toBe(2);
+  });
+
   test('a lock on one environment does not hold up the writers of another one', async () => {
     await using home = await openHome(await sharedPostgres());
     const other = makeEnvironment(home.project, 'other');
