@@ -151,6 +151,37 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
   });
 });
 
+test('a change that failed while it waited for its turn is not sent later', async () => {
+  const folder = temporaryFolder();
+  const turn = Promise.withResolvers<void>();
+  let waiting: Promise<void> | undefined;
+  let sent = 0;
+  const thread = new ManagementThread({
+    settings: { data: folder.path },
+    isSmall: () => true,
+    isWritable: () => {
+      sent++;
+      return true;
+    },
+    waitForApplied: async () => {},
+    yieldTo: (work) => {
+      waiting = turn.promise.then(work);
+      return waiting;
+    },
+  });
+  // Starts the thread, whose end fails the change that waits.
+  const list = thread.answer(get('/api/projects'));
+  sent = 0;
+  const change = thread.answer(post('/api/import', '{}'));
+  const outcomes = Promise.allSettled([list, change]);
+  await thread.close();
+  expect((await outcomes)[1]?.status).toBe('rejected');
+  turn.resolve();
+  await waiting;
+  expect(sent).toBe(0);
+  folder.remove();
+});
+
 test('a thread that cannot open its database rejects as the store does, and another call tries again', async () => {
   const folder = temporaryFolder();
   await Bun.write(folder.file('file'), '');

@@ -66,7 +66,7 @@ export class ManagementThread implements HeavyThread {
   }
 
   async answer(call: HeavyCall): Promise<Response> {
-    if (this.#isClosed) throw temporaryError('This node is stopping: try again on another one, or shortly.');
+    this.#requireOpen();
     const bytes = call.body?.byteLength ?? 0;
     if (this.#calls.size >= LIMITS.calls || this.#bytes() + bytes > LIMITS.bytes) {
       throw temporaryError(
@@ -84,7 +84,10 @@ export class ManagementThread implements HeavyThread {
     };
     if (call.method === 'GET') send();
     else {
-      const sent = yieldTo(() => {
+      const sent = yieldTo(async () => {
+        // It failed while it waited: its thread has ended.
+        if (!this.#calls.has(id)) return;
+        this.#requireOpen();
         send();
         return open.written.promise;
       });
@@ -102,6 +105,10 @@ export class ManagementThread implements HeavyThread {
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     this.#send({ kind: 'close' });
     await ended;
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw temporaryError('This node is stopping: try again on another one, or shortly.');
   }
 
   #bytes(): number {
