@@ -150,12 +150,14 @@ describe('a transaction on PostgreSQL', () => {
     const other = makeEnvironment(home.project, 'other');
     await home.store.commit(ADA, (transaction) => transaction.insertEnvironment(other));
     let runs = 0;
+    let locks = 0;
     const both = Promise.withResolvers<void>();
     const lockInOrder = (first: string, second: string) =>
       home.store.commit(ADA, async (transaction) => {
         runs += 1;
         await transaction.lockEnvironment(first);
-        if (runs === 2) both.resolve();
+        locks += 1;
+        if (locks === 2) both.resolve();
         await within('both hold a lock', both.promise);
         await transaction.lockEnvironment(second);
       });
