@@ -92,6 +92,8 @@ export interface LogPage {
   readonly rows: readonly LogRow[];
   /** Whether the log ended with these rows when they were read. */
   readonly isLast: boolean;
+  /** The change id of the row before them, read with them; absent where that was pruned, and where sessions check it. */
+  readonly afterId?: string;
   /** When these rows were last known to be all, on the monotonic clock of this process; absent where only a heartbeat tells. */
   readonly provenAt?: number;
 }

@@ -12,6 +12,7 @@ const PRUNE_STEP = 5_000;
 interface StoredRow extends Omit<LogRow, 'environmentId' | 'revision'> {
   readonly environmentId: string | null;
   readonly revision: number | null;
+  readonly afterId: string | null;
 }
 
 /** The limits of one read of the log. A single row may be larger than `bytes`; it is then read alone. */
@@ -25,7 +26,8 @@ export interface PageLimits {
 
 // Rows whose predecessors in the page have fewer bytes than the limit, so that there is always at least one.
 const READ = `SELECT seq, change_id AS "changeId", kind, project_id AS "projectId",
-    environment_id AS "environmentId", revision, payload, actor, at
+    environment_id AS "environmentId", revision, payload, actor, at,
+    (SELECT change_id FROM change_log WHERE seq = $1) AS "afterId"
   FROM change_log WHERE seq > $1 AND seq <= (
     SELECT max(seq) FROM (
       SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS bytes_before FROM (
@@ -44,13 +46,15 @@ export async function readLogPage(
   limits: PageLimits = PAGE_LIMITS,
 ): Promise<LogPage> {
   const stored = await queryable.query<StoredRow>(READ, [afterSeq, limits.rows, limits.bytes]);
-  const rows = stored.map(({ environmentId, revision, ...row }) => ({
+  const rows = stored.map(({ environmentId, revision, afterId: _, ...row }) => ({
     ...row,
     ...(environmentId === null ? {} : { environmentId }),
     ...(revision === null ? {} : { revision }),
   }));
   const bytes = rows.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
-  return { rows, isLast: rows.length < limits.rows && bytes < limits.bytes };
+  const afterId = stored[0]?.afterId ?? undefined;
+  const isLast = rows.length < limits.rows && bytes < limits.bytes;
+  return { rows, isLast, ...(afterId !== undefined && { afterId }) };
 }
 
 /** The change id of row `seq`; `undefined` when the log does not hold that row. */

@@ -269,11 +269,23 @@ export class Follower {
       throw this.#broken(`the log ends at ${head.seq} of a different history than row ${cursor?.seq}`);
     }
     if (head.seq > this.seq) await this.#drain(session);
+    else await this.#checkLastRow(session);
     this.#alarm?.throwIfFailed();
     this.#provenAt = head.provenAt ?? askedAt;
     this.#becomeLive();
     this.#noteProof(this.#provenAt);
     return head.pushed;
+  }
+
+  /** A session through a pooler may outlive a failover: then its log has other rows than those that were applied. */
+  async #checkLastRow(session: LogSession): Promise<void> {
+    const cursor = this.#cursor;
+    if (cursor !== undefined) this.#checkId(cursor, await session.changeIdAt(cursor.seq));
+  }
+
+  /** `found`: the change id at the cursor's place; `undefined` where that was pruned. */
+  #checkId({ seq, changeId }: Cursor, found: string | undefined): void {
+    if (found !== undefined && found !== changeId) throw this.#broken(`row ${seq} is another one now`);
   }
 
   #noteProof(provenAt: number): void {
@@ -293,7 +305,8 @@ export class Follower {
 
   async #applyPages(session: LogSession): Promise<void> {
     for (;;) {
-      const { rows, isLast, provenAt } = await this.#read(session);
+      const { rows, isLast, provenAt, afterId } = await this.#read(session);
+      if (this.#cursor !== undefined) this.#checkId(this.#cursor, afterId);
       let sliceEnds = performance.now() + SLICE_MS;
       for (const row of rows) {
         if (performance.now() > sliceEnds) {
