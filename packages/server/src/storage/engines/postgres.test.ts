@@ -674,11 +674,11 @@ describe('a PostgreSQL server with a standby', () => {
     const [writing, reading] = await Promise.all([both('read-write'), both('standby')]);
     const store = new SqlStore(writing);
     await store.commit(ADA, changing(home.environment, ['checkout', ON]));
+    await standby.untilCaughtUpWith(server);
     const isStandby = 'SELECT pg_is_in_recovery() AS answer';
     expect(await reading.query(isStandby)).toEqual([{ answer: true }]);
     const session = await writing.openLogSession();
     expect(await session.head()).toMatchObject({ seq: 3, pushed: true });
-    await standby.untilCaughtUpWith(server);
     const [cutOff, promoted] = await Promise.all([reading.openLogSession(), reading.openLogSession()]);
     for (const copy of [cutOff, promoted])
       expect(await copy.head()).toMatchObject({ seq: 3, pushed: false, isCopy: true });
