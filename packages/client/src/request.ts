@@ -6,7 +6,7 @@ import { isRecord } from './flags.ts';
 import type { Target } from './target.ts';
 
 /**
- * Sends a GET and gives the answer when its status is 200 or 304. Throws a `FlagsError` otherwise, also when no answer
+ * Sends a GET and gives the answer when its status is 200, or 304 for an `etag`. Throws a `FlagsError` otherwise, also when no answer
  * comes in time or the controller is aborted.
  */
 export async function send(
@@ -36,7 +36,7 @@ export async function send(
       }),
       signal,
     );
-    if (response.status === 200 || response.status === 304) return response;
+    if (response.status === 200 || (etag && response.status === 304)) return response;
     throw await refusalOf(target, response, controller);
   } finally {
     cancel();
@@ -141,6 +141,13 @@ export function toSafeError({ redact, baseUrl }: Target, thrown: unknown, code: 
   return new FlagsError(code, 'the request failed');
 }
 
+/** What a status says when the body names no code. */
+const CODES: Readonly<Record<number, FlagErrorCode>> = {
+  400: 'invalid_argument',
+  401: 'invalid_api_key',
+  429: 'rate_limited',
+};
+
 async function refusalOf(
   target: Target,
   response: Response,
@@ -154,15 +161,7 @@ async function refusalOf(
   const code =
     typeof error === 'string' && /^[a-z_]{1,64}$/.test(error)
       ? error
-      : status === 400
-        ? 'invalid_argument'
-        : status === 401
-          ? 'invalid_api_key'
-          : status === 429
-            ? 'rate_limited'
-            : status >= 500
-              ? 'internal_error'
-              : 'invalid_response';
+      : (CODES[status] ?? (status < 500 ? 'invalid_response' : 'internal_error'));
   const short = (text: unknown) => (typeof text === 'string' ? target.redact(text).slice(0, 500) : '');
   return new FlagsError(code, short(message) || `the server answered ${status}`, {
     status,

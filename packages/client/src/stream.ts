@@ -24,7 +24,7 @@ export async function followStream(
 ): Promise<void> {
   const response = await send(target, '/v1/stream', controller);
   const type = response.headers.get('Content-Type') ?? '';
-  if (response.status !== 200 || !/^text\/event-stream\s*(;|$)/i.test(type))
+  if (!/^text\/event-stream\s*(;|$)/i.test(type))
     throw new FlagsError('invalid_response', 'it is not an event stream');
   let revision = revisionOf(response);
   onOpen(revision);
