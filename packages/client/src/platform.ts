@@ -28,16 +28,17 @@ export const systemPlatform: Platform = {
   setTimer: (callback, ms, kind) => {
     /** The longest delay a timer can have; a longer one would fire at once. */
     const MAX_TIMER_MS = 2 ** 31 - 1;
-    const timer: unknown = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
+    // A number or an object: the types of the runtimes differ.
+    const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS)) as unknown as number;
     if (!kind) unref(timer);
-    return () => clearTimeout(timer as number); // whatever kind of handle `setTimeout` gave, `clearTimeout` takes
+    return () => clearTimeout(timer);
   },
   fetch: (url, init) => globalThis.fetch(url, init),
 };
 
 /** Keeps a pending timer from keeping the process alive. Node and Bun give an object for that, Deno a number. */
-function unref(timer: unknown): void {
-  if (typeof timer === 'object')
-    (timer as { unref?: () => void } | null)?.unref?.(); // duck typing, optional calls
-  else (globalThis as { Deno?: { unrefTimer?(id: unknown): void } }).Deno?.unrefTimer?.(timer); // same
+function unref(timer: number & { readonly unref?: () => void }): void {
+  const { Deno } = globalThis as { readonly Deno?: { unrefTimer?(timer: number): void } };
+  if (timer.unref) timer.unref();
+  else Deno?.unrefTimer?.(timer);
 }
