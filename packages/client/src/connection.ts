@@ -246,9 +246,7 @@ export function createConnection(target: Target): Connection {
             if (revision === undefined) pollIn(0); // no first frame is promised
           },
           onFrame: (data, revision) => {
-            const parsed = readFlags(data);
-            if (!parsed) throw new FlagsError('invalid_response', 'it is not a flag map');
-            const verdict = offer(parsed, { revision, isSighting: frames++ === 0 });
+            const verdict = offer(readFlags(data), { revision, isSighting: frames++ === 0 });
             if (verdict === 'keep')
               cancelBehind ??= setTimer(() => controller.abort(LEFT), BEHIND_MS * (1 + random() / 2));
             else {

@@ -1,4 +1,5 @@
 import type { FlagMap, FlagState, Json } from '@halyard/protocol';
+import { FlagsError } from './errors.ts';
 
 /** The map of a client that has none yet. */
 export const NO_FLAGS: FlagMap = Object.freeze(Object.create(null));
@@ -12,15 +13,13 @@ export interface ParsedFlags {
 
 /**
  * Reads a flag map from foreign data. A member that is no flag state is left out, so that one damaged flag cannot
- * hold back all others; data of another shape gives `undefined`. Without a prototype, so `__proto__` is only a key.
+ * hold back all others; throws `invalid_response` for data of another shape. Without a prototype, so `__proto__` is only a key.
  */
-export function readFlags(data: unknown): ParsedFlags | undefined {
-  if (!isRecord(data)) return undefined;
+export function readFlags(data: unknown): ParsedFlags {
+  const members = isRecord(data) ? Object.entries(data) : undefined;
   const flags: Record<string, FlagState> = Object.create(null);
   const rejected: string[] = [];
-  const keys = Object.keys(data);
-  for (const key of keys) {
-    const member = data[key];
+  for (const [key, member] of members ?? []) {
     const { enabled, value, rolloutPct: pct } = isRecord(member) ? member : {};
     // A percentage that cannot be read is not 100: the flag would be on for everyone.
     if (
@@ -36,7 +35,9 @@ export function readFlags(data: unknown): ParsedFlags | undefined {
     else rejected.push(key);
   }
   // Members, but no flag among them: an error body or a wrapper, not a map.
-  return !keys.length || Object.keys(flags).length ? { flags, rejected } : undefined;
+  if (!members || (members.length && members.length === rejected.length))
+    throw new FlagsError('invalid_response', 'it is not a flag map');
+  return { flags, rejected };
 }
 
 /** What becomes of a map when the next one comes. */

@@ -135,10 +135,10 @@ export function readBootstrap({ bootstrap, environment }: Unchecked): FlagMap | 
   try {
     const data: unknown = JSON.parse(JSON.stringify(bootstrap));
     const isWrapped = isRecord(data) && isRecord(data.flags) && typeof data.environment === 'string';
-    const parsed = readFlags(isWrapped ? data.environment === environment && data.flags : data);
-    return parsed && reconcile(NO_FLAGS, parsed.flags).flags;
+    const { flags } = readFlags(isWrapped ? data.environment === environment && data.flags : data);
+    return reconcile(NO_FLAGS, flags).flags;
   } catch {
-    // What is not JSON, as nothing at all, is no bootstrap.
+    // What is not JSON, or not a map, is no bootstrap.
     return undefined;
   }
 }

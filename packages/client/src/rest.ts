@@ -1,5 +1,4 @@
 import { STALE_HEADER } from '@halyard/protocol';
-import { FlagsError } from './errors.ts';
 import { isRecord, type ParsedFlags, readFlags } from './flags.ts';
 import { readJson, revisionOf, send } from './request.ts';
 import type { Target } from './target.ts';
@@ -22,14 +21,12 @@ export async function loadFlags(
 ): Promise<Loaded> {
   const response = await send(target, '/v1/flags', controller, etag);
   const { status, headers } = response;
-  const isUnchanged = status === 304 && !!etag;
-  const body = isUnchanged ? {} : await readJson(target, response, controller);
+  const isUnchanged = status === 304;
+  const body = isUnchanged ? undefined : await readJson(target, response, controller);
   // An answer for another environment is refused.
   const isOurs = isRecord(body) && (body.environment ?? target.environment) === target.environment;
-  const parsed = isOurs ? readFlags(body.flags) : undefined;
-  if (!parsed && !isUnchanged) throw new FlagsError('invalid_response', 'it is not a flag map');
   return {
-    parsed,
+    parsed: isUnchanged ? undefined : readFlags(isOurs && body.flags),
     revision: revisionOf(response),
     etag: headers.get('ETag'),
     isStale: headers.has(STALE_HEADER),

@@ -125,8 +125,14 @@ function mapOf(given: Readonly<Record<string, FlagState | boolean>>): FlagMap {
     typeof state === 'boolean' ? { enabled: state } : { ...state },
   ]);
   // A copy as from a server: what is at hand gets frozen, and the test's own objects are the test's.
-  const parsed = readFlags(JSON.parse(JSON.stringify(Object.fromEntries(entries))));
-  if (!parsed || parsed.rejected.length > 0)
-    throw new TypeError(`not a flag state: ${parsed?.rejected.join(', ') ?? Object.keys(given).join(', ')}`);
-  return parsed.flags;
+  const states: unknown = JSON.parse(JSON.stringify(Object.fromEntries(entries)));
+  let wrong: readonly string[] = Object.keys(given);
+  try {
+    const { flags, rejected } = readFlags(states);
+    if (rejected.length === 0) return flags;
+    wrong = rejected;
+  } catch {
+    // None of them is a flag state.
+  }
+  throw new TypeError(`not a flag state: ${wrong.join(', ')}`);
 }
