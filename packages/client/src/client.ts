@@ -79,7 +79,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Flag
       if (given.apiKey && 'document' in globalThis) reporter.warn('page', 'apiKey is a secret');
     } else {
       become('failed');
-      tell(() => report(error ?? closedError));
+      tell(() => report(error as FlagsError)); // options that give no target give an error
     }
     tell = (listen) => listen();
   };
