@@ -59,8 +59,8 @@ export function createReads(source: ReadSource): Reads {
   };
   const reads = {
     isEnabled: (key: string, options?: BooleanReadOptions) => {
-      const { isOn, reason } = decide(key, options);
-      return reason === 'missing' ? optionOf(options, 'fallback') === true : isOn;
+      const state = find(key, options);
+      return state ? decide(key, options, state).isOn : optionOf(options, 'fallback') === true;
     },
     getValue: (key: string, defaultValue: unknown, options?: ReadOptions) => {
       const value = pick(decide(key, options), key, defaultValue);
