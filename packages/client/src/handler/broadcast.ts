@@ -70,7 +70,7 @@ export class Broadcast {
 
   /**
    * Opens a stream, which begins with the current map, or tells its reader to ask for it. A reader that comes back and
-   * already knows of the current revision (`lastEventId`) is not told again.
+   * already knows of the current revision (`lastEventId`) gets no event.
    */
   open(
     channel: Channel,

@@ -195,7 +195,7 @@ export class ManagementThread implements HeavyThread {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
       this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
-      // A call that comes meanwhile starts another one.
+      // A call that comes during that starts another thread.
       this.#worker = undefined;
     }, IDLE_MS);
     this.#idleTimer.unref();

@@ -88,7 +88,7 @@ function appendTo(file: FileHandle, start: number): Writable {
 
 /**
  * Reads a backup and verifies its checksum. Writes the SQLite file inside to `target` (mode 0600), a name that is not
- * taken; without `target`, only verifies. Rejects with {@link StorageError} for a file that is none, is damaged, or was
+ * taken; without `target`, only verifies. Rejects with {@link StorageError} for a file that is no backup, is damaged, or was
  * written in a newer format.
  */
 export async function readBackupFile(path: string, target?: string): Promise<BackupHeader> {

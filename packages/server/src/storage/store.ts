@@ -29,7 +29,7 @@ import { SqlTransaction } from './transaction.ts';
 /** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
 const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
 
-/** Uses of keys that one transaction stores: nothing else can write meanwhile. */
+/** Uses of keys that one transaction stores: nothing else can write during it. */
 const USES_AT_ONCE = 500;
 
 /** What a transaction did: a result, and journals for the log, none of which is empty. */

@@ -30,7 +30,7 @@ export function DescribeDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
-  // Other people may change the list meanwhile.
+  // Other people may change the list at the same time.
   const [flags] = useState(selected);
   const [added, setAdded] = useState<readonly string[]>([]);
   const [removed, setRemoved] = useState<readonly string[]>([]);

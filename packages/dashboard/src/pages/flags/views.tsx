@@ -119,7 +119,7 @@ function searchOf(params: URLSearchParams): string {
   return new URLSearchParams(members).toString();
 }
 
-/** Reads stored views; anything else is none. */
+/** Reads stored views; anything else gives an empty list. */
 function parseViews(text: string | undefined): readonly View[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');

@@ -262,7 +262,7 @@ export class Follower {
   /** Asks where the log ends, applies what is missing, and notes that all was well when the question was asked. */
   async #heartbeat(session: LogSession): Promise<boolean> {
     const askedAt = performance.now();
-    // As it was when asked: rows that this process commits meanwhile may be newer than the answer.
+    // As it was when asked: rows that this process commits in between may be newer than the answer.
     const cursor = this.#cursor;
     const head = await session.head();
     if (cursor === undefined || head.epoch !== cursor.epoch || head.seq < cursor.seq) {
