@@ -209,7 +209,7 @@ describe('the history', () => {
     await page.getByRole('link', { name: 'All changes of that day' }).click();
     // It is still open where it was opened.
     await diff.waitFor({ state: 'detached' });
-    expect(await page.locator('[data-seq]').count()).toBeGreaterThan(1);
+    await page.locator('[data-seq]').nth(1).waitFor();
     await page.close();
   }, 60_000);
 
