@@ -45,7 +45,7 @@ export function GetStarted({ project, hasFlags, onCreateFlag }: Props) {
     <div className={classNames(GRID, 'pb-3')}>
       <section
         aria-labelledby="get-started"
-        className="animate-enter rounded-lg border border-line bg-surface px-4 pt-2 pb-3"
+        className="rounded-lg border border-line bg-surface px-4 pt-2 pb-3"
       >
         <div className="flex items-center gap-2">
           <h2 id="get-started" className="font-semibold">
