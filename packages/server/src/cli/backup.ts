@@ -22,7 +22,7 @@ const messages = {
   restored: (facts: Facts) =>
     `Restored ${countsOf(facts)} from the backup of ${shortTime(facts.createdAt)}.\n` +
     'Start the nodes now. Keys and tokens that were revoked after the backup work again: revoke them again.\n' +
-    'Everybody has to sign in to the dashboard again.\n',
+    'All operators have to sign in to the dashboard again.\n',
 };
 
 const BACKUP_HELP = `
@@ -33,8 +33,8 @@ Examples:
   halyard backup /backup --keep 14 --database-url-file /run/secrets/database-url     keep the newest 14 in a folder`;
 
 const RESTORE_HELP = `
-Stop all nodes first. The restore begins a new epoch and lifts the revisions of all environments, so that connected
-clients take the restored flags for newer. A backup of either engine can be restored into either engine.
+Stop all nodes first. The restore begins a new epoch and raises the revisions of all environments, so that connected
+clients accept the restored flags as newer. A backup of either engine can be restored into either engine.
 
 Examples:
   halyard restore /backup/halyard.backup --data /var/lib/halyard --replace

@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { type FileHandle, link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Readable, Transform, type TransformCallback, Writable } from 'node:stream';
+import { Transform, type TransformCallback, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { isRecord } from '@halyard/protocol';
 import { StorageError } from '../domain/errors.ts';
 
-/** The header at the start of a backup: one line of JSON, filled up with blanks. The rest is an SQLite file, gzipped. */
+/** The header at the start of a backup: one line of JSON, padded with blanks. A gzipped SQLite file follows. */
 const HEADER_BYTES = 1024;
 const FORMAT = 'halyard backup';
 const FORMAT_VERSION = 1;
@@ -96,7 +96,7 @@ export async function readBackupFile(path: string, target?: string): Promise<Bac
     const header = await readHeader(path);
     const digest = new Digest(header.bytes);
     await pipeline(
-      createReadStream(path, { start: HEADER_BYTES }) as Readable,
+      createReadStream(path, { start: HEADER_BYTES }),
       createGunzip(),
       digest,
       target === undefined ? discard() : createWriteStream(target, { flags: 'wx', mode: 0o600 }),

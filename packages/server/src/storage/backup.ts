@@ -159,7 +159,7 @@ async function countContents(database: Queryable): Promise<Contents> {
 
 /**
  * Replaces the database of a place with a backup, of either engine. Begins a new epoch and moves the revisions of all
- * environments beyond every one that was served, so that nodes and clients take the restored flags for newer.
+ * environments beyond every one that was served, so that nodes and clients accept the restored flags as newer.
  * Migrates a backup of an older program. Rejects with {@link StorageError} while a node uses the database, when it holds
  * anything and `replace` is not set, and for a backup that cannot be read; the database is then as it was.
  */
