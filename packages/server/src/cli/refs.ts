@@ -12,7 +12,7 @@ interface RefsOptions extends CommandOptions {
 }
 
 const HELP = `
-A key counts as used where it stands in quotes. A key that is read by a client of Halyard or OpenFeature, as in
+A key counts as used where it is in quotes. A key that is read by a client of Halyard or OpenFeature, as in
 isEnabled('new-chekout'), and is not a flag of the project is unknown: the command then exits with 5.
 In a Git repository, ignored files are left out. Files above 1 MB are left out everywhere.
 
@@ -33,10 +33,8 @@ export function defineRefs(refs: Command, shell: Shell): void {
       throw usageError(`${folder} is not a folder.`);
     const client = connect(shell, options);
     const path = apiPath`/projects/${options.project}/flags`;
-    const keysOf = async (query?: Record<string, string>) =>
-      (await client.request({ path, ...(query !== undefined && { query }) })).fields
-        .list('flags')
-        .map((flag) => flag.text('key'));
+    const keysOf = async (query: Record<string, string> = {}) =>
+      (await client.request({ path, query })).fields.list('flags').map((flag) => flag.text('key'));
     const [flags, archived] = [await keysOf(), await keysOf({ archived: 'true' })];
     const found = await findReferences(folder, [...flags, ...archived]);
     const report = {
@@ -49,9 +47,7 @@ export function defineRefs(refs: Command, shell: Shell): void {
     if (length > 0) {
       throw new CliError(
         `${length} ${length === 1 ? 'key is' : 'keys are'} not a flag of ${options.project}.`,
-        {
-          exitCode: EXIT.different,
-        },
+        { exitCode: EXIT.different },
       );
     }
   });
