@@ -32,7 +32,7 @@ export interface ApiAnswer {
 /** Default timeout of an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
-/** Items that are asked for at once. */
+/** Items in one page of a list. */
 const PAGE_ITEMS = 1000;
 
 /** Talks to the management API of one server. Every failure is a {@link CliError} with its exit code. */

@@ -16,7 +16,7 @@ function codeBase(name: string, files: Readonly<Record<string, string>>): string
   return path;
 }
 
-test('a known key counts where it stands in quotes, with its file and line', async () => {
+test('a known key counts where it is in quotes, with its file and line', async () => {
   const path = codeBase('known', {
     'src/a.ts': 'const key = "dark-mode";\nif (flags.isEnabled(\'dark-mode\')) {}\n',
     'src/b.py':
@@ -40,7 +40,7 @@ test.each([
   ['OpenFeature, Python', 'client.get_string_value("gone", "x")'],
   ['OpenFeature, Go', 'client.BooleanValue(ctx, "gone", false, target)'],
   ['OpenFeature, Java', 'client.getIntegerValue("gone", 3)'],
-])('a key that is read and is no flag is unknown: %s', async (language, line) => {
+])('a key that is read and is not a flag is unknown: %s', async (language, line) => {
   const path = codeBase(`unknown-${language}`, { 'main.txt': line });
   const { unknown } = await findReferences(path, ['other']);
   expect(unknown).toEqual([{ key: 'gone', places: ['main.txt:1'] }]);

@@ -1,6 +1,6 @@
 /**
  * Fields of every answer that streams. Proxies must not collect it, and the connection ends with it: it was allowed to be
- * silent, and Bun would let it be silent for ever.
+ * silent, and Bun would let it be silent forever.
  */
 export const STREAM_FIELDS = { 'X-Accel-Buffering': 'no', Connection: 'close' } as const;
 

@@ -36,7 +36,7 @@ const SCANNED_FLAGS = 10_000;
 /** Some flags of a project. */
 export interface FlagList {
   readonly flags: readonly FlagWithStates[];
-  /** Where to continue when the list goes on after {@link flags}. */
+  /** Where the next page begins; absent at the end of the list. */
   readonly next?: FlagPage['after'];
 }
 
