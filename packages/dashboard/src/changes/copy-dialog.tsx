@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import ArrowRight from 'lucide-react/icons/arrow-right';
 import { type ReactNode, useState } from 'react';
 import { isRefusal } from '../api/api-error.ts';
 import { copyStates, previewCopy } from '../api/compare.ts';
 import { useCatchUp } from '../api/live.tsx';
 import type { Copied, EnvironmentRecord, FlagState, ProjectRecord } from '../api/types.ts';
 import { EnvironmentBadge } from '../components/badges.tsx';
+import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { DeliveryProof } from '../components/delivery-proof.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
@@ -199,7 +199,7 @@ function DifferenceList({ differences, label }: { differences: readonly Differen
             <p className="font-mono text-xs break-all">{key}</p>
             <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1">
               <StateSummary state={before} />
-              <ArrowRight size={13} aria-label={messages.becomes} role="img" className="text-ink-3" />
+              <Becomes />
               {after === undefined || after === null ? (
                 <strong className="font-medium text-danger">{messages.removed}</strong>
               ) : (

@@ -5,7 +5,6 @@ export const messages = {
   cancel: 'Cancel',
   noteLabel: 'Note',
   noteHint: 'Optional. The reason for this change, shown in the history.',
-  becomes: 'becomes',
   more: (count: number) => `and ${count} more`,
   showMore: (count: number) => `Show ${count} more`,
   removed: 'removed',

@@ -1,9 +1,9 @@
-import ArrowRight from 'lucide-react/icons/arrow-right';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useState } from 'react';
 import { useClients } from '../api/clients.ts';
 import type { EnvironmentRecord, FlagState } from '../api/types.ts';
 import { EnvironmentBadge } from '../components/badges.tsx';
+import { Becomes } from '../components/becomes.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
@@ -60,7 +60,7 @@ export function ProductionGuard({
             <p className="font-mono text-xs break-all">{key}</p>
             <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
               <span className="break-all">{stateText(before)}</span>
-              <ArrowRight size={13} aria-label={messages.becomes} role="img" className="text-ink-3" />
+              <Becomes />
               <strong className="font-semibold break-all text-ink">{stateText(after)}</strong>
             </p>
           </li>

@@ -1,6 +1,7 @@
 /** The sentences of the design system. */
 export const messages = {
   copied: 'Copied',
+  becomes: 'becomes',
   copyBlocked: "This browser doesn't let the page copy. Select the text and copy it.",
   noResults: 'No matches',
   anyStatus: 'Any status',

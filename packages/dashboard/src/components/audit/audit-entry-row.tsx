@@ -1,4 +1,3 @@
-import ArrowRight from 'lucide-react/icons/arrow-right';
 import ChevronRight from 'lucide-react/icons/chevron-right';
 import KeyRound from 'lucide-react/icons/key-round';
 import Server from 'lucide-react/icons/server';
@@ -9,6 +8,7 @@ import { usePersonName } from '../../api/operators.ts';
 import type { AuditEntryRecord, EnvironmentRecord } from '../../api/types.ts';
 import { links } from '../../shell/links.ts';
 import { Author, EnvironmentBadge } from '../badges.tsx';
+import { Becomes } from '../becomes.tsx';
 import { Button } from '../button.tsx';
 import { classNames } from '../class-names.ts';
 import { useOwnerName } from '../people-picker.tsx';
@@ -141,13 +141,7 @@ export function DetailText({ detail: { label, before, after } }: { detail: Detai
       {before !== undefined && (
         <>
           {' '}
-          <del className="text-ink-2 no-underline">{before}</del>{' '}
-          <ArrowRight
-            size={12}
-            role="img"
-            aria-label={messages.becomes}
-            className="inline shrink-0 align-[-1px] text-ink-3"
-          />
+          <del className="text-ink-2 no-underline">{before}</del> <Becomes />
         </>
       )}
       {after !== undefined && (

@@ -1,6 +1,6 @@
-import ArrowRight from 'lucide-react/icons/arrow-right';
 import { useState } from 'react';
 import type { Json } from '../../api/types.ts';
+import { Becomes } from '../becomes.tsx';
 import { fullTime } from '../time-ago.tsx';
 import { membersOf } from './action-text.ts';
 import { diffFields, type FieldChange } from './diff-fields.ts';
@@ -87,12 +87,7 @@ function Line({
       {!isNew && (
         <>
           <Side text={text(before)} isWhole={isWhole} side="before" />
-          <ArrowRight
-            size={12}
-            role="img"
-            aria-label={messages.becomes}
-            className="shrink-0 self-center text-ink-3"
-          />
+          <Becomes />
         </>
       )}
       <Side text={text(after)} isWhole={isWhole} side="after" />

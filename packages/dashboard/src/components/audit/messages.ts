@@ -56,7 +56,6 @@ export const words = {
 export const messages = {
   revert: 'Revert',
   revertChange: (seq: number) => `Revert change ${seq}`,
-  becomes: 'becomes',
   nothing: '(empty)',
   detailsOf: (seq: number) => `Details of change ${seq}`,
   valueOf: (name: string) => `${name} before and after`,

@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/react-query';
-import ArrowRight from 'lucide-react/icons/arrow-right';
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { useRef, useState } from 'react';
 import { messageOf } from '../../api/api-error.ts';
@@ -10,6 +9,7 @@ import type { ArchiveResult, EnvironmentRecord, FlagRecord, ProjectRecord } from
 import { toastFailure } from '../../changes/actions.tsx';
 import { ConnectedClients } from '../../changes/production-guard.tsx';
 import { EnvironmentBadge } from '../../components/badges.tsx';
+import { Becomes } from '../../components/becomes.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -162,7 +162,7 @@ function Loss({ environment, flag }: { environment: EnvironmentRecord; flag: Fla
     <p className="flex flex-wrap items-center gap-x-2 text-ink-2">
       <EnvironmentBadge environment={environment} />
       <span className="break-all">{stateText(record.state)}</span>
-      <ArrowRight size={13} aria-label={words.becomes} role="img" className="text-ink-3" />
+      <Becomes />
       <strong className="font-semibold text-ink">{words.removed}</strong>
     </p>
   );

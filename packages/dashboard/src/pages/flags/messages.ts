@@ -168,7 +168,6 @@ export const messages = {
     preview: 'Flags to archive',
     isProtected: 'is protected.',
     affected: (count: number, of: number) => `It has ${count} of the ${of} flags.`,
-    becomes: 'becomes',
     removed: 'Removed',
     more: (count: number) => `and ${count} more`,
     progressLabel: 'Progress',
