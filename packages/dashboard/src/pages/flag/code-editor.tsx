@@ -153,7 +153,7 @@ const codeTheme = EditorView.theme({
   '&': { fontSize: '12px', color: 'var(--ink)', maxHeight: '24rem' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
-    fontFamily: 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    fontFamily: 'var(--font-mono)',
     lineHeight: '20px',
     overflow: 'auto',
   },
