@@ -1,3 +1,4 @@
+import type { LucideIcon } from 'lucide-react';
 import CircleHelp from 'lucide-react/icons/circle-question-mark';
 import CircleUser from 'lucide-react/icons/circle-user-round';
 import Plus from 'lucide-react/icons/plus';
@@ -15,6 +16,15 @@ import { messages } from './messages.ts';
 import { useStoredChoice } from './stored.ts';
 import { type Theme, useTheme } from './theme.ts';
 
+/** The button that opens a menu of the header. */
+function menuButton(label: string, Icon: LucideIcon) {
+  return (
+    <IconButton label={label} className="size-8">
+      <Icon size={17} aria-hidden />
+    </IconButton>
+  );
+}
+
 /** What the person may create, here and in the settings. */
 export function CreateMenu({ project }: { project: string | undefined }) {
   const [, navigate] = useLocation();
@@ -22,13 +32,7 @@ export function CreateMenu({ project }: { project: string | undefined }) {
   if (!canEdit) return null;
   const words = messages.create;
   return (
-    <Menu
-      trigger={
-        <IconButton label={words.title} className="size-8">
-          <Plus size={17} aria-hidden />
-        </IconButton>
-      }
-    >
+    <Menu trigger={menuButton(words.title, Plus)}>
       {project !== undefined && (
         <>
           <MenuItem onSelect={() => navigate(`${links.flags(project)}?new=`)}>{words.flag}</MenuItem>
@@ -67,13 +71,7 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const [singleKeys, setSingleKeys] = useStoredChoice('single-keys', SINGLE_KEYS, 'on');
   const words = messages.help;
   return (
-    <Menu
-      trigger={
-        <IconButton label={words.title} className="size-8">
-          <CircleHelp size={17} aria-hidden />
-        </IconButton>
-      }
-    >
+    <Menu trigger={menuButton(words.title, CircleHelp)}>
       <MenuItem onSelect={onShortcuts}>
         <span className="flex-1">{messages.palette.shortcuts}</span>
         <span aria-hidden>
