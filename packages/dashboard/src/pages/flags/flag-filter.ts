@@ -80,7 +80,7 @@ interface Person {
   readonly owners: readonly string[];
 }
 
-const NOBODY: Person = { favorites: new Set(), owners: [] };
+const UNKNOWN_PERSON: Person = { favorites: new Set(), owners: [] };
 
 /**
  * The flags that match a filter, in its order; by default the best matches of the search first. `now` is epoch
@@ -90,7 +90,7 @@ export function filterFlags(
   flags: readonly FlagRecord[],
   filter: FlagFilter,
   now: number,
-  { favorites, owners }: Person = NOBODY,
+  { favorites, owners }: Person = UNKNOWN_PERSON,
 ): readonly FlagRecord[] {
   const words = wordsOf(filter.query);
   const since = filter.changed === undefined ? undefined : now - CHANGED_SPANS[filter.changed];
