@@ -159,7 +159,7 @@ describe.each(ENGINES)('writers of one environment on $name', (engine: TestEngin
       expect((await reader.flags(environment.projectId)).map(({ key }) => key)).toEqual(['a', 'c']);
       expect((await reader.states(environment.id)).map(({ flagKey }) => flagKey)).toEqual(['a', 'c']);
     });
-    // With nobody else, nothing at all is written.
+    // A refused change that is alone in its transaction writes nothing.
     await expect(store.writeState(refusing('b'))).rejects.toMatchObject({ code: 'forbidden' });
     expect((await readLog(home.database, 4, 10)).length).toBe(0);
   });
