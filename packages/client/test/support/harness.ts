@@ -52,3 +52,8 @@ export function harness(options: Partial<ClientOptions> = {}, server = new Scrip
     another,
   };
 }
+
+/** Waits until a client has recovered; rejects after {@link RECOVERY_MS}. */
+export async function recovered({ client, platform }: Pick<Harness, 'client' | 'platform'>): Promise<void> {
+  await platform.advanceUntil(() => client.status === 'ready', RECOVERY_MS);
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test';
+import { settle } from './support/fake-platform.ts';
+import { harness, RECOVERY_MS, recovered } from './support/harness.ts';
+import { errorAnswer } from './support/scripted-server.ts';
+
+describe('Retry-After', () => {
+  test('Retry-After is obeyed, for the stream and for the polls in its place', async () => {
+    const { client, server, platform } = harness();
+    await client.ready();
+    server.fail(() => errorAnswer(429, 'rate_limited', { 'Retry-After': '90' }));
+    await platform.advance(2_000);
+    const before = server.requests.length;
+    await platform.advance(86_000);
+    expect(server.requests.length).toBe(before);
+    server.heal();
+    await platform.advance(10_000);
+    expect(client.status).toBe('ready');
+  });
+  test('a Retry-After of years holds the polls in the stream’s place back for an hour at most', async () => {
+    const { client, server, platform } = harness();
+    await client.ready();
+    server.fail();
+    server.onRest = () => errorAnswer(429, 'rate_limited', { 'Retry-After': '100000000' });
+    await platform.advance(10_000);
+    server.onRest = () => server.rest();
+    server.change({ a: { enabled: true, value: 2 } });
+    await platform.advance(3_600_000);
+    expect(client.getValue('a', 0)).toBe(2);
+  });
+
+  test('Retry-After as a date is obeyed', async () => {
+    const { client, server, platform, errors } = harness();
+    await client.ready();
+    const until = new Date(platform.wallClock() + 60_000).toUTCString();
+    server.fail(() => errorAnswer(500, 'internal_error', { 'Retry-After': until }));
+    await platform.advance(2_000);
+    expect(errors.at(-1)?.retryInMs).toBeGreaterThan(55_000);
+    const before = server.requests.length;
+    await platform.advance(55_000);
+    expect(server.requests.length).toBe(before);
+  });
+});
+
+describe('a refusal', () => {
+  test.each([
+    [401, 'invalid_api_key'],
+    [404, 'environment_not_found'],
+  ])('%d is asked again slowly, and heals when the cause is undone', async (status, code) => {
+    const { client, server, platform, errors } = harness();
+    server.fail(() => errorAnswer(status, code));
+    const ready = client.ready();
+    await platform.advance(1);
+    expect(await ready).toMatchObject({ status: 'failed', error: { code, status } });
+    expect(errors[0]?.docs).toBe(`https://docs.example/errors/${code}`);
+    const before = [server.count('/v1/stream'), server.count('/v1/flags')];
+    await platform.advance(3_600_000);
+    for (const path of ['/v1/stream', '/v1/flags'] as const) {
+      const asked = server.count(path) - (before.shift() ?? 0);
+      expect(asked).toBeGreaterThanOrEqual(12);
+      expect(asked).toBeLessThanOrEqual(24);
+    }
+    server.heal();
+    await platform.advance(300_000);
+    expect(client.status).toBe('ready');
+    expect(client.isEnabled('a')).toBe(true);
+  });
+
+  test.each([
+    [401, 'invalid_api_key'],
+    [404, 'environment_not_found'],
+    [404, 'not_found'],
+    [403, 'forbidden'],
+  ])('a stream that alone is refused with %d %s is replaced by REST', async (status, code) => {
+    const { client, server, platform } = harness();
+    server.onStream = () => errorAnswer(status, code);
+    const ready = client.ready();
+    await platform.advance(1);
+    expect((await ready).status).toBe('ready');
+    for (let value = 2; value < 12; value++) {
+      server.flags = { a: { enabled: true, value } };
+      server.revision = value;
+      await platform.advanceUntil(() => client.getValue('a', 0) === value, RECOVERY_MS);
+      expect(client.status).toBe('ready');
+    }
+    server.heal();
+    await platform.advanceUntil(() => server.streams.length === 1, 300_000);
+  });
+
+  test('only an unknown environment makes a 404 one that is asked again slowly', async () => {
+    const { client, server, platform } = harness();
+    server.fail(() => errorAnswer(404, 'not_found'));
+    void client.ready();
+    await platform.advance(600_000);
+    server.heal();
+    await recovered({ client, platform });
+  });
+
+  test('after a refusal, a refresh that succeeds opens the stream at once', async () => {
+    const { client, server, platform } = harness();
+    platform.chance = 0.999;
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    void client.ready();
+    await platform.advance(20 * 60_000);
+    server.heal();
+    expect(await client.refresh()).toBe(true);
+    await settle();
+    expect(server.streams).toHaveLength(1);
+    server.fail();
+    await platform.advance(1_500); // one second, as after a first failure
+    expect(server.count('/v1/stream')).toBeGreaterThan(1);
+    await client.close();
+  });
+
+  test('in the mode poll, a refresh that succeeds after a refusal starts the polling again', async () => {
+    const { client, server, platform } = harness({ mode: 'poll', pollIntervalMs: 10_000 });
+    platform.chance = 0.999;
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    void client.ready();
+    await platform.advance(20 * 60_000);
+    server.heal();
+    expect(await client.refresh()).toBe(true);
+    await settle();
+    const polls = server.count('/v1/flags');
+    await platform.advance(25_000);
+    expect(server.count('/v1/flags')).toBe(polls + 2);
+    await client.refresh();
+    expect(server.count('/v1/flags')).toBe(polls + 3);
+  });
+
+  test('a refresh of a client that is closed meanwhile opens nothing', async () => {
+    const { client, server, platform } = harness();
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    void client.ready();
+    await platform.advance(10_000);
+    server.heal();
+    const refreshed = client.refresh();
+    await client.close();
+    await refreshed;
+    await platform.advance(600_000);
+    expect(server.streams).toHaveLength(0);
+    expect(platform.pending).toBe(0);
+  });
+
+  test('a key revoked under a running client keeps the last flags', async () => {
+    const { client, server, platform, codes } = harness();
+    await client.ready();
+    server.fail(() => errorAnswer(401, 'invalid_api_key'));
+    await platform.advance(60_000);
+    expect(codes()).toContain('invalid_api_key');
+    expect(client.status).toBe('stale');
+    expect(client.isEnabled('a')).toBe(true);
+  });
+});
