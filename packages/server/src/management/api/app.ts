@@ -13,24 +13,15 @@ import {
   mountDeliveries,
   mountEvents,
 } from '../deliveries/delivery-routes.ts';
-import { mountImportExport } from '../documents/document-routes.ts';
-import { mountEnvironments } from '../environments/environment-routes.ts';
-import { mountCopy } from '../flags/copy-routes.ts';
-import { mountFlagArchive, mountFlags } from '../flags/flag-routes.ts';
-import { mountChanges, mountFlagStates, mountStream } from '../flags/flag-state-routes.ts';
-import { mountSearch } from '../flags/search-routes.ts';
-import { mountAudit, mountHistory } from '../history/history-routes.ts';
-import { mountProjectKeys } from '../keys/key-routes.ts';
-import { mountAccessTokens } from '../people/access-token-routes.ts';
+import { mountFlagArchive } from '../flags/flag-routes.ts';
+import { mountChanges, mountStream } from '../flags/flag-state-routes.ts';
 import { mountInvitations, mountSetup } from '../people/invitation-routes.ts';
 import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
-import { mountProjects } from '../projects/project-routes.ts';
 import { mountRelayTokens } from '../relays/relay-token-routes.ts';
-import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
-import type { HeavyThread } from './heavy-calls.ts';
+import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
 
@@ -75,24 +66,13 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountPassword(app, context);
   mountOperators(app, context);
   mountInvitations(app, context);
-  mountProjects(app, context);
-  mountEnvironments(app, context);
-  mountFlags(app, context);
+  mountHeavyOperations(app, context);
   mountFlagArchive(app, context, log);
-  mountFlagStates(app, context);
   mountChanges(app, context);
   mountStream(app, options.openStream);
   mountEvents(app, options.events);
   mountDeliveries(app, context, options.deliveries);
   mountClients(app, context, options.deliveries);
-  mountProjectKeys(app, context);
-  mountImportExport(app, context);
-  mountAudit(app, context);
-  mountHistory(app, context);
-  mountCopy(app, context);
-  mountSchedules(app, context);
-  mountSearch(app, context);
-  mountAccessTokens(app, context);
   mountRelayTokens(app, context);
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {

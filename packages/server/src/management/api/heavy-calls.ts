@@ -12,7 +12,7 @@ import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountAccessTokens } from '../people/access-token-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
-import type { ManagementEnv } from './operation.ts';
+import type { ManagementApp, ManagementEnv } from './operation.ts';
 
 /** One authorized call of a heavy operation, as it goes to another thread. */
 export interface HeavyCall {
@@ -41,6 +41,12 @@ export function createHeavyOperations(context: ManagementContext): (call: HeavyC
     if (c.env.actor !== undefined) c.set('actor', c.env.actor);
     await next();
   });
+  mountHeavyOperations(app, context);
+  return async ({ url, actor, ...init }) => app.fetch(new Request(url, init), { actor });
+}
+
+/** Mounts the groups of operations with heavy ones among them, for the whole interface and for the thread. */
+export function mountHeavyOperations(app: ManagementApp, context: ManagementContext): void {
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);
@@ -53,5 +59,4 @@ export function createHeavyOperations(context: ManagementContext): (call: HeavyC
   mountSchedules(app, context);
   mountSearch(app, context);
   mountAccessTokens(app, context);
-  return async ({ url, actor, ...init }) => app.fetch(new Request(url, init), { actor });
 }
