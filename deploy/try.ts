@@ -1,6 +1,6 @@
 /**
- * Tries the recipes of this folder with the programs that are installed here: `bun deploy/try.ts`. Each proxy stands in front of two
- * real nodes; reads go on while one is killed, a stream gets every change at once, and headers arrive.
+ * Tests the recipes in this folder with the proxies that are installed: `bun deploy/try.ts`. Each proxy balances between two
+ * real nodes. Reads continue while one is killed, a stream gets every change at once, and headers arrive.
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ interface Proxy {
   prepare(folder: string, nodes: readonly string[], port: number): readonly string[];
 }
 
-/** The first two names of the recipes become real addresses; the third goes. */
+/** Replaces the first two node names of a recipe with real addresses, and removes the third. */
 function withNodes(text: string, nodes: readonly string[]): string {
   return text
     .replaceAll('node-a:7070', nodes[0] ?? '')
@@ -42,7 +42,7 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
     program: 'nginx',
     prepare: (folder, nodes, port) => {
       cpSync(join(HERE, 'nginx'), folder, { recursive: true });
-      // As its comment says for versions before 1.27.3.
+      // nginx before 1.27.3 cannot resolve names in an upstream.
       const upstream = recipe('nginx/upstream.conf')
         .replace(/^resolver .*\n/m, '')
         .replaceAll(' resolve ', ' ');
@@ -117,7 +117,7 @@ async function check(name: string, url: string, nodes: readonly [NodeProcess, No
   const { key } = await management.createKey('shop', ['production']);
   const headers = { 'X-Service-Key': key };
   const read = () => fetch(`${url}/v1/flags?env=production`, { headers });
-  await until('both nodes know the key', async () => {
+  await until('both nodes accept the key', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, read));
     return answers.every(({ status }) => status === 200);
   });
@@ -134,7 +134,7 @@ async function check(name: string, url: string, nodes: readonly [NodeProcess, No
   // An unknown method must not put a node out of service.
   for (let index = 0; index < 10; index++)
     await fetch(`${url}/v1/flags`, { method: 'FOO' }).catch(() => undefined);
-  // The nodes have the last change within a moment of each other.
+  // The second node may apply the last change slightly later.
   await until('a read with the entity tag gets 304', async () => {
     const tag = (await read()).headers.get('ETag') ?? '';
     const again = await fetch(`${url}/v1/flags?env=production`, {
@@ -142,7 +142,7 @@ async function check(name: string, url: string, nodes: readonly [NodeProcess, No
     });
     return again.status === 304;
   });
-  if ((await fetch(`${url}/metrics`)).status !== 404) throw new Error('the metrics are open');
+  if ((await fetch(`${url}/metrics`)).status !== 404) throw new Error('/metrics is public');
 
   const statuses = new Map<number, number>();
   const killed = Bun.sleep(50).then(() => nodes[0].kill());
@@ -168,6 +168,6 @@ async function check(name: string, url: string, nodes: readonly [NodeProcess, No
 for (const [name, proxy] of Object.entries(PROXIES)) {
   const path = Bun.which(proxy.program);
   process.stdout.write(
-    `${name.padEnd(8)} ${path === null ? 'left out: it is not installed' : await tryProxy(name, proxy)}\n`,
+    `${name.padEnd(8)} ${path === null ? 'skipped: not installed' : await tryProxy(name, proxy)}\n`,
   );
 }

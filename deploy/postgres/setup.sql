@@ -1,8 +1,8 @@
--- A database for Halyard, with the least rights that work. Run it as a superuser, with passwords of your own:
+-- A database and roles for Halyard with least privilege. Run this as a superuser, with your own passwords:
 --
 --   psql -v password="$(cat halyard-password)" -v backup_password="$(cat backup-password)" -f setup.sql
 --
--- `halyard` owns its tables, so that a new version can migrate them, and nothing else. `halyard_backup` can read them.
+-- `halyard` owns its tables and nothing else, so that a new version can migrate them. `halyard_backup` can only read them.
 
 CREATE ROLE halyard LOGIN PASSWORD :'password' CONNECTION LIMIT 100;
 CREATE ROLE halyard_backup LOGIN PASSWORD :'backup_password' CONNECTION LIMIT 4;
