@@ -87,7 +87,7 @@ export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<
   }
 }
 
-/** Restores a backup under readers whose record nobody judges: acknowledged changes are lost on purpose. */
+/** Restores a backup while readers are connected. Their record is not checked, because acknowledged changes are lost on purpose. */
 async function restore(
   drill: RestoreDrill,
   before: World,

@@ -23,7 +23,7 @@ export class RestoreDrill implements Disposable {
     this.#fleet = fleet;
   }
 
-  /** Takes the backup, whatever happens to the nodes meanwhile, as soon as the database takes connections. */
+  /** Takes the backup as soon as the database accepts connections, even while nodes fail. */
   backUp({ prepare }: Pick<World, 'prepare'>): void {
     this.#backup ??= prepare('the backup', () => this.#run('backup', this.#file));
     this.#backup.catch(() => {

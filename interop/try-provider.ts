@@ -132,7 +132,7 @@ function without(answer: EvaluationAnswer, omitted: readonly (keyof EvaluationAn
       !(failed && ['reason', 'variant', 'metadata'].includes(name)) &&
       !(omitted as readonly string[]).includes(name),
   );
-  // The members of an answer, fewer.
+  // `fromEntries` loses the member types; filtering keeps each member's value, so the cast adds nothing false.
   return Object.fromEntries(entries) as unknown as EvaluationAnswer;
 }
 

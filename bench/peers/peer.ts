@@ -14,7 +14,7 @@ export type PeerTable = (typeof PEER_TABLES)[number];
 /** A program beside which Halyard is measured, or Halyard itself. */
 export interface Peer {
   readonly name: string;
-  /** What it is told to do, for the table: what it checks, evaluates and keeps. */
+  /** How it is set up, for the table: what it checks, evaluates and stores. */
   readonly remark: string;
   /** The tables it is in. */
   readonly serves: readonly PeerTable[];

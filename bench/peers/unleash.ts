@@ -7,7 +7,7 @@ import { expectRight, type Peer, type PeerRequest, startProgram, versionOf, writ
 /** Client and frontend token of the environment `development`, in the shapes that Unleash wants. */
 const CLIENT_TOKEN = 'default:development.bench-client-secret';
 const FRONTEND_TOKEN = 'default:development.bench-frontend-secret';
-/** The password of the first administrator, which the server is told at its start. */
+/** The initial password of the administrator account. */
 const ADMIN_PASSWORD = 'bench-Admin-4711-secret';
 
 /** The answer of the client API. */

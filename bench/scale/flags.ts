@@ -117,7 +117,7 @@ async function changeToStream(
   };
 }
 
-/** The read that makes the compressed bytes, and how long other reads wait meanwhile. */
+/** The first read after a change, which compresses the map, and how long other reads wait for it. */
 async function firstRead(
   node: NodeProcess,
   probe: ReadProbe,

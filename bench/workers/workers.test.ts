@@ -42,7 +42,7 @@ test(
 );
 
 test(
-  'the probe reads until it is told to end',
+  'the probe reads until it gets the end command',
   async () => {
     await using probe = await Worker.start<ProbeCommands>(machine, 'latency-probe.ts', 'load');
     await probe.ask('begin', { url: `${url}/v1/flags/x`, headers: {}, perSecond: 1000 });
