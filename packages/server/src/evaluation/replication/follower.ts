@@ -10,6 +10,7 @@ import type {
 } from '../../domain/change-log.ts';
 import { StoreOutage } from '../../domain/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { Alarm, reconnectDelayMs } from './pacing.ts';
 
 /** Callbacks of a {@link Follower}. */
 export interface FollowerCallbacks {
@@ -58,9 +59,6 @@ const SLICE_MS = 3;
 
 /** Rows of one operation that are applied without a turn of the event loop at most. */
 const ROWS_AT_ONCE = 50;
-
-/** How long to wait before the next attempt to reach the log, in milliseconds. */
-const RECONNECT_MS = { first: 50, longest: 2000 } as const;
 
 /** Longest a write waits for its own node to have applied it, in milliseconds. */
 const APPLY_WAIT_MS = 2000;
@@ -285,7 +283,8 @@ export class Follower {
 
   /** `found`: the change id at the cursor's place; `undefined` where that was pruned. */
   #checkId({ seq, changeId }: Cursor, found: string | undefined): void {
-    if (found !== undefined && found !== changeId) throw this.#broken(`row ${seq} is another one now`);
+    if (found !== undefined && found !== changeId)
+      throw this.#broken(`row ${seq} has changed since it was applied`);
   }
 
   #noteProof(provenAt: number): void {
@@ -395,59 +394,4 @@ async function find(
   const changeId = await session.changeIdAt(cursor.seq);
   if (changeId === undefined) return 'pruned';
   return changeId === cursor.changeId ? 'held' : 'lost';
-}
-
-/** How long to wait before attempt `attempt` (0 is the first) to reach the log again: 50 ms to 2 s, half of it jitter. */
-function reconnectDelayMs(attempt: number, random: () => number): number {
-  const ceiling = Math.min(RECONNECT_MS.longest, RECONNECT_MS.first * 2 ** Math.min(attempt, 10));
-  return ceiling / 2 + (random() * ceiling) / 2;
-}
-
-/**
- * A sleep that can be cut short. A ring between two waits is remembered once, so that no wake-up is lost; after `fail` every wait rejects.
- */
-class Alarm {
-  #rung = false;
-  #failure: Error | undefined;
-  #waiting: PromiseWithResolvers<boolean> | undefined;
-
-  /** Ends the current wait, or the next one, with `true`. */
-  ring(): void {
-    this.#rung = true;
-    this.#waiting?.resolve(true);
-  }
-
-  /** Ends the current wait and all later ones with a rejection. */
-  fail(cause: Error): void {
-    this.#failure = cause;
-    this.#waiting?.reject(cause);
-  }
-
-  /** Throws what it failed with, if it did. */
-  throwIfFailed(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  /** Waits until it rings (`true`) or until `deadline`, a `performance.now()` time (`false`). */
-  async wait(deadline: number): Promise<boolean> {
-    this.throwIfFailed();
-    const delayMs = deadline - performance.now();
-    if (delayMs <= 0) return false;
-    if (!this.#rung) await this.#sleep(delayMs);
-    const rung = this.#rung;
-    this.#rung = false;
-    return rung;
-  }
-
-  async #sleep(delayMs: number): Promise<void> {
-    const waiting = Promise.withResolvers<boolean>();
-    this.#waiting = waiting;
-    const timer = setTimeout(() => waiting.resolve(false), delayMs);
-    try {
-      await waiting.promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting = undefined;
-    }
-  }
 }
