@@ -4,7 +4,7 @@ import type { Environment } from '../domain/project.ts';
 import type { StateWrite, Store } from '../domain/store.ts';
 import { CommitUncertainError, type Database } from './database.ts';
 import { SqlStore } from './store.ts';
-import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import { ENGINES, openTestStore, type TestEngine, withTransactions } from './test-engines.ts';
 import { ADA, auditEntries, readLog, seed } from './test-records.ts';
 
 setDefaultTimeout(60_000);
@@ -33,27 +33,19 @@ function writeAll(store: Store, writes: readonly StateWrite[]) {
 function watched(database: Database) {
   const watch = { transactions: 0, isAway: false, lost: undefined as 'request' | 'answer' | undefined };
   const broken = () => new CommitUncertainError('the connection was lost during COMMIT', async () => true);
-  const wrapped: Database = {
-    query: (sql, parameters) => database.query(sql, parameters),
-    snapshot: (work) => database.snapshot(work),
-    yieldTo: (work) => database.yieldTo(work),
-    openLogSession: () => database.openLogSession(),
-    announce: (committed) => database.announce(committed),
-    close: () => database.close(),
-    transaction: async (work) => {
-      watch.transactions++;
-      if (watch.isAway) throw new Error('no connection');
-      const { lost } = watch;
-      watch.lost = undefined;
-      const result = await database.transaction(async (transaction) => {
-        const done = await work(transaction);
-        if (lost === 'request') throw broken();
-        return done;
-      });
-      if (lost === 'answer') throw broken();
-      return result;
-    },
-  };
+  const wrapped = withTransactions(database, async (work) => {
+    watch.transactions++;
+    if (watch.isAway) throw new Error('no connection');
+    const { lost } = watch;
+    watch.lost = undefined;
+    const result = await database.transaction(async (transaction) => {
+      const done = await work(transaction);
+      if (lost === 'request') throw broken();
+      return done;
+    });
+    if (lost === 'answer') throw broken();
+    return result;
+  });
   return { watch, database: wrapped };
 }
 

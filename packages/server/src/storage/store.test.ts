@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { CommitUncertainError, type Database } from './database.ts';
 import { SqlStore } from './store.ts';
-import { ENGINES, openTestStore, type TestEngine } from './test-engines.ts';
+import { ENGINES, openTestStore, type TestEngine, withTransactions } from './test-engines.ts';
 import {
   ADA,
   auditEntries,
@@ -338,28 +338,20 @@ describe.each(ENGINES)('the store on $name', (engine: TestEngine) => {
 /** The same database behind a connection that breaks during the COMMIT of a write, before or after it arrived. */
 function losing(database: Database, lost: 'request' | 'answer'): Database {
   const broken = () => new CommitUncertainError('the connection was lost during COMMIT', async () => true);
-  return {
-    query: (text, parameters) => database.query(text, parameters),
-    snapshot: (work) => database.snapshot(work),
-    yieldTo: (work) => database.yieldTo(work),
-    openLogSession: () => database.openLogSession(),
-    announce: (committed) => database.announce(committed),
-    close: () => database.close(),
-    transaction: async (work) => {
-      let isWrite = false;
-      const result = await database.transaction(async (transaction) => {
-        const done = await work({
-          ...transaction,
-          query: (text, parameters) => {
-            isWrite ||= text.startsWith('INSERT');
-            return transaction.query(text, parameters);
-          },
-        });
-        if (isWrite && lost === 'request') throw broken();
-        return done;
+  return withTransactions(database, async (work) => {
+    let isWrite = false;
+    const result = await database.transaction(async (transaction) => {
+      const done = await work({
+        ...transaction,
+        query: (text, parameters) => {
+          isWrite ||= text.startsWith('INSERT');
+          return transaction.query(text, parameters);
+        },
       });
-      if (isWrite) throw broken();
-      return result;
-    },
-  };
+      if (isWrite && lost === 'request') throw broken();
+      return done;
+    });
+    if (isWrite) throw broken();
+    return result;
+  });
 }

@@ -1,5 +1,5 @@
 import { sharedPostgres, temporaryFolder } from '@halyard/testing';
-import type { OpenDatabase } from './database.ts';
+import type { Database, OpenDatabase } from './database.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { migrate } from './schema.ts';
@@ -81,4 +81,17 @@ export async function loseRows(database: OpenDatabase, count: number): Promise<v
   await database.query('DELETE FROM change_log WHERE seq > (SELECT seq FROM feed)');
   await database.query(`UPDATE environments SET revision = coalesce(
     (SELECT max(revision) FROM change_log WHERE environment_id = environments.id), 0)`);
+}
+
+/** The same database, with another way to run transactions. */
+export function withTransactions(database: Database, transaction: Database['transaction']): Database {
+  return {
+    query: (text, parameters) => database.query(text, parameters),
+    snapshot: (work) => database.snapshot(work),
+    yieldTo: (work) => database.yieldTo(work),
+    openLogSession: () => database.openLogSession(),
+    announce: (committed) => database.announce(committed),
+    close: () => database.close(),
+    transaction,
+  };
 }
