@@ -1,0 +1,169 @@
+import { onTestFinished } from 'bun:test';
+import { within } from '@halyard/testing';
+import type { Cursor, LogRow, LogSession, LogSource } from '../../domain/change-log.ts';
+import { UNLIMITED } from '../../domain/people.ts';
+import { type Environment, PLAIN_APPEARANCE } from '../../domain/project.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
+import type { Database } from '../../storage/database.ts';
+import { openSqlite } from '../../storage/engines/sqlite.ts';
+import { migrate } from '../../storage/schema.ts';
+import { SqlStore } from '../../storage/store.ts';
+import { Catalog } from '../catalog/catalog.ts';
+import { Follower } from './follower.ts';
+
+/** The author of changes. */
+export const ACTOR = { name: 'system', permissions: UNLIMITED };
+const PLACE = { id: 'e', projectId: 'p', name: 'production', revision: 0, createdAt: 1 };
+
+/** The only environment. */
+export const ENVIRONMENT: Environment = { ...PLACE, ...PLAIN_APPEARANCE };
+
+/** A log source whose sessions can be tampered with; everything else is the real thing. */
+class FaultySource implements LogSource {
+  readonly #source: LogSource;
+  #lost: (cause: Error) => void = () => undefined;
+  /** Applied to every batch of rows that is read. */
+  tamper: (rows: readonly LogRow[]) => readonly LogRow[] = (rows) => rows;
+  isSilent = false;
+  /** Whether wake-ups come with the rows that were committed. */
+  handsOver = false;
+  reads = 0;
+  /** Runs once between the answer of the next heartbeat and its arrival. */
+  beforeHead: (() => Promise<unknown>) | undefined;
+  refuses = false;
+  snapshots = 0;
+  /** Whether sessions are lost at their first question, before or after its answer, and how many were. */
+  isDying: false | 'unanswered' | 'answered' = false;
+  deaths = 0;
+  /** Whether the next snapshot is of a server whose log has a different last row. */
+  isNextForeign = false;
+  /** Whether the log is read from a copy, such as a standby. */
+  isCopy = false;
+
+  constructor(database: Database) {
+    this.#source = logSourceOf(database);
+  }
+
+  async open(): Promise<LogSession> {
+    if (this.refuses) throw new Error('refused');
+    const session = await this.#source.open();
+    let isDead = false;
+    return {
+      head: () => {
+        if (this.isCopy) return session.head().then((head) => ({ ...head, isCopy: true }));
+        if (!this.isDying) return this.#head(session);
+        if (!isDead) this.deaths++;
+        isDead = true;
+        this.lose();
+        return this.isDying === 'answered' ? session.head() : Promise.reject(new Error('lost'));
+      },
+      changeIdAt: (seq) => session.changeIdAt(seq),
+      read: async (after) => {
+        this.reads++;
+        const page = await session.read(after);
+        return { ...page, rows: this.tamper(page.rows) };
+      },
+      onWake: (callback) =>
+        session.onWake((committed) => this.isSilent || callback(this.handsOver ? committed : undefined)),
+      onLost: (callback) => {
+        this.#lost = callback;
+      },
+      close: () => session.close(),
+    };
+  }
+
+  async #head(session: LogSession) {
+    const head = await session.head();
+    const work = this.beforeHead;
+    this.beforeHead = undefined;
+    await work?.();
+    return head;
+  }
+
+  async loadSnapshot() {
+    this.snapshots++;
+    const snapshot = await this.#source.loadSnapshot();
+    if (!this.isNextForeign) return snapshot;
+    this.isNextForeign = false;
+    return { ...snapshot, cursor: { ...snapshot.cursor, changeId: 'another' } };
+  }
+
+  async beginEpochAfter(lost: Cursor): Promise<void> {
+    await this.#source.beginEpochAfter?.(lost);
+  }
+
+  /** Ends the session as a failure would. */
+  lose(): void {
+    this.#lost(new Error('lost'));
+  }
+}
+
+/** A follower that is live, over a project with the flag "counter", and what it reports; closed when the test ends. */
+export async function setUp() {
+  const database = await openSqlite({ path: ':memory:' });
+  await migrate(database);
+  const store = new SqlStore(database);
+  await store.commit(ACTOR, async (transaction) => {
+    await transaction.insertProject({ id: 'p', name: 'demo', createdAt: 1 });
+    await transaction.insertEnvironment(ENVIRONMENT);
+    await transaction.putFlag({
+      projectId: 'p',
+      key: 'counter',
+      description: '',
+      tags: [],
+      owner: '',
+      createdAt: 1,
+    });
+  });
+  const source = new FaultySource(database);
+  const heard: string[] = [];
+  const events = new EventTarget();
+  const hear = (event: string) => {
+    heard.push(event);
+    events.dispatchEvent(new Event(event));
+  };
+  const catalog = new Catalog({
+    changed: (environment, row) => hear(`revision ${row.revision}: ${environment.select(['counter'])}`),
+    environmentGone: () => undefined,
+    keyGone: () => undefined,
+    malformed: () => undefined,
+  });
+  const room: { wait?: () => Promise<void> } = {};
+  const callbacks = {
+    live: () => hear('live'),
+    lost: () => hear('lost'),
+    room: () => room.wait?.(),
+    stillLost: () => hear('still lost'),
+  };
+  const follower = new Follower({ source, catalog, callbacks, heartbeatMs: 50, pollMs: 20, random: () => 0 });
+  const running = follower.run();
+  onTestFinished(async () => {
+    follower.close();
+    await running;
+    await database.close();
+  });
+  /** Waits until the event has happened `times` times in all. */
+  const until = async (event: string, times = 1) => {
+    while (heard.filter((known) => known === event).length < times) {
+      const next = new Promise<void>((resolve) =>
+        events.addEventListener(event, () => resolve(), { once: true }),
+      );
+      await within(`"${event}" is heard ${times} times in all; so far: ${heard.join(', ')}`, next);
+    }
+  };
+  /** Sets the counter to `n`; returns the log row. */
+  const write = async (n: number) => {
+    const operation = [['counter', `{"enabled":true,"value":${n}}`]] as const;
+    const { seq } = await store.commit(ACTOR, (transaction) =>
+      transaction.changeStates(ENVIRONMENT, operation),
+    );
+    return seq ?? 0;
+  };
+  await until('live');
+  return { database, store, source, follower, heard, until, write, room };
+}
+
+/** What is reported when the counter has been set to `n`. */
+export function seen(n: number): string {
+  return `revision ${n}: {"environment":"production","flags":{"counter":{"enabled":true,"value":${n}}}}`;
+}
