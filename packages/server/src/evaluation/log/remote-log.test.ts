@@ -1,61 +1,15 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { sendRaw, startTcpProxy, until, within } from '@halyard/testing';
-import type { LogRow } from '../../domain/change-log.ts';
-import { StoreOutage } from '../../domain/errors.ts';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { startTcpProxy, until } from '@halyard/testing';
 import { digestOf } from '../../domain/secret.ts';
-import { createLogger } from '../../observability/logger.ts';
-import { logSourceOf } from '../../storage/change-log.ts';
-import { beginEpoch, ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { beginEpoch } from '../../storage/test-engines.ts';
 import { ADA, changing, makeEnvironment, makeKey, makeProject, seed } from '../../storage/test-records.ts';
-import { ReadPlane, type ReadPlaneObserver } from '../read-plane.ts';
-import { encodeMessage } from './framing.ts';
-import { LogServer } from './log-server.ts';
-import { LOG_PATH, LOG_TYPE, type LogMessage, REPORTS_PATH } from './messages.ts';
 import { RemoteLog } from './remote-log.ts';
-import { WHOLE_LOG } from './scope.ts';
-import { startUpstream, type TestUpstream, type UpstreamOptions } from './test-upstream.ts';
+import { closeAtEnd, follow, openStore, openUpstream, startUpstream } from './test-upstream.ts';
 
 setDefaultTimeout(60_000);
 
 const ON = '{"enabled":true}';
 const OFF = '{"enabled":false}';
-const [SQLITE] = ENGINES;
-
-const open: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-async function openStore(): Promise<TestStore> {
-  if (SQLITE === undefined) throw new Error('no engine');
-  const home = await openTestStore(SQLITE);
-  open.push(() => home[Symbol.asyncDispose]());
-  return home;
-}
-
-async function openUpstream(home: TestStore, options: UpstreamOptions = {}): Promise<TestUpstream> {
-  const upstream = await startUpstream(logSourceOf(await home.connect()), options);
-  open.push(() => upstream[Symbol.dispose]());
-  return upstream;
-}
-
-/** A plane that follows `source`, and what it says. */
-function follow(source: RemoteLog) {
-  const heard: string[] = [];
-  const rows: LogRow[] = [];
-  const log = createLogger({ level: 'silent', format: 'json' });
-  const plane = new ReadPlane({ source, log, maxQueuedBytes: 1 << 20 });
-  const observer: ReadPlaneObserver = {
-    loaded: ({ seq }) => heard.push(`loaded ${seq}`),
-    live: (seq) => heard.push(`live ${seq}`),
-    lost: () => heard.push('lost'),
-    applied: (row) => rows.push(row),
-  };
-  plane.observe(observer);
-  plane.start();
-  open.push(() => plane.close());
-  return { plane, heard, rows };
-}
 
 describe('a node that follows another', () => {
   test('loses its log in the turn in which the upstream loses its own, and continues without a snapshot', async () => {
@@ -77,7 +31,7 @@ describe('a node that follows another', () => {
     const { environment } = await seed(home.store);
     const first = await openUpstream(home, { backlogBytes: 1 });
     const proxy = await startTcpProxy({ port: Number(new URL(first.url).port) });
-    open.push(() => proxy.close());
+    closeAtEnd(() => proxy.close());
     const { plane, heard } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
     await plane.firstLive;
     proxy.refuse();
@@ -95,7 +49,7 @@ describe('a node that follows another', () => {
     const { environment } = await seed(home.store);
     const upstream = await openUpstream(home);
     const proxy = await startTcpProxy({ port: Number(new URL(upstream.url).port) });
-    open.push(() => proxy.close());
+    closeAtEnd(() => proxy.close());
     const { plane, heard, rows } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
     await plane.firstLive;
     proxy.blackhole();
@@ -108,29 +62,12 @@ describe('a node that follows another', () => {
     expect(heard.filter((event) => event.startsWith('loaded'))).toEqual(['loaded 2']);
   });
 
-  test('never counts as current when the connection breaks before the first heartbeat, wherever that is', async () => {
-    const home = await openStore();
-    const { environment } = await seed(home.store);
-    await home.store.commit(ADA, changing(environment, ['checkout', ON]));
-    const upstream = await openUpstream(home);
-    const bytes = await recordStream(upstream.url);
-    for (let cut = 0; cut < bytes.length; cut++) {
-      const server = serveBytes(bytes.subarray(0, cut));
-      const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}` })
-        .open()
-        .catch(() => undefined);
-      if (session !== undefined) await expect(session.head()).rejects.toThrow();
-      session?.close();
-      await server.stop(true);
-    }
-  });
-
   test('a delay on the way counts as age', async () => {
     const home = await openStore();
     await seed(home.store);
     const upstream = await openUpstream(home);
     const proxy = await startTcpProxy({ port: Number(new URL(upstream.url).port) });
-    open.push(() => proxy.close());
+    closeAtEnd(() => proxy.close());
     const { plane } = follow(new RemoteLog({ url: `http://127.0.0.1:${proxy.port}` }));
     await plane.firstLive;
     proxy.delay(1500);
@@ -151,7 +88,7 @@ describe('a node that follows another', () => {
     const upstream = await openUpstream(home, { authorize: undefined });
     // A node behind a node knows the token from the log.
     const second = await startUpstream(upstream.remote({ token: 'two' }), { authorize: undefined });
-    open.push(() => second[Symbol.dispose]());
+    closeAtEnd(() => second[Symbol.dispose]());
     const one = follow(second.remote({ token: 'one' }));
     const two = follow(upstream.remote({ token: 'two' }));
     await Promise.all([one.plane.firstLive, two.plane.firstLive]);
@@ -163,69 +100,16 @@ describe('a node that follows another', () => {
   });
 });
 
-test('a node that has no catalog cannot judge a token, and does not call it wrong', async () => {
-  const log = createLogger({ level: 'silent', format: 'json' });
-  const away = () => Promise.reject(new StoreOutage('the database is unreachable'));
-  const source = { open: away, loadSnapshot: away };
-  const plane = new ReadPlane({ source, log, maxQueuedBytes: 1 << 20 });
-  const logServer = new LogServer({ plane, docsUrl: 'https://docs.example', log });
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', routes: logServer.routes });
-  open.push(
-    () => server.stop(true),
-    () => plane.close(),
-    () => logServer.close(),
-  );
-  plane.start();
-  const headers = { Authorization: 'Bearer token' };
-  const opening = await fetch(`${server.url.origin}${LOG_PATH}`, { headers });
-  const report = await fetch(`${server.url.origin}${REPORTS_PATH}`, { method: 'POST', headers, body: '{}' });
-  expect([opening.status, report.status]).toEqual([500, 500]);
-});
-
-test('a token has its share of the followers, and a follower that leaves makes room', async () => {
+test('a restored database begins another history, which a follower notices', async () => {
   const home = await openStore();
   await seed(home.store);
-  const upstream = await openUpstream(home, {
-    authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
-    limits: { followersPerToken: 2 },
-  });
-  const first = [follow(upstream.remote({ token: 'one' })), follow(upstream.remote({ token: 'one' }))];
-  for (const { plane } of first) await plane.firstLive;
-  await expect(upstream.remote({ token: 'one' }).open()).rejects.toThrow('too many followers');
-  await follow(upstream.remote({ token: 'two' })).plane.firstLive;
-  first[0]?.plane.close();
-  await until('it has left', () => upstream.logServer.followers === 2);
-  await follow(upstream.remote({ token: 'one' })).plane.firstLive;
-});
-
-test('a token that opens streams over and over is slowed down, and no other', async () => {
-  const home = await openStore();
-  await seed(home.store);
-  const upstream = await openUpstream(home, {
-    authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
-    limits: { openings: 2 },
-  });
-  const opening = async (token: string) => {
-    const response = await fetch(`${upstream.url}${LOG_PATH}`, { headers: { Authorization: token } });
-    await response.body?.cancel();
-    return response;
-  };
-  const refused = await until('it is slowed down', async () => {
-    const response = await opening('hasty');
-    return response.status === 429 ? response : undefined;
-  });
-  expect(refused.headers.get('Retry-After')).toBe('1');
-  expect((await opening('calm')).status).toBe(200);
-});
-
-test('a snapshot is forgotten once no follower needs it, although followers stay', async () => {
-  const home = await openStore();
-  await seed(home.store);
-  const upstream = await openUpstream(home, { limits: { snapshotMs: 1 } });
-  const { plane } = follow(upstream.remote());
+  const upstream = await openUpstream(home);
+  const { plane, heard } = follow(upstream.remote());
   await plane.firstLive;
-  await until('it is forgotten', () => upstream.logServer.snapshots === 0);
-  expect(upstream.logServer.followers).toBe(1);
+  await beginEpoch(home.database, 'restored');
+  await until('it has loaded the new history', () => plane.follower.cursor?.epoch === 'restored');
+  await until('it is live', () => plane.follower.isLive);
+  expect(heard.slice(0, 4)).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 2']);
 });
 
 describe('a scope', () => {
@@ -289,211 +173,4 @@ describe('a scope', () => {
       }
     }
   });
-});
-
-describe('an upstream that cannot be followed', () => {
-  const hello: LogMessage = { type: 'hello', version: 1, epoch: 'e', scope: 's', continues: false };
-
-  test.each<[string, readonly LogMessage[], RegExp]>([
-    [
-      'a newer one',
-      [{ ...hello, version: 2 }],
-      /speaks version 2 of the log protocol, and this program version 1/,
-    ],
-    ['one that continues nothing', [{ ...hello, continues: true }], /nothing was asked/],
-    ['one that begins with a row', [{ type: 'heartbeat', seq: 1, sentMs: 0, ageMs: 0 }], /out of order/],
-  ])('%s is refused in one line', async (_, messages, reason) => {
-    const server = serveBytes(Buffer.concat(messages.map(encodeMessage)));
-    open.push(() => server.stop(true));
-    const error = await new RemoteLog({ url: `http://127.0.0.1:${server.port}` })
-      .open()
-      .catch((cause) => cause);
-    expect(error.name).toBe('StorageError');
-    expect(error.message).toMatch(reason);
-    expect(error.message).not.toContain('\n');
-  });
-
-  test.each<[string, () => Response, RegExp]>([
-    [
-      'another server',
-      () => new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
-      /not an upstream/,
-    ],
-    ['a server that redirects', () => Response.redirect('http://127.0.0.1:1/'), /redirects/],
-    ['a server without a log', () => new Response('', { status: 404 }), /does not offer a log/],
-    [
-      'a server that refuses the token',
-      () => Response.json({ error: 'invalid_access_token' }, { status: 401 }),
-      /relay token/,
-    ],
-    ['a server that is not ready', () => new Response('', { status: 500 }), /status 500/],
-  ])('%s is reported with its reason', async (_, answer, reason) => {
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
-    open.push(() => server.stop(true));
-    const opening = new RemoteLog({ url: `http://127.0.0.1:${server.port}`, token: 'secret' }).open();
-    const error = await within(
-      'an answer',
-      opening.catch((cause) => cause),
-    );
-    expect(error.message).toMatch(reason);
-    expect(error.message).not.toContain('secret');
-  });
-});
-
-describe('an upstream that never ends', () => {
-  const hello: LogMessage = { type: 'hello', version: 1, epoch: 'e', scope: 's', continues: false };
-  const end: LogMessage = { type: 'snapshot-end', cursor: { epoch: 'e', seq: 0, changeId: 'c' }, records: 0 };
-  const limits = { snapshotBytes: 2_000_000, rowsBytes: 2_000_000, catchUpMs: 600 };
-  const row = {
-    kind: 'records.changed',
-    projectId: '',
-    payload: '{}',
-    actor: 'a'.repeat(100_000),
-    at: 1,
-  } as const;
-  const heartbeat: LogMessage = { type: 'heartbeat', seq: 0, sentMs: 0, ageMs: 0 };
-  const project = { id: 'p', name: 'n'.repeat(100_000) };
-  let seq = 0;
-  const nextRow = (): LogMessage => ({ type: 'row', row: { ...row, seq: ++seq, changeId: `c${seq}` } });
-  const part = (): LogMessage => ({ type: 'snapshot', projects: [project] });
-
-  test.each<[string, readonly LogMessage[], () => LogMessage, number, RegExp]>([
-    ['a snapshot', [hello], part, 0, /cannot be followed: it sends a snapshot without an end/],
-    ['rows', [hello, end], nextRow, 0, /cannot be followed: it sends rows without an end/],
-    [
-      'a snapshot that arrives drop by drop',
-      [hello],
-      () => ({ type: 'snapshot' }),
-      100,
-      /all that it has in time/,
-    ],
-  ])('%s is given up', async (_, first, next, everyMs, reason) => {
-    seq = 0;
-    const server = serveEndless(first, next, everyMs);
-    open.push(() => server.stop(true));
-    const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}`, limits }).open();
-    open.push(() => session.close());
-    const head = session.head().catch((cause) => cause);
-    expect((await within('it is given up', head)).message).toMatch(reason);
-  });
-
-  test('rows in one piece are bounded also when the follower is current', async () => {
-    seq = 0;
-    const rows = Array.from({ length: 30 }, nextRow);
-    const server = serveEndless(
-      [hello, end, heartbeat],
-      () => ({ type: 'end', reason: 'lost' }),
-      60_000,
-      rows,
-    );
-    open.push(() => server.stop(true));
-    const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}`, limits }).open();
-    open.push(() => session.close());
-    const lost = Promise.withResolvers<Error>();
-    session.onLost(lost.resolve);
-    expect((await within('it is given up', lost.promise)).message).toMatch(/rows without an end/);
-  });
-});
-
-/** A server that sends some messages, then others in one piece, and then one after the other for ever. */
-function serveEndless(
-  first: readonly LogMessage[],
-  next: () => LogMessage,
-  everyMs: number,
-  atOnce: readonly LogMessage[] = [],
-) {
-  const pieces = [first, atOnce].map((messages) => Buffer.concat(messages.map(encodeMessage)));
-  const body = () =>
-    new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const piece = pieces.shift();
-        if (piece === undefined) await Bun.sleep(everyMs);
-        controller.enqueue(piece ?? encodeMessage(next()));
-      },
-    });
-  return Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: () => new Response(body(), { headers: { 'Content-Type': LOG_TYPE } }),
-  });
-}
-
-/** A server that answers with these bytes and then ends the connection. */
-function serveBytes(bytes: Uint8Array) {
-  return Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: () => new Response(Buffer.from(bytes), { headers: { 'Content-Type': LOG_TYPE } }),
-  });
-}
-
-test.each([
-  ['slow', 'this node took its messages too slowly'],
-  ['stopping', 'it stops'],
-  ['lost', 'it lost its own log'],
-  ['newer', 'for a reason of its own'],
-])('a stream that ended with %s says so', async (reason, words) => {
-  const hello = { type: 'hello', version: 1, epoch: 'e', scope: 's', continues: false } as const;
-  // A newer upstream may have reasons that this version does not know.
-  const end = { type: 'end', reason: reason as 'slow' } as const;
-  const server = serveBytes(Buffer.concat([hello, end].map(encodeMessage)));
-  open.push(() => server.stop(true));
-  const session = await new RemoteLog({ url: `http://127.0.0.1:${server.port}` }).open();
-  await expect(session.head()).rejects.toThrow(`the upstream ended the stream: ${words}`);
-});
-
-/** Everything that an upstream sends up to its first heartbeat, without the last byte of that. */
-async function recordStream(url: string): Promise<Uint8Array> {
-  const canceled = new AbortController();
-  const response = await fetch(`${url}/log/v1`, { signal: canceled.signal });
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk);
-    if (Buffer.concat(chunks).includes('"type":"heartbeat"')) break;
-  }
-  canceled.abort();
-  return Buffer.concat(chunks);
-}
-
-test('a connection that carried the log ends with it', async () => {
-  const home = await openStore();
-  await seed(home.store);
-  const upstream = await openUpstream(home);
-  const exchange = sendRaw(upstream.url, `GET ${LOG_PATH} HTTP/1.1\r\nHost: here\r\n\r\n`);
-  await until('it follows', () => upstream.logServer.followers === 1);
-  upstream.logServer.lost();
-  expect((await exchange).ended).toBe('closed');
-});
-
-test('a restored database begins another history, which a follower notices', async () => {
-  const home = await openStore();
-  await seed(home.store);
-  const upstream = await openUpstream(home);
-  const { plane, heard } = follow(upstream.remote());
-  await plane.firstLive;
-  await beginEpoch(home.database, 'restored');
-  await until('it has loaded the new history', () => plane.follower.cursor?.epoch === 'restored');
-  await until('it is live', () => plane.follower.isLive);
-  expect(heard.slice(0, 4)).toEqual(['loaded 2', 'live 2', 'lost', 'loaded 2']);
-});
-
-test('a follower that reads nothing is cut once the backlog has moved past it, and no other', async () => {
-  const home = await openStore();
-  const { environment } = await seed(home.store);
-  const upstream = await openUpstream(home, { backlogBytes: 8 * 1024 * 1024 });
-  const { plane, heard } = follow(upstream.remote());
-  await plane.firstLive;
-  const canceled = new AbortController();
-  const stuck = await fetch(`${upstream.url}/log/v1`, { signal: canceled.signal });
-  await until('both follow', () => upstream.logServer.followers === 2);
-  for (let n = 0; upstream.logServer.followers === 2 && n < 1000; n++) {
-    // Random, so that compression does not help.
-    const value = crypto.getRandomValues(new Uint8Array(30_000)).toHex();
-    await home.store.commit(ADA, changing(environment, ['checkout', `{"enabled":true,"value":"${value}"}`]));
-  }
-  expect(upstream.logServer.followers).toBe(1);
-  expect(heard).toEqual(['loaded 2', 'live 2']);
-  expect(upstream.logServer.backlogBytes).toBeLessThanOrEqual(8 * 1024 * 1024);
-  canceled.abort();
-  await stuck.body?.cancel().catch(() => {});
 });

@@ -1,14 +1,18 @@
+import { onTestFinished } from 'bun:test';
 import { temporaryFolder } from '@halyard/testing';
 import type { BunRequest, Server } from 'bun';
-import type { LogSource } from '../../domain/change-log.ts';
+import type { LogRow, LogSource } from '../../domain/change-log.ts';
 import type { RouteAnswer } from '../../http/listeners.ts';
 import { createLogger } from '../../observability/logger.ts';
-import { ReadPlane } from '../read-plane.ts';
+import { logSourceOf } from '../../storage/change-log.ts';
+import { ENGINES, openTestStore, type TestStore } from '../../storage/test-engines.ts';
+import { ReadPlane, type ReadPlaneObserver } from '../read-plane.ts';
 import { LogServer, type LogServerOptions } from './log-server.ts';
 import { RemoteLog, type RemoteLogOptions } from './remote-log.ts';
 import { WHOLE_LOG } from './scope.ts';
 
 const LOG = createLogger({ level: 'silent', format: 'json' });
+const [SQLITE] = ENGINES;
 
 /** A read plane that offers its log, as a node does. */
 export interface TestUpstream extends Disposable {
@@ -65,4 +69,48 @@ export async function startUpstream(source: LogSource, options: UpstreamOptions 
       folder?.remove();
     },
   };
+}
+
+const open: (() => unknown)[] = [];
+
+/** Closes something when the test ends, the newest first. */
+export function closeAtEnd(close: () => unknown): void {
+  if (open.length === 0) {
+    onTestFinished(async () => {
+      for (const end of open.splice(0).reverse()) await end();
+    });
+  }
+  open.push(close);
+}
+
+/** An empty store on SQLite; closed when the test ends. */
+export async function openStore(): Promise<TestStore> {
+  if (SQLITE === undefined) throw new Error('no engine');
+  const home = await openTestStore(SQLITE);
+  closeAtEnd(() => home[Symbol.asyncDispose]());
+  return home;
+}
+
+/** A node over a store, which offers its log; closed when the test ends. */
+export async function openUpstream(home: TestStore, options: UpstreamOptions = {}): Promise<TestUpstream> {
+  const upstream = await startUpstream(logSourceOf(await home.connect()), options);
+  closeAtEnd(() => upstream[Symbol.dispose]());
+  return upstream;
+}
+
+/** A plane that follows `source`, and what it reports; closed when the test ends. */
+export function follow(source: RemoteLog) {
+  const heard: string[] = [];
+  const rows: LogRow[] = [];
+  const plane = new ReadPlane({ source, log: LOG, maxQueuedBytes: 1 << 20 });
+  const observer: ReadPlaneObserver = {
+    loaded: ({ seq }) => heard.push(`loaded ${seq}`),
+    live: (seq) => heard.push(`live ${seq}`),
+    lost: () => heard.push('lost'),
+    applied: (row) => rows.push(row),
+  };
+  plane.observe(observer);
+  plane.start();
+  closeAtEnd(() => plane.close());
+  return { plane, heard, rows };
 }

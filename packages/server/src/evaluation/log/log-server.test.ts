@@ -1,0 +1,106 @@
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { sendRaw, until } from '@halyard/testing';
+import { StoreOutage } from '../../domain/errors.ts';
+import { createLogger } from '../../observability/logger.ts';
+import { ADA, changing, seed } from '../../storage/test-records.ts';
+import { ReadPlane } from '../read-plane.ts';
+import { LogServer } from './log-server.ts';
+import { LOG_PATH, REPORTS_PATH } from './messages.ts';
+import { WHOLE_LOG } from './scope.ts';
+import { closeAtEnd, follow, openStore, openUpstream } from './test-upstream.ts';
+
+setDefaultTimeout(60_000);
+
+test('a node that has no catalog cannot judge a token, and does not call it wrong', async () => {
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const away = () => Promise.reject(new StoreOutage('the database is unreachable'));
+  const source = { open: away, loadSnapshot: away };
+  const plane = new ReadPlane({ source, log, maxQueuedBytes: 1 << 20 });
+  const logServer = new LogServer({ plane, docsUrl: 'https://docs.example', log });
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', routes: logServer.routes });
+  closeAtEnd(() => server.stop(true));
+  closeAtEnd(() => plane.close());
+  closeAtEnd(() => logServer.close());
+  plane.start();
+  const headers = { Authorization: 'Bearer token' };
+  const opening = await fetch(`${server.url.origin}${LOG_PATH}`, { headers });
+  const report = await fetch(`${server.url.origin}${REPORTS_PATH}`, { method: 'POST', headers, body: '{}' });
+  expect([opening.status, report.status]).toEqual([500, 500]);
+});
+
+test('a token has its share of the followers, and a follower that leaves makes room', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home, {
+    authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
+    limits: { followersPerToken: 2 },
+  });
+  const first = [follow(upstream.remote({ token: 'one' })), follow(upstream.remote({ token: 'one' }))];
+  for (const { plane } of first) await plane.firstLive;
+  await expect(upstream.remote({ token: 'one' }).open()).rejects.toThrow('too many followers');
+  await follow(upstream.remote({ token: 'two' })).plane.firstLive;
+  first[0]?.plane.close();
+  await until('it has left', () => upstream.logServer.followers === 2);
+  await follow(upstream.remote({ token: 'one' })).plane.firstLive;
+});
+
+test('a token that opens streams over and over is slowed down, and no other', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home, {
+    authorize: ({ headers }) => ({ id: headers.get('Authorization') ?? '', scope: WHOLE_LOG }),
+    limits: { openings: 2 },
+  });
+  const opening = async (token: string) => {
+    const response = await fetch(`${upstream.url}${LOG_PATH}`, { headers: { Authorization: token } });
+    await response.body?.cancel();
+    return response;
+  };
+  const refused = await until('it is slowed down', async () => {
+    const response = await opening('hasty');
+    return response.status === 429 ? response : undefined;
+  });
+  expect(refused.headers.get('Retry-After')).toBe('1');
+  expect((await opening('calm')).status).toBe(200);
+});
+
+test('a snapshot is forgotten once no follower needs it, although followers stay', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home, { limits: { snapshotMs: 1 } });
+  const { plane } = follow(upstream.remote());
+  await plane.firstLive;
+  await until('it is forgotten', () => upstream.logServer.snapshots === 0);
+  expect(upstream.logServer.followers).toBe(1);
+});
+
+test('a connection that carried the log ends with it', async () => {
+  const home = await openStore();
+  await seed(home.store);
+  const upstream = await openUpstream(home);
+  const exchange = sendRaw(upstream.url, `GET ${LOG_PATH} HTTP/1.1\r\nHost: here\r\n\r\n`);
+  await until('it follows', () => upstream.logServer.followers === 1);
+  upstream.logServer.lost();
+  expect((await exchange).ended).toBe('closed');
+});
+
+test('a follower that reads nothing is cut once the backlog has moved past it, and no other', async () => {
+  const home = await openStore();
+  const { environment } = await seed(home.store);
+  const upstream = await openUpstream(home, { backlogBytes: 8 * 1024 * 1024 });
+  const { plane, heard } = follow(upstream.remote());
+  await plane.firstLive;
+  const canceled = new AbortController();
+  const stuck = await fetch(`${upstream.url}/log/v1`, { signal: canceled.signal });
+  await until('both follow', () => upstream.logServer.followers === 2);
+  for (let n = 0; upstream.logServer.followers === 2 && n < 1000; n++) {
+    // Random, so that compression does not help.
+    const value = crypto.getRandomValues(new Uint8Array(30_000)).toHex();
+    await home.store.commit(ADA, changing(environment, ['checkout', `{"enabled":true,"value":"${value}"}`]));
+  }
+  expect(upstream.logServer.followers).toBe(1);
+  expect(heard).toEqual(['loaded 2', 'live 2']);
+  expect(upstream.logServer.backlogBytes).toBeLessThanOrEqual(8 * 1024 * 1024);
+  canceled.abort();
+  await stuck.body?.cancel().catch(() => {});
+});
