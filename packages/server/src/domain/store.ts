@@ -92,7 +92,7 @@ export interface AuditFilter {
   readonly actor?: string;
   /** A whole action such as `flag.archived`, or a noun alone: `flag`. */
   readonly action?: string;
-  /** Found in the target, the actor or the note, whatever the case of its letters. */
+  /** Found in the target, the actor or the note; upper and lower case are equal. */
   readonly text?: string;
   /** Epoch milliseconds: from `since`, before `until`. */
   readonly since?: number;

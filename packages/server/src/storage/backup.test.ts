@@ -107,7 +107,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
     },
   );
 
-  test('replaces a database that is not empty only when told to, and goes beyond the revisions it served', async () => {
+  test('replaces a database that is not empty only on request, and goes beyond the revisions it served', async () => {
     const [place, file] = [await filledPlace(from), newFile()];
     await backUp(place, file, HALYARD);
     const served = 5_000_000;

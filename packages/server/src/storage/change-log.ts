@@ -68,7 +68,7 @@ export async function changeIdAt(queryable: Queryable, seq: number): Promise<str
 export interface PruneOptions {
   /** Epoch milliseconds; rows from this time on are kept. */
   readonly olderThan: number;
-  /** The newest rows, this many, are kept whatever their age; at least one. */
+  /** How many of the newest rows are kept regardless of age; at least one. */
   readonly keepRows: number;
 }
 
@@ -140,7 +140,7 @@ async function readCursor(reader: Queryable): Promise<Cursor> {
 
 /** Parts of a {@link logSourceOf}. */
 export interface LogSourceOptions {
-  /** The database that takes writes, where the log is followed in another one. */
+  /** The database that takes writes, if the log is followed in a different one. */
   readonly primary?: Database;
   /** Called when a new epoch has begun because the row `lost` is missing. */
   readonly onEpoch?: (lost: Cursor) => void;

@@ -16,7 +16,7 @@ describe('FlagTable', () => {
     expect(new FlagTable().encode(NOTHING, NOTHING)).toHaveLength(0);
   });
 
-  test('sorts flags by key, in whatever order they were set', () => {
+  test('sorts flags by key, regardless of the order in which they were set', () => {
     const table = new FlagTable();
     for (const key of ['b', 'a', 'c', '__proto__', 'B']) table.set(key, '{"enabled":true}');
     expect([...text(table).matchAll(/"([^"]+)":\{/g)].map((match) => match[1])).toEqual([

@@ -209,7 +209,7 @@ export class LastKnownWriter implements ReadPlaneObserver {
     for (const name of leftovers) await rm(join(dirname(path), name), { force: true });
   }
 
-  /** Notes in place that the file is still current. The handle is of the file that this process wrote, whatever is there now. */
+  /** Notes in place that the file is still current. The handle belongs to the file that this process wrote, even if another is in its place now. */
   async #noteProof(): Promise<void> {
     const { follower } = this.#options.plane;
     if (this.#file === undefined || this.#pressing !== undefined || !follower.isLive) return;

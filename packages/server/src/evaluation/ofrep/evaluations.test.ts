@@ -103,7 +103,7 @@ describe('an evaluated environment', () => {
     expect(new TextDecoder().decode(evaluated.flag('a')?.answer(undefined).bytes)).toContain('DISABLED');
   });
 
-  test('answers the same bytes and tags on every node, in whatever order the flags came', () => {
+  test('answers the same bytes and tags on every node, in any order of the flags', () => {
     const [one, other] = [make(['b', HALF], ['a', ON], ['c', OFF]), make(['c', OFF], ['b', HALF], ['a', ON])];
     for (const target of [undefined, '', 'user-1', 'user-2']) {
       const [mine, theirs] = [one, other].map(({ evaluated }) => evaluated.bulk(target, []));
@@ -118,7 +118,7 @@ describe('an evaluated environment', () => {
     expect(mine).not.toBe(theirs ?? '');
   });
 
-  test('has another tag wherever the bytes differ', () => {
+  test('has a different tag when the bytes differ', () => {
     const { environment, evaluated } = make(['a', ON], ['half', HALF], ['third', HALF.replace('50', '33.3')]);
     const tags = new Map<string, string>();
     const stream = { type: 'sse', endpoint: { requestUri: '/stream?ticket=1' } } as const;

@@ -65,7 +65,7 @@ async function read(node: NodeProcess, key: string, query = '') {
     headers: { 'X-API-Key': key },
     body: '{}',
   });
-  // The shape is OFREP's; a test that gets another one fails where it uses it.
+  // The shape is OFREP's; a test that gets a different one fails where it uses it.
   const body = (await answer.json()) as {
     eventStreams: { endpoint: { requestUri: string } }[];
     metadata: { revision: number };

@@ -31,8 +31,8 @@ const CONFUSED: ReadonlySet<unknown> = new Set(['26000', '42P05']);
 
 /**
  * Named statements, which a server parses and plans once for each connection. A name is made from its text, so that the
- * same name always means the same statement, on every connection. Behind a transaction pooler, the server may be another one than
- * at the last use; if it then lacks a statement or has it already, no more are prepared.
+ * same name always means the same statement, on every connection. Behind a transaction pooler, a connection of the
+ * server may change between two uses; if the new one lacks a statement or has it already, no more are prepared.
  */
 export class PreparedStatements {
   readonly #known = new WeakMap<pg.Client, Set<string>>();

@@ -96,7 +96,7 @@ describe('an SQLite database in use', () => {
     await using home = await openFile();
     const failing = home.database.transaction(async (transaction) => {
       await transaction.query('PRAGMA defer_foreign_keys = ON');
-      await transaction.query(`UPDATE environments SET project_id = 'nobody'`);
+      await transaction.query(`UPDATE environments SET project_id = 'missing'`);
     });
     await expect(failing).rejects.toThrow(/FOREIGN KEY/);
     const { seq } = await home.store.commit(ADA, changing(home.environment, ['checkout', ON]));

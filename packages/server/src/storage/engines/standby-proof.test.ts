@@ -38,7 +38,7 @@ test('a standby that is asked for the first time proves nothing until it shows w
   expect(proof.take(state(300, 200), 1_400)).toBe(1_000);
 });
 
-test('a standby whose replay stands still cannot be followed at all', () => {
+test('a standby whose replay makes no progress cannot be followed at all', () => {
   const proof = new StandbyProof();
   expect(proof.take(state(200, 100), 1_000)).toBeUndefined();
   expect(() => proof.take(state(200, 100), 4_100)).toThrow('more than 3 seconds behind its primary');
