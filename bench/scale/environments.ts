@@ -1,5 +1,4 @@
-import { temporaryFolder } from '@halyard/testing';
-import { type Fixture, fillNode, flagKey, PROJECT } from '../fixture.ts';
+import { type Fixture, flagKey, PROJECT } from '../fixture.ts';
 import { milliseconds } from '../format.ts';
 import { startLoadMaker } from '../load.ts';
 import { ReadProbe, type Watched } from '../reads-wait.ts';
@@ -8,11 +7,10 @@ import type { Dimension, Figure, Scale, Size } from './dimension.ts';
 import {
   changeCost,
   managementCost,
+  measureFilled,
   memory,
   readCost,
   singleRead,
-  startCost,
-  startGuarded,
   watchedFigure,
 } from './measure.ts';
 
@@ -37,18 +35,12 @@ export async function measureEnvironments(scale: Scale): Promise<readonly Dimens
 }
 
 async function measureSize(scale: Scale, count: number): Promise<Size> {
-  using folder = temporaryFolder();
-  const node = await startGuarded(scale.machine, { dataFolder: folder.path });
-  let figures: Record<string, Figure>;
-  let headers: Fixture['headers'];
-  try {
-    const fixture = await fillNode(node, FLAGS);
-    ({ headers } = fixture);
+  const figures = await measureFilled(scale, FLAGS, async (node, fixture) => {
     const making = await makeEnvironments(fixture, count);
     await using load = await startLoadMaker(scale.machine);
     await using probe = await ReadProbe.start(scale.machine, singleRead(node, fixture));
     const project = `/api/projects/${PROJECT}`;
-    figures = {
+    return {
       memory: memory(node.pid),
       'one flag (CPU)': await readCost(load, node, singleRead(node, fixture)),
       'a change p50 / p99 (CPU)': await changeCost(node, fixture),
@@ -59,11 +51,8 @@ async function measureSize(scale: Scale, count: number): Promise<Size> {
       'one flag, all environments': await managementCost(node, probe, `${project}/flags/${EVERYWHERE}`),
       'archiving a flag that is in all': await archiveFlags(fixture, probe),
     };
-  } finally {
-    await node.stop();
-  }
-  const start = await startCost(scale.machine, folder.path, headers);
-  return { input: count, label: String(count), figures: { start, ...figures } };
+  });
+  return { input: count, label: String(count), figures };
 }
 
 /** The median of three flags. */

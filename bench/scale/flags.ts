@@ -1,6 +1,6 @@
-import { type NodeProcess, temporaryFolder } from '@halyard/testing';
+import type { NodeProcess } from '@halyard/testing';
 import { changeRequest } from '../changes.ts';
-import { ENVIRONMENT, type Fixture, fillNode, flagKey, PROJECT } from '../fixture.ts';
+import { ENVIRONMENT, type Fixture, flagKey, PROJECT } from '../fixture.ts';
 import { bytes, milliseconds, perSecond } from '../format.ts';
 import { startLoadMaker } from '../load.ts';
 import { cpuTimeMs } from '../process-figures.ts';
@@ -9,15 +9,7 @@ import { median } from '../statistics.ts';
 import { Worker } from '../worker.ts';
 import type { StreamReaderCommands } from '../workers/stream-reader.ts';
 import type { Dimension, Figure, Scale, Size } from './dimension.ts';
-import {
-  changeCost,
-  managementCost,
-  memory,
-  readCost,
-  singleRead,
-  startCost,
-  startGuarded,
-} from './measure.ts';
+import { changeCost, managementCost, measureFilled, memory, readCost, singleRead } from './measure.ts';
 
 const SIZES = [100, 1_000, 10_000, 50_000];
 const QUICK_SIZES = [100, 1_000, 10_000];
@@ -34,27 +26,11 @@ export async function measureFlags(scale: Scale): Promise<readonly Dimension[]> 
 }
 
 async function measureSize(scale: Scale, count: number): Promise<Size> {
-  using folder = temporaryFolder();
-  const node = await startGuarded(scale.machine, { dataFolder: folder.path });
-  let figures: Record<string, Figure>;
-  let headers: Fixture['headers'];
-  try {
-    const before = performance.now();
-    const fixture = await fillNode(node, count);
-    const filledPerSecond = count / ((performance.now() - before) / 1000);
-    ({ headers } = fixture);
-    figures = {
-      ...(await measureNode(scale, node, fixture)),
-      'filled at': { text: perSecond(filledPerSecond) },
-    };
-  } finally {
-    await node.stop();
-  }
-  return {
-    input: count,
-    label: String(count),
-    figures: { start: await startCost(scale.machine, folder.path, headers), ...figures },
-  };
+  const figures = await measureFilled(scale, count, async (node, fixture, fillMs) => ({
+    ...(await measureNode(scale, node, fixture)),
+    'filled at': { text: perSecond(count / (fillMs / 1000)) },
+  }));
+  return { input: count, label: String(count), figures };
 }
 
 async function measureNode(

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
-import { guardProcess, type NodeProcess, type StartNodeOptions, startNode } from '@halyard/testing';
-import { ENVIRONMENT, type Fixture, flagKey, PROJECT } from '../fixture.ts';
+import {
+  guardProcess,
+  type NodeProcess,
+  type StartNodeOptions,
+  startNode,
+  temporaryFolder,
+} from '@halyard/testing';
+import { ENVIRONMENT, type Fixture, fillNode, flagKey, PROJECT } from '../fixture.ts';
 import { bytes, mebibytes, microseconds, milliseconds, perSecond } from '../format.ts';
 import { freePort } from '../free-port.ts';
 import type { LoadMaker } from '../load.ts';
@@ -9,7 +15,7 @@ import { cpuTimeMs, residentBytes } from '../process-figures.ts';
 import type { ReadProbe, Watched } from '../reads-wait.ts';
 import { median, percentile } from '../statistics.ts';
 import { PATIENCE_MS } from '../within.ts';
-import type { Figure } from './dimension.ts';
+import type { Figure, Scale } from './dimension.ts';
 
 /** A node that uses more memory than this is ended: a mistake at these sizes must not take the machine down. */
 const MOST_BYTES = 6 * 2 ** 30;
@@ -26,6 +32,27 @@ export async function startGuarded(machine: Machine, options: StartNodeOptions =
   }, 500);
   void node.exited.then(() => clearInterval(timer));
   return node;
+}
+
+/** Fills a node with flags and measures it, then its starts on the same data. Returns the figures of both. */
+export async function measureFilled(
+  { machine }: Scale,
+  flags: number,
+  measure: (node: NodeProcess, fixture: Fixture, fillMs: number) => Promise<Record<string, Figure>>,
+): Promise<Record<string, Figure>> {
+  using folder = temporaryFolder();
+  const node = await startGuarded(machine, { dataFolder: folder.path });
+  let figures: Record<string, Figure>;
+  let headers: Fixture['headers'];
+  try {
+    const before = performance.now();
+    const fixture = await fillNode(node, flags);
+    figures = await measure(node, fixture, performance.now() - before);
+    ({ headers } = fixture);
+  } finally {
+    await node.stop();
+  }
+  return { start: await startCost(machine, folder.path, headers), ...figures };
 }
 
 /** The read of a flag that is measured everywhere. */
