@@ -4,24 +4,17 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { MAX_OFREP_BYTES } from '@halyard/protocol';
 import { until } from '@halyard/testing';
-import { createFlagsHandler, type FlagsHandler, toNodeListener } from '../src/handler.ts';
+import { type FlagsHandler, toNodeListener } from '../src/handler.ts';
 import { createClient, type FlagsClient } from '../src/index.ts';
-import { createTestClient } from '../src/testing.ts';
+import type { createTestClient } from '../src/testing.ts';
+import { closeAll, closers, make as makeHandler } from './support/handlers.ts';
 
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+afterEach(closeAll);
 
 const FLAGS = { a: { enabled: true, value: 1 }, half: { enabled: true, rolloutPct: 50 } };
 const BULK = '/flags/ofrep/v1/evaluate/flags';
 
-function make(options: Partial<Parameters<typeof createFlagsHandler>[0]> = {}) {
-  const client = createTestClient({ environment: 'production', flags: FLAGS });
-  const handler = createFlagsHandler({ client, ...options });
-  closers.push(() => handler.close());
-  return { client, handler };
-}
+const make = (options: Parameters<typeof makeHandler>[0] = {}) => makeHandler(options, FLAGS);
 
 /** Starts a server of Node; gives its port. */
 async function listen(listener: RequestListener): Promise<number> {

@@ -1,41 +1,18 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { createFlagsHandler, type FlagsHandler } from '../src/handler.ts';
+import { createFlagsHandler } from '../src/handler.ts';
 import { createTestClient } from '../src/testing.ts';
+import { closeAll, closers, get, make as makeHandler, read } from './support/handlers.ts';
 import { harness, TEST_KEY } from './support/harness.ts';
 
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+afterEach(closeAll);
 
 const FLAGS = { a: { enabled: true, value: 1 }, secret: { enabled: true, value: 'x' } };
-const at = (path: string, init?: RequestInit) => new Request(`https://app.example/flags${path}`, init);
-
-function make(options: Partial<Parameters<typeof createFlagsHandler>[0]> = {}) {
-  const client = createTestClient({ environment: 'production', flags: FLAGS });
-  const handler = createFlagsHandler({ client, ...options });
-  closers.push(() => handler.close());
-  return { client, handler };
-}
-
-async function textOf(handler: FlagsHandler, request: Request) {
-  const response = await handler(request);
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  return {
-    response,
-    next: async () => {
-      const piece = await reader?.read();
-      return !piece || piece.done ? undefined : decoder.decode(piece.value);
-    },
-    cancel: async () => await reader?.cancel(),
-  };
-}
+const make = (options: Parameters<typeof makeHandler>[0] = {}) => makeHandler(options, FLAGS);
 
 describe('the handler', () => {
   test('answers as the service does, with the revision and without the key', async () => {
     const { handler } = make();
-    const response = await handler(at('/v1/flags?env=production'));
+    const response = await handler(get('/v1/flags?env=production'));
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ environment: 'production', flags: FLAGS });
     expect(response.headers.get('X-Flags-Revision')).toBe('1');
@@ -44,7 +21,7 @@ describe('the handler', () => {
 
   test('streams the current map and every change, numbered as on the service', async () => {
     const { client, handler } = make();
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     expect(stream.response.headers.get('Content-Type')).toBe('text/event-stream');
     expect(stream.response.headers.get('X-Flags-Revision')).toBe('1');
     expect(await stream.next()).toBe(`data: ${JSON.stringify(FLAGS)}\n\n`);
@@ -54,19 +31,19 @@ describe('the handler', () => {
 
   test('streams only while its own flags are current, as the service does', async () => {
     const { client, handler } = make();
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     await stream.next();
     client.goStale();
     expect(await stream.next()).toBeUndefined();
-    const refused = await handler(at('/v1/stream?env=production'));
+    const refused = await handler(get('/v1/stream?env=production'));
     expect(refused.status).toBe(500);
     expect(refused.headers.get('Retry-After')).toBe('10');
     expect(await refused.json()).toMatchObject({ error: 'internal_error' });
-    const rest = await handler(at('/v1/flags?env=production'));
+    const rest = await handler(get('/v1/flags?env=production'));
     expect(rest.status).toBe(200);
     expect(rest.headers.has('X-Flags-Stale')).toBe(true);
     client.recover();
-    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+    expect((await handler(get('/v1/stream?env=production'))).status).toBe(200);
   });
 
   test('refuses at once when the flags could not be loaded', async () => {
@@ -75,7 +52,7 @@ describe('the handler', () => {
     void client.ready();
     await platform.advance(1_500);
     const handler = createFlagsHandler({ client });
-    expect((await handler(at('/v1/flags?env=production'))).status).toBe(500);
+    expect((await handler(get('/v1/flags?env=production'))).status).toBe(500);
   });
 
   test.each([
@@ -84,22 +61,22 @@ describe('the handler', () => {
     ['gives a string', () => 'no'],
   ])('exposes nothing when expose %s', async (_, expose) => {
     const { handler } = make({ expose: expose as never });
-    const response = await handler(at('/v1/flags?env=production'));
+    const response = await handler(get('/v1/flags?env=production'));
     expect(await response.json()).toEqual({ environment: 'production', flags: {} });
   });
 
   test('an address of the documentation that is not a string is left out', async () => {
     const { handler } = make({ docsUrl: { x: 1 } as never });
-    const response = await handler(at('/v1/nothing'));
+    const response = await handler(get('/v1/nothing'));
     expect(response.status).toBe(404);
     expect(await response.json()).not.toHaveProperty('docs');
   });
 
   test('shows only what is exposed', async () => {
     const { client, handler } = make({ expose: (key) => key !== 'secret' });
-    const body = await (await handler(at('/v1/flags?env=production'))).json();
+    const body = await (await handler(get('/v1/flags?env=production'))).json();
     expect(body).toEqual({ environment: 'production', flags: { a: FLAGS.a } });
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     expect(await stream.next()).not.toContain('secret');
     client.set('secret', false);
     expect(await stream.next()).not.toContain('secret');
@@ -114,7 +91,7 @@ describe('the handler', () => {
     ['', 404, 'not_found'],
   ])('refuses %j with %d %s', async (path, status, error) => {
     const { handler } = make({ docsUrl: 'https://flags.example/docs' });
-    const response = await handler(at(path));
+    const response = await handler(get(path));
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({
       error,
@@ -124,22 +101,22 @@ describe('the handler', () => {
 
   test('takes GET and HEAD only', async () => {
     const { handler } = make();
-    const response = await handler(at('/v1/flags?env=production', { method: 'POST' }));
+    const response = await handler(get('/v1/flags?env=production', { method: 'POST' }));
     expect(response.status).toBe(405);
     expect(response.headers.get('Allow')).toBe('GET, HEAD');
   });
 
   test('lets in whom the application lets in; a check that throws lets nobody in', async () => {
     const { handler } = make({ authorize: (request) => request.headers.get('Cookie') === 'session=1' });
-    expect((await handler(at('/v1/flags?env=production'))).status).toBe(401);
+    expect((await handler(get('/v1/flags?env=production'))).status).toBe(401);
     const cookie = { headers: { Cookie: 'session=1' } };
-    expect((await handler(at('/v1/flags?env=production', cookie))).status).toBe(200);
+    expect((await handler(get('/v1/flags?env=production', cookie))).status).toBe(200);
     const { handler: broken } = make({
       authorize: () => {
         throw new Error('the session store is at 10.0.0.5');
       },
     });
-    const response = await broken(at('/v1/stream?env=production'));
+    const response = await broken(get('/v1/stream?env=production'));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('10.0.0.5');
   });
@@ -147,17 +124,17 @@ describe('the handler', () => {
   test('says 500 while there are no flags, and that one may come back', async () => {
     const client = createTestClient({ environment: 'production' });
     client.fail();
-    const response = await createFlagsHandler({ client })(at('/v1/flags?env=production'));
+    const response = await createFlagsHandler({ client })(get('/v1/flags?env=production'));
     expect(response.status).toBe(500);
     expect(response.headers.get('Retry-After')).toBe('1');
   });
 
   test('refuses more streams than allowed, and counts those that have gone', async () => {
     const { handler } = make({ maxStreams: 1 });
-    const first = await textOf(handler, at('/v1/stream?env=production'));
-    expect((await handler(at('/v1/stream?env=production'))).status).toBe(500);
+    const first = await read(handler, get('/v1/stream?env=production'));
+    expect((await handler(get('/v1/stream?env=production'))).status).toBe(500);
     await first.cancel();
-    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+    expect((await handler(get('/v1/stream?env=production'))).status).toBe(200);
   });
 
   test('ends its streams when the client skipped revisions, so that frames keep their numbers', async () => {
@@ -165,7 +142,7 @@ describe('the handler', () => {
     await client.ready();
     const handler = createFlagsHandler({ client });
     closers.push(() => handler.close());
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     await stream.next();
     server.revision = 5;
     server.flags = { a: { enabled: true, value: 5 } };
@@ -173,24 +150,24 @@ describe('the handler', () => {
     await platform.advance(1_500);
     expect(client.revision).toBe(5);
     expect(await stream.next()).toBeUndefined();
-    const again = await textOf(handler, at('/v1/stream?env=production'));
+    const again = await read(handler, get('/v1/stream?env=production'));
     expect(again.response.headers.get('X-Flags-Revision')).toBe('5');
     expect(await again.next()).toContain('5');
   });
 
   test('cuts a reader that does not read, and drops what waited for it', async () => {
     const { client, handler } = make();
-    const response = await handler(at('/v1/stream?env=production'));
+    const response = await handler(get('/v1/stream?env=production'));
     for (let i = 0; i < 20; i++) client.set('a', { enabled: true, value: `${i}${'x'.repeat(200_000)}` });
     const reader = response.body?.getReader();
     expect(await reader?.read().catch(() => 'cut')).toBe('cut');
-    expect((await handler(at('/v1/stream?env=production'))).status).toBe(200);
+    expect((await handler(get('/v1/stream?env=production'))).status).toBe(200);
   });
 
   test('streams that open between two changes begin with the same frame, made once', async () => {
     const asked: string[] = [];
     const { client, handler } = make({ expose: (key) => asked.push(key) > 0 && key === 'a' });
-    const open = () => textOf(handler, at('/v1/stream?env=production'));
+    const open = () => read(handler, get('/v1/stream?env=production'));
     const streams = [await open(), await open(), await open()];
     for (const { next } of streams) expect(await next()).toBe('data: {"a":{"enabled":true,"value":1}}\n\n');
     expect(asked).toEqual(['a', 'secret']);
@@ -209,7 +186,7 @@ describe('the handler', () => {
       maxStreamsPerReader: 2,
     });
     const open = (reader: string, path = '/v1/stream?env=production') =>
-      handler(at(path, { headers: { Cookie: reader } }));
+      handler(get(path, { headers: { Cookie: reader } }));
     expect((await open('')).status).toBe(401);
     const [first] = [await open('ana'), await open('ana', '/ofrep/v1/stream')];
     const refused = await open('ana');
@@ -222,7 +199,7 @@ describe('the handler', () => {
 
   test('ends its streams when the client is closed, which tells of no more changes', async () => {
     const { client, handler } = make();
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     await stream.next();
     await client.close();
     expect(await stream.next()).toBeUndefined();
@@ -235,24 +212,24 @@ describe('the handler', () => {
         return true;
       },
     });
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     await stream.next();
     client.set('a', { enabled: true, value: 'bad' });
     client.set('a', { enabled: true, value: 'good' });
     expect(await stream.next()).toBeUndefined();
-    const again = await textOf(handler, at('/v1/stream?env=production'));
+    const again = await read(handler, get('/v1/stream?env=production'));
     expect(again.response.headers.get('X-Flags-Revision')).toBe('3');
   });
 
   test('its refusals are not kept by caches', async () => {
     const { handler } = make();
     for (const path of ['/v1/flags', '/v1/other?env=production', '/v1/flags?env=staging'])
-      expect((await handler(at(path))).headers.get('Cache-Control')).toBe('no-store');
+      expect((await handler(get(path))).headers.get('Cache-Control')).toBe('no-store');
   });
 
   test('close ends its streams, twice if need be', async () => {
     const { handler } = make();
-    const stream = await textOf(handler, at('/v1/stream?env=production'));
+    const stream = await read(handler, get('/v1/stream?env=production'));
     await stream.next();
     handler.close();
     handler.close();
@@ -271,7 +248,7 @@ test('the key of the client behind it never reaches a browser', async () => {
   await platform.advance(60_000);
   await failed;
   for (const path of ['/v1/flags?env=production', '/v1/flags', '/v1/stream?env=x', '/x']) {
-    const response = await handler(at(path));
+    const response = await handler(get(path));
     expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain(TEST_KEY);
   }
 });
