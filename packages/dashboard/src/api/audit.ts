@@ -116,7 +116,7 @@ export function auditPath(filter: AuditFilter, more: Readonly<Record<string, str
   return `/api/audit?${query}`;
 }
 
-/** How many answers without any entry are followed: a search of the server ends early, and says where to go on. */
+/** How many answers without any entry are followed: a search of the server ends early, and says where to continue. */
 const MOST_EMPTY = 5;
 
 /** Reads the page at a cursor; the next one that has entries, if it has none. */

@@ -11,7 +11,7 @@ export interface Suggestion {
   readonly detail?: string;
 }
 
-/** As many suggestions are shown at most. */
+/** How many suggestions are shown at most. */
 const MOST = 50;
 
 /**

@@ -13,7 +13,7 @@ import { type FlagItemProps, type FlagListProps, OPEN_ROW, useFlagRows } from '.
 /** Heights of a card's parts, in pixels: every card of a list is as high as the others. */
 const [HEAD_PX, LINE_PX, FOOT_PX, GAP_PX] = [60, 36, 30, 12];
 
-/** As many environments are on a card; the flag's page has the others. */
+/** How many environments a card shows; the flag's page has the others. */
 const MOST = 8;
 
 /** The flags on a narrow screen: a card for each. */

@@ -105,7 +105,7 @@ function KeyRow({
   );
 }
 
-/** As many environments are shown at first. */
+/** How many environments are shown at first. */
 const MOST = 4;
 
 /** The environments that a key can read, including deleted ones. */
