@@ -207,10 +207,10 @@ test('reports all invalid settings and ends the start with 2', async () => {
 }, 60_000);
 
 describe('a PostgreSQL error that a retry cannot fix', () => {
-  /** A new database with the role from operations.md, and the statement that grants its rights. */
+  /** A new database with the role from the documentation, and the statement that grants its rights. */
   async function preparedByTheBook() {
     const server = await sharedPostgres();
-    const page = await Bun.file(join(import.meta.dir, '../../../../docs/operations.md')).text();
+    const page = await Bun.file(join(import.meta.dir, '../../../../docs/operations/several-nodes.md')).text();
     const name = `book_${crypto.randomUUID().slice(0, 8)}`;
     const sql = /```sql\n(CREATE ROLE[^`]+)```/.exec(page)?.[1]?.replaceAll('halyard', name) ?? '';
     const [role = '', database = '', connect, grant = ''] = sql.trim().split('\n');

@@ -9,9 +9,9 @@ import {
 } from './describe-settings.ts';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from './settings.ts';
 
-const GUIDE = join(import.meta.dir, '../../../../docs/operations.md');
+const GUIDE = join(import.meta.dir, '../../../../docs/operations/settings.md');
 
-test('the operations guide holds the table of all settings, as the program has them', async () => {
+test('the page of settings holds the table of all settings, as the program has them', async () => {
   expect(await Bun.file(GUIDE).text()).toContain(settingsAsMarkdown());
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { IDLE_SECONDS } from './request.ts';
 
 const ROOT = join(import.meta.dir, '../../../..');
-const OPERATIONS = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+const PROXIES = readFileSync(join(ROOT, 'docs/operations/proxies.md'), 'utf8');
 
 /** Every nginx configuration that we ship or recommend. */
 const RECIPES = [
@@ -12,8 +12,8 @@ const RECIPES = [
     name: 'deploy/nginx',
     text: shipped('nginx.conf').replace('include upstream.conf;', shipped('upstream.conf')),
   },
-  ...[...OPERATIONS.matchAll(/```nginx\n(.*?)```/gs)].map(([, text = ''], index) => ({
-    name: `docs/operations.md, recipe ${index + 1}`,
+  ...[...PROXIES.matchAll(/```nginx\n(.*?)```/gs)].map(([, text = ''], index) => ({
+    name: `docs/operations/proxies.md, recipe ${index + 1}`,
     text,
   })),
 ];

@@ -11,8 +11,8 @@ function metricsIn(text: string): string[] {
   return [...new Set(names)].sort();
 }
 
-test('alerts and the dashboard of Grafana use metrics that the operations page lists', () => {
-  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+test('alerts and the dashboard of Grafana use metrics that their page lists', () => {
+  const page = readFileSync(join(ROOT, 'docs/operations/metrics.md'), 'utf8');
   for (const file of ['prometheus/alerts.yml', 'grafana/halyard.json']) {
     const used = metricsIn(readFileSync(join(ROOT, 'deploy', file), 'utf8'));
     expect(used.length).toBeGreaterThan(5);

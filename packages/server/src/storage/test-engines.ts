@@ -70,7 +70,7 @@ function place(open: () => Promise<OpenDatabase>, remove: () => Promise<void>): 
   };
 }
 
-/** Begins a new history, as docs/operations.md describes for a restored backup. */
+/** Begins a new history, as docs/operations/backup.md describes for a restored backup. */
 export async function beginEpoch(database: OpenDatabase, epoch: string): Promise<void> {
   await database.query('UPDATE feed SET epoch = $1 WHERE id = 1', [epoch]);
 }

@@ -105,6 +105,17 @@ describe('the guides', () => {
     }
   });
 
+  test('each question about operations is listed as the title of its page', () => {
+    const files = readdirSync(join(ERRORS_FOLDER, '../operations')).map((file) => file.replace(/\.md$/, ''));
+    const questions = [
+      ...(GUIDES.get('operations') ?? '').matchAll(/^- \[(.+)\]\(operations\/(.+)\.md\)$/gm),
+    ];
+    expect(questions.map(([, , name]) => name).sort()).toEqual(files.sort() as (string | undefined)[]);
+    for (const [, question, name] of questions) {
+      expect(GUIDES.get(`operations/${name}`)).toStartWith(`# ${question}\n`);
+    }
+  });
+
   test('every clause of the specification has an address', async () => {
     const html = await (await get('/docs/specification')).text();
     const clauses = [...(GUIDES.get('specification') ?? '').matchAll(/\*\*(S\d+\.\d+)\*\*/g)].map(

@@ -39,6 +39,17 @@ describe('getting started', () => {
   });
 });
 
+/** The anchors of a page's headings, as GitHub makes them. */
+async function headingsOf(file: string): Promise<readonly string[]> {
+  const headings = (await Bun.file(file).text()).matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\- _]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 const PAGES = [
   '*.md',
   'docs/**/*.md',
@@ -47,16 +58,19 @@ const PAGES = [
   '{campaign,examples,interop}/*.md',
 ];
 
-test('every relative link of a page leads to a file of the repository', async () => {
+test('every relative link of a page leads to a file of the repository, and to a heading of it', async () => {
   const broken: string[] = [];
   let links = 0;
   for (const page of PAGES.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)])) {
     const text = await Bun.file(join(ROOT, page)).text();
     for (const [, target = ''] of text
       .replaceAll(/^```[\s\S]*?^```/gm, '')
-      .matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)) {
+      .matchAll(/\]\((?![a-z]+:)([^)\s]+)/g)) {
       links++;
-      if (!existsSync(join(ROOT, dirname(page), target))) broken.push(`${page}: ${target}`);
+      const [path = '', heading] = target.split('#');
+      const file = path === '' ? join(ROOT, page) : join(ROOT, dirname(page), path);
+      const found = existsSync(file) && (heading === undefined || (await headingsOf(file)).includes(heading));
+      if (!found) broken.push(`${page}: ${target}`);
     }
   }
   expect(links).toBeGreaterThan(50);

@@ -25,6 +25,35 @@ import gettingStarted from '../../../../../docs/getting-started.md' with { type:
 import glossary from '../../../../../docs/glossary.md' with { type: 'text' };
 import growing from '../../../../../docs/growing.md' with { type: 'text' };
 import languages from '../../../../../docs/languages.md' with { type: 'text' };
+import backup from '../../../../../docs/operations/backup.md' with { type: 'text' };
+import cli from '../../../../../docs/operations/cli.md' with { type: 'text' };
+import delivery from '../../../../../docs/operations/delivery.md' with { type: 'text' };
+import drain from '../../../../../docs/operations/drain.md' with { type: 'text' };
+import failover from '../../../../../docs/operations/failover.md' with { type: 'text' };
+import failures from '../../../../../docs/operations/failures.md' with { type: 'text' };
+import health from '../../../../../docs/operations/health.md' with { type: 'text' };
+import history from '../../../../../docs/operations/history.md' with { type: 'text' };
+import install from '../../../../../docs/operations/install.md' with { type: 'text' };
+import lastKnownFlags from '../../../../../docs/operations/last-known-flags.md' with { type: 'text' };
+import lists from '../../../../../docs/operations/lists.md' with { type: 'text' };
+import logs from '../../../../../docs/operations/logs.md' with { type: 'text' };
+import metrics from '../../../../../docs/operations/metrics.md' with { type: 'text' };
+import oneNode from '../../../../../docs/operations/one-node.md' with { type: 'text' };
+import people from '../../../../../docs/operations/people.md' with { type: 'text' };
+import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text' };
+import proxies from '../../../../../docs/operations/proxies.md' with { type: 'text' };
+import relays from '../../../../../docs/operations/relays.md' with { type: 'text' };
+import roles from '../../../../../docs/operations/roles.md' with { type: 'text' };
+import schedules from '../../../../../docs/operations/schedules.md' with { type: 'text' };
+import security from '../../../../../docs/operations/security.md' with { type: 'text' };
+import settings from '../../../../../docs/operations/settings.md' with { type: 'text' };
+import severalNodes from '../../../../../docs/operations/several-nodes.md' with { type: 'text' };
+import signIn from '../../../../../docs/operations/sign-in.md' with { type: 'text' };
+import sizing from '../../../../../docs/operations/sizing.md' with { type: 'text' };
+import standby from '../../../../../docs/operations/standby.md' with { type: 'text' };
+import tickets from '../../../../../docs/operations/tickets.md' with { type: 'text' };
+import upgrade from '../../../../../docs/operations/upgrade.md' with { type: 'text' };
+import workers from '../../../../../docs/operations/workers.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import performance from '../../../../../docs/performance.md' with { type: 'text' };
 import specification from '../../../../../docs/specification.md' with { type: 'text' };
@@ -75,6 +104,35 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['client-api', withClientLinks(clientApi)],
   ['specification', specification],
   ['operations', operations],
+  ['operations/install', install],
+  ['operations/one-node', oneNode],
+  ['operations/several-nodes', severalNodes],
+  ['operations/workers', workers],
+  ['operations/relays', relays],
+  ['operations/proxies', proxies],
+  ['operations/tickets', tickets],
+  ['operations/settings', settings],
+  ['operations/failover', failover],
+  ['operations/standby', standby],
+  ['operations/pooler', pooler],
+  ['operations/last-known-flags', lastKnownFlags],
+  ['operations/people', people],
+  ['operations/roles', roles],
+  ['operations/sign-in', signIn],
+  ['operations/cli', cli],
+  ['operations/lists', lists],
+  ['operations/history', history],
+  ['operations/schedules', schedules],
+  ['operations/delivery', delivery],
+  ['operations/health', health],
+  ['operations/metrics', metrics],
+  ['operations/logs', logs],
+  ['operations/backup', backup],
+  ['operations/upgrade', upgrade],
+  ['operations/drain', drain],
+  ['operations/sizing', sizing],
+  ['operations/security', security],
+  ['operations/failures', failures],
   ['growing', growing],
   ['performance', performance],
   ['architecture', architecture],

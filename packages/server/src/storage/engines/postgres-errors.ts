@@ -47,7 +47,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   '28P01': 'Check the user and the password in the database URL.',
   '3D000': 'Create the database, or check its name in the database URL.',
   '3F000': 'Create the schema that the search path of this role names.',
-  '42501': 'Grant this role the rights it needs: docs/operations.md lists them under "Several nodes".',
+  '42501': 'Grant this role the rights it needs: docs/operations/several-nodes.md lists them.',
 };
 
 /**
