@@ -22,6 +22,12 @@ export interface Permissions {
 /** May do everything: the program itself, and the token from the settings. */
 export const UNLIMITED: Permissions = { role: 'admin', canChangeProtected: true, confirmed: 'all' };
 
+/** Who a person is for an identity provider: the issuer's address, and the subject, which it never gives to another. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
 /** A person who signs in to the dashboard. */
 export interface Operator {
   readonly id: string;
@@ -30,6 +36,8 @@ export interface Operator {
   readonly name: string;
   readonly role: Role;
   readonly canChangeProtected: boolean;
+  /** Present for a person who signs in by single sign-on and has no password. */
+  readonly identity?: Identity;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly lastSeenAt?: number;
@@ -65,6 +73,9 @@ export interface Session {
 export function sessionEnd({ createdAt, lastUsedAt }: Session): number {
   return Math.min(lastUsedAt + SESSION_LIFETIME.idleMs, createdAt + SESSION_LIFETIME.absoluteMs);
 }
+
+/** How long a single sign-on may take from the first page to the last, in milliseconds. */
+export const SIGN_ON_MS = 10 * 60_000;
 
 /** The purpose of a one-time link: the first administrator, a new operator, a new password. */
 export const INVITATION_KINDS = ['setup', 'invite', 'reset'] as const;
@@ -102,7 +113,7 @@ export function isOpen(invitation: Invitation, now: number): boolean {
   return invitation.usedAt === undefined && invitation.revokedAt === undefined && invitation.expiresAt > now;
 }
 
-/** An operator with the hash of the password. The hash is only used to check a password. */
+/** An operator with the hash of the password, empty without one. The hash is only used to check a password. */
 export interface Credentials {
   readonly operator: Operator;
   readonly passwordHash: string;
@@ -114,6 +125,7 @@ export interface PeopleReader {
   operator(id: string): Promise<Operator | undefined>;
   /** `email` in lower case. */
   operatorByEmail(email: string): Promise<Operator | undefined>;
+  operatorByIdentity(identity: Identity): Promise<Operator | undefined>;
   hasOperators(): Promise<boolean>;
   credentials(email: string): Promise<Credentials | undefined>;
   /** A session and its operator, even after the session's end. */
@@ -128,10 +140,13 @@ export interface PeopleReader {
 export interface PeopleTransaction extends PeopleReader {
   /** Locks operators and links until commit: what is read next stays true. */
   lock(): Promise<void>;
-  /** A second operator of that e-mail is refused with `already_exists`. */
+  /** A second operator of that e-mail is refused with `already_exists`. The hash is empty for one without a password. */
   insertOperator(operator: Operator, passwordHash: string): Promise<void>;
+  /** From now on the operator signs in as this identity: the password is forgotten. */
+  linkOperator(operator: Operator, identity: Identity): Promise<void>;
   /** Replaces name, role and `canChangeProtected`. */
   updateOperator(operator: Operator): Promise<void>;
+  /** From now on the operator signs in with this password: an identity is forgotten. */
   setPassword(operator: Operator, passwordHash: string): Promise<void>;
   /** Removes the operator with the sessions. */
   deleteOperator(operator: Operator): Promise<void>;
@@ -141,6 +156,10 @@ export interface PeopleTransaction extends PeopleReader {
   deleteSession(digest: string, operator: Operator): Promise<void>;
   /** Ends the operator's sessions, except the one with the digest `except`. */
   deleteSessionsOf(operator: Operator, except?: string): Promise<void>;
+  /** Records that the operator's single sign-on was refused, by a code for the reason. */
+  refuseSignOn(operator: Operator, reason: string): Promise<void>;
+  /** Marks the single sign-on with this digest used; `false` when it was used before. Leaves no audit row. */
+  useSignOn(digest: string, at: number): Promise<boolean>;
   insertInvitation(invitation: Invitation, digest: string): Promise<void>;
   /** Marks the link used; `false` when it was used or revoked before. */
   useInvitation(invitation: Invitation, at: number): Promise<boolean>;
@@ -182,6 +201,6 @@ export interface PeopleStore {
   touchSession(session: Session, at: number): Promise<void>;
   /** Keeps a link for the first administrator; earlier ones of the same maker are revoked. */
   offerSetup(invitation: Invitation, digest: string): Promise<void>;
-  /** Removes sessions that have ended, counts whose window has, and links that ended a month ago. */
+  /** Removes sessions that have ended, counts whose window has, old marks of sign-ons, and links that ended a month ago. */
   prune(now: number, windowMs: number): Promise<void>;
 }

@@ -35,7 +35,10 @@ export interface Contents {
 }
 
 /** Tables with what only a running installation needs, which no backup holds. */
-const FLEETING = new Set(['sessions', 'sign_in_failures', 'stream_presence', 'delivery_receipts']);
+const FLEETING = new Set([
+  ...['sessions', 'sign_in_failures', 'used_sign_ons'],
+  ...['stream_presence', 'delivery_receipts'],
+]);
 
 /**
  * Takes a consistent copy of a database while nodes use it, and writes it to `file`. Rejects with {@link StorageError}, in words for the

@@ -219,4 +219,15 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX audit_log_by_actor ON audit_log (actor, seq)',
     'CREATE INDEX audit_log_by_action ON audit_log (action, seq)',
   ],
+  [
+    // An operator of single sign-on: who the provider says it is, and an empty password_hash.
+    'ALTER TABLE operators ADD COLUMN sso_issuer TEXT',
+    'ALTER TABLE operators ADD COLUMN sso_subject TEXT',
+    'CREATE UNIQUE INDEX operators_by_identity ON operators (sso_issuer, sso_subject)',
+    // Sign-ons that have succeeded, so that none works twice on any node. Bounded by housekeeping.
+    `CREATE TABLE used_sign_ons (
+      digest TEXT NOT NULL PRIMARY KEY,
+      at BIGINT NOT NULL
+    )`,
+  ],
 ];

@@ -6,6 +6,7 @@ import {
   type Reservation,
   SESSION_LIFETIME,
   type Session,
+  SIGN_ON_MS,
 } from '../domain/people.ts';
 import type { Database, WriteTransaction } from './database.ts';
 import { insertInvitation } from './people.ts';
@@ -93,6 +94,8 @@ export class SqlPeopleStore implements PeopleStore {
         now - absoluteMs,
       ]);
       await transaction.query('DELETE FROM sign_in_failures WHERE since <= $1', [now - windowMs]);
+      // Twice as long as one is accepted, as the clocks of two nodes may differ.
+      await transaction.query('DELETE FROM used_sign_ons WHERE at <= $1', [now - 2 * SIGN_ON_MS]);
       await transaction.query('DELETE FROM invitations WHERE expires_at <= $1', [now - ENDED_LINKS_MS]);
     });
   }

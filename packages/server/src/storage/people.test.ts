@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '@halyard/testing';
-import { type Operator, SESSION_LIFETIME } from '../domain/people.ts';
+import { type Operator, SESSION_LIFETIME, SIGN_ON_MS } from '../domain/people.ts';
 import { SqlStore } from './store.ts';
 import { ENGINES, openTestStore, type TestEngine, type TestStore } from './test-engines.ts';
 import { ADA, makeProject } from './test-records.ts';
@@ -91,6 +91,44 @@ describe.each(ENGINES)('people on $name', (engine: TestEngine) => {
     expect(touched?.operator.lastSeenAt).toBe(NOW + 5);
     await home.store.people.prune(NOW + 5 + SESSION_LIFETIME.idleMs, WINDOW.windowMs);
     expect(await home.store.read(({ people }) => people.session('d'))).toBeUndefined();
+  });
+
+  test('an operator has a password or an identity, never both, and an identity belongs to one operator', async () => {
+    const identity = { issuer: 'https://id.example', subject: 'a1' };
+    const lin = { ...operator('lin@example.com'), identity };
+    const commit = (work: Parameters<typeof home.store.commit>[1]) => home.store.commit(ADA, work);
+    const read = (email: string) => home.store.read(({ people }) => people.credentials(email));
+    await commit(({ people }) => people.insertOperator(lin, ''));
+    expect(await read(lin.email)).toEqual({ operator: lin, passwordHash: '' });
+    const found = await home.store.read(({ people }) => people.operatorByIdentity(identity));
+    expect(found).toEqual(lin);
+    const other = { ...identity, subject: 'b2' };
+    expect(await home.store.read(({ people }) => people.operatorByIdentity(other))).toBeUndefined();
+    const twin = { ...operator('twin@example.com'), identity };
+    await expect(commit(({ people }) => people.insertOperator(twin, ''))).rejects.toMatchObject({
+      code: 'already_exists',
+    });
+    await commit(({ people }) => people.setPassword(lin, 'hash'));
+    const { identity: _, ...withPassword } = lin;
+    expect(await read(lin.email)).toEqual({ operator: withPassword, passwordHash: 'hash' });
+    await commit(({ people }) => people.linkOperator(withPassword, other));
+    expect(await read(lin.email)).toEqual({ operator: { ...lin, identity: other }, passwordHash: '' });
+  });
+
+  test('a single sign-on works once, until it is too old to be accepted anyway', async () => {
+    const use = async () => {
+      const { result } = await home.store.commit(ADA, async ({ people }) => {
+        const isFirst = await people.useSignOn('nonce', NOW);
+        if (isFirst) await people.refuseSignOn(operator('sue@example.com'), 'no_role');
+        return isFirst;
+      });
+      return result;
+    };
+    expect((await Promise.all([use(), use(), use()])).sort()).toEqual([false, false, true]);
+    await home.store.people.prune(NOW + 2 * SIGN_ON_MS - 1, WINDOW.windowMs);
+    expect(await use()).toBe(false);
+    await home.store.people.prune(NOW + 2 * SIGN_ON_MS, WINDOW.windowMs);
+    expect(await use()).toBe(true);
   });
 
   test('the holder of a lock sees what the previous holder wrote', async () => {

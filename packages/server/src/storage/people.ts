@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.ts';
 import type {
   Credentials,
+  Identity,
   Invitation,
   InvitationKind,
   Operator,
@@ -14,7 +15,7 @@ import { type NullableColumns, withoutNulls } from './rows.ts';
 import { likeText } from './search.ts';
 
 const OPERATOR_COLUMNS = `operators.id, email, name, role, can_change_protected AS "canChangeProtected",
-  operators.created_at AS "createdAt", last_seen_at AS "lastSeenAt"`;
+  sso_issuer AS "issuer", sso_subject AS "subject", operators.created_at AS "createdAt", last_seen_at AS "lastSeenAt"`;
 const INVITATION_COLUMNS = `id, kind, email, role, can_change_protected AS "canChangeProtected",
   created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt", used_at AS "usedAt",
   revoked_at AS "revokedAt"`;
@@ -22,6 +23,12 @@ const INVITATION_COLUMNS = `id, kind, email, role, can_change_protected AS "canC
 /** A record as its row has it: the engines have no booleans in common. */
 type RowOf<T extends { canChangeProtected: boolean }> = NullableColumns<Omit<T, 'canChangeProtected'>> & {
   readonly canChangeProtected: number;
+};
+
+/** An operator's row. */
+type OperatorRow = RowOf<Omit<Operator, 'identity'>> & {
+  readonly issuer: string | null;
+  readonly subject: string | null;
 };
 
 /** Reads of operators, sessions and links over one transaction or snapshot. */
@@ -34,14 +41,20 @@ export class SqlPeopleReader implements PeopleReader {
   }
 
   async operators(): Promise<readonly Operator[]> {
-    const rows = await this.#rows<RowOf<Operator>>(`SELECT ${OPERATOR_COLUMNS} FROM operators`);
-    return rows.map((row) => withFlag<Operator>(row)).sort((a, b) => (a.email < b.email ? -1 : 1));
+    const rows = await this.#rows<OperatorRow>(`SELECT ${OPERATOR_COLUMNS} FROM operators`);
+    return rows.map(operatorOf).sort((a, b) => (a.email < b.email ? -1 : 1));
   }
 
   async operator(id: string): Promise<Operator | undefined> {
     const text = `SELECT ${OPERATOR_COLUMNS} FROM operators WHERE id = $1`;
-    const [row] = await this.#rows<RowOf<Operator>>(text, id);
-    return row === undefined ? undefined : withFlag<Operator>(row);
+    const [row] = await this.#rows<OperatorRow>(text, id);
+    return row === undefined ? undefined : operatorOf(row);
+  }
+
+  async operatorByIdentity({ issuer, subject }: Identity): Promise<Operator | undefined> {
+    const text = `SELECT ${OPERATOR_COLUMNS} FROM operators WHERE sso_issuer = $1 AND sso_subject = $2`;
+    const [row] = await this.#rows<OperatorRow>(text, issuer, subject);
+    return row === undefined ? undefined : operatorOf(row);
   }
 
   async operatorByEmail(email: string): Promise<Operator | undefined> {
@@ -54,20 +67,20 @@ export class SqlPeopleReader implements PeopleReader {
 
   async credentials(email: string): Promise<Credentials | undefined> {
     const text = `SELECT ${OPERATOR_COLUMNS}, password_hash AS "passwordHash" FROM operators WHERE email = $1`;
-    const [row] = await this.#rows<RowOf<Operator> & { readonly passwordHash: string }>(text, email);
+    const [row] = await this.#rows<OperatorRow & { readonly passwordHash: string }>(text, email);
     if (row === undefined) return undefined;
     const { passwordHash, ...operator } = row;
-    return { operator: withFlag<Operator>(operator), passwordHash };
+    return { operator: operatorOf(operator), passwordHash };
   }
 
   async session(digest: string): Promise<{ session: Session; operator: Operator } | undefined> {
     const text = `SELECT ${OPERATOR_COLUMNS}, sessions.created_at AS "startedAt",
         sessions.last_used_at AS "lastUsedAt"
       FROM sessions JOIN operators ON operators.id = sessions.operator_id WHERE digest = $1`;
-    const [row] = await this.#rows<RowOf<Operator> & { startedAt: number; lastUsedAt: number }>(text, digest);
+    const [row] = await this.#rows<OperatorRow & { startedAt: number; lastUsedAt: number }>(text, digest);
     if (row === undefined) return undefined;
     const { startedAt, lastUsedAt, ...columns } = row;
-    const operator = withFlag<Operator>(columns);
+    const operator = operatorOf(columns);
     return { session: { digest, operatorId: operator.id, createdAt: startedAt, lastUsedAt }, operator };
   }
 
@@ -98,6 +111,11 @@ function withFlag<T extends { canChangeProtected: boolean }>({ canChangeProtecte
   return { ...members, canChangeProtected: canChangeProtected !== 0 } as T;
 }
 
+function operatorOf({ issuer, subject, ...row }: OperatorRow): Operator {
+  const operator = withFlag<Omit<Operator, 'identity'>>(row);
+  return issuer === null || subject === null ? operator : { ...operator, identity: { issuer, subject } };
+}
+
 /** The audit action of creating a link, by its kind. */
 const OFFERED: Readonly<Record<InvitationKind, string>> = {
   setup: 'operator.setup_offered',
@@ -123,11 +141,12 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
   }
 
   async insertOperator(operator: Operator, passwordHash: string): Promise<void> {
-    const { id, email, name, role, canChangeProtected, createdAt } = operator;
+    const { id, email, name, role, canChangeProtected, createdAt, identity } = operator;
     const inserted = await this.#rows(
-      `INSERT INTO operators (id, email, name, password_hash, role, can_change_protected, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`,
+      `INSERT INTO operators (id, email, name, password_hash, role, can_change_protected, created_at, sso_issuer, sso_subject)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
       ...[id, email, name, passwordHash, role, canChangeProtected ? 1 : 0, createdAt],
+      ...[identity?.issuer ?? null, identity?.subject ?? null],
     );
     if (inserted.length === 0) {
       throw new ServiceError(
@@ -150,8 +169,21 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
     this.#journal.audit({ action: 'operator.changed', target: email, ...texts });
   }
 
+  async linkOperator(operator: Operator, identity: Identity): Promise<void> {
+    const { id, email } = operator;
+    await this.#rows(
+      `UPDATE operators SET sso_issuer = $2, sso_subject = $3, password_hash = '' WHERE id = $1`,
+      ...[id, identity.issuer, identity.subject],
+    );
+    const texts = { before: textOf(operator), after: textOf({ ...operator, identity }) };
+    this.#journal.audit({ action: 'operator.linked', target: email, ...texts });
+  }
+
   async setPassword({ id, email }: Operator, passwordHash: string): Promise<void> {
-    await this.#rows('UPDATE operators SET password_hash = $2 WHERE id = $1', id, passwordHash);
+    await this.#rows(
+      'UPDATE operators SET password_hash = $2, sso_issuer = NULL, sso_subject = NULL WHERE id = $1',
+      ...[id, passwordHash],
+    );
     this.#journal.audit({ action: 'operator.password_changed', target: email });
   }
 
@@ -178,6 +210,18 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
 
   async deleteSessionsOf({ id }: Operator, except = ''): Promise<void> {
     await this.#rows('DELETE FROM sessions WHERE operator_id = $1 AND digest <> $2', id, except);
+  }
+
+  async refuseSignOn({ email }: Operator, reason: string): Promise<void> {
+    this.#journal.audit({ action: 'session.refused', target: email, after: JSON.stringify({ reason }) });
+  }
+
+  async useSignOn(digest: string, at: number): Promise<boolean> {
+    const used = await this.#rows(
+      'INSERT INTO used_sign_ons (digest, at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING digest',
+      ...[digest, at],
+    );
+    return used.length > 0;
   }
 
   async insertInvitation(invitation: Invitation, digest: string): Promise<void> {
@@ -230,7 +274,7 @@ export async function insertInvitation(
   );
 }
 
-/** An operator as the audit log keeps it. */
-function textOf({ name, role, canChangeProtected }: Operator): string {
-  return JSON.stringify({ name, role, canChangeProtected });
+/** An operator as the audit log keeps it; `issuer` for one of single sign-on. */
+function textOf({ name, role, canChangeProtected, identity }: Operator): string {
+  return JSON.stringify({ name, role, canChangeProtected, issuer: identity?.issuer });
 }
