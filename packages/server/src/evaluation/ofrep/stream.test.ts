@@ -110,6 +110,19 @@ describe('GET /ofrep/v1/stream', () => {
     expect((await open({}, '/ofrep/v1/stream?ticket=x')).status).toBe(500);
   });
 
+  test('of a key that this node may only not know yet is refused with 500, and not as a wrong ticket', async () => {
+    const { context, state, address, open } = setUp();
+    const paths = [address(), address({}, 'production')];
+    context.catalog.keys.clear();
+    for (const path of paths) expect((await open({}, path)).status).toBe(401);
+    state.mayLackRecords = true;
+    for (const path of paths) {
+      const answer = await open({}, path);
+      expect([answer.status, answer.headers.get('Retry-After')]).toEqual([500, '1']);
+    }
+    expect((await open({}, '/ofrep/v1/stream')).status).toBe(401);
+  });
+
   test('counts as a use of the key only with a valid ticket', async () => {
     const { context, address, open } = setUp();
     const { keys } = context.catalog;

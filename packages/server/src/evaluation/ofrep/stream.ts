@@ -3,7 +3,7 @@ import type { BunRequest, Server } from 'bun';
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyEntry } from '../catalog/key-index.ts';
 import type { LiveEnvironment } from '../catalog/live-environment.ts';
-import { admitStream, countRequest, factsOf, requireCatalog } from '../serving/access.ts';
+import { admitStream, countRequest, factsOf, notKnownYet, requireCatalog } from '../serving/access.ts';
 import { streamAnswer } from '../serving/answers.ts';
 import type { EvaluationContext } from '../serving/context.ts';
 import { checkTicket, issueTicket } from './tickets.ts';
@@ -76,12 +76,13 @@ export function openEventStream(context: EvaluationContext) {
 
 /** The key and the environment of a ticket. Every cause of refusal has the same error. */
 function redeem(
-  { catalog }: EvaluationContext,
+  { catalog, freshness }: EvaluationContext,
   [ticket = '', ...more]: readonly string[],
 ): { readonly key: KeyEntry; readonly environment: LiveEnvironment } {
   const checked = checkTicket(ticket, (id) => catalog.keys.withId(id), Date.now());
   const environment = checked && catalog.environmentWithId(checked.environmentId);
-  if (checked === undefined || environment === undefined || more.length > 0) throw invalidTicket();
+  if (checked === undefined || environment === undefined || more.length > 0)
+    throw ticket !== '' && freshness.mayLackRecords() ? notKnownYet() : invalidTicket();
   if (!mayRead(checked.key, environment)) throw invalidTicket();
   catalog.keys.noteUse(checked.key);
   return { key: checked.key, environment };

@@ -34,12 +34,15 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
     ],
     relays: [],
   });
-  const state = { canRead: true, canStream: true, staleSeconds: undefined as number | undefined };
+  const state = {
+    ...{ canRead: true, canStream: true, mayLackRecords: false },
+    staleSeconds: undefined as number | undefined,
+  };
   const freshness = {
     canRead: () => state.canRead,
     canStream: () => state.canStream,
     staleSeconds: () => state.staleSeconds,
-    mayLackRecords: () => false,
+    mayLackRecords: () => state.mayLackRecords,
     trouble: () => undefined,
   };
   const counters = new EvaluationCounters();

@@ -42,7 +42,7 @@ export function findAgain(context: InterfaceContext, key: KeyEntry): KeyEntry {
 }
 
 /** (Spec: S14.3) A key or environment that was created just before this node stopped is no wrong one. */
-function notKnownYet(): ServiceError {
+export function notKnownYet(): ServiceError {
   return temporaryError(
     'This node started from its last known flags and may lack the newest: try again shortly.',
   );
