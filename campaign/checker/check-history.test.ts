@@ -73,6 +73,20 @@ test('a process that starts from the last known flags may lack earlier writes wh
   expect(kindsOf([before, old])).toContain('went-back');
 });
 
+test('a read may show a state from before the record only while it says that it may be old', () => {
+  const history = perfectHistory([{ kind: 'read', environment: 1, node: 0 }]);
+  const read = history.reads.find(({ kind }) => kind === 'read');
+  const base = history.environments.get(read?.environment ?? '');
+  if (read === undefined || base === undefined) throw new Error('there is a read');
+  const kindsOf = (revision: number, freshness: 'current' | 'stale') => {
+    const reads = [{ ...read, process: 'new', revision, content: '{}', freshness }];
+    return checkHistory({ ...history, reads, streams: [], eventStreams: [] }).map(({ kind }) => kind);
+  };
+  expect(kindsOf(base.revision - 1, 'stale')).toEqual([]);
+  expect(kindsOf(base.revision - 1, 'current')).toContain('mix');
+  expect(kindsOf(base.revision, 'stale')).toContain('mix');
+});
+
 describe('a planted fault is caught:', () => {
   for (const fault of PLANTED_FAULTS) {
     test(fault.name, () => {

@@ -131,10 +131,14 @@ function nameOf(node: string, process: string | undefined): string {
   return process === undefined ? node : `${node}, process ${process}`;
 }
 
-/** P1 for reads: the map of a read is the revision that its header says. */
+/**
+ * P1 for reads: the map of a read is the revision that its header says. A node that starts from its last known flags may
+ * show a state from before the record, of which nothing is known, as long as it says that it may be old.
+ */
 export function checkReads(history: History, timelines: Timelines, report: Report): void {
   for (const read of history.reads) {
     if (read.content === undefined || read.revision === undefined) continue;
+    if (read.freshness === 'stale' && read.revision < timelines.of(read.environment).base.revision) continue;
     const placed = timelines.place(read.environment, read.content);
     if ('revision' in placed && placed.revision === read.revision) continue;
     report({
