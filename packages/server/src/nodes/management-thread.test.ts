@@ -116,6 +116,17 @@ describe.each(['sqlite', 'postgres'] as const)('the management thread on %s', (e
     node.failure = undefined;
   });
 
+  test('archives and restores a flag, and answers once the node has applied the change', async () => {
+    for (const [action, isArchived] of [
+      ['archive', true],
+      ['restore', false],
+    ] as const) {
+      const answer = await thread.answer(post(`/api/projects/demo/flags/long-2/${action}`, '{}'));
+      const flag = JSON.parse(await answer.text());
+      expect([flag.seq, 'archivedAt' in flag]).toEqual([applied.at(-1), isArchived]);
+    }
+  });
+
   test('refuses an import while the node takes no changes', async () => {
     node.isWritable = false;
     const document = '{"halyard":1,"project":"refused","environments":[],"flags":{}}';

@@ -13,7 +13,7 @@ import {
   mountDeliveries,
   mountEvents,
 } from '../deliveries/delivery-routes.ts';
-import { mountFlagArchive } from '../flags/flag-routes.ts';
+import { mountBulkArchive } from '../flags/flag-routes.ts';
 import { mountChanges, mountStream } from '../flags/flag-state-routes.ts';
 import { mountInvitations, mountSetup } from '../people/invitation-routes.ts';
 import { mountOperators } from '../people/operator-routes.ts';
@@ -67,7 +67,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountOperators(app, context);
   mountInvitations(app, context);
   mountHeavyOperations(app, context);
-  mountFlagArchive(app, context, log);
+  mountBulkArchive(app, context, log);
   mountChanges(app, context);
   mountStream(app, options.openStream);
   mountEvents(app, options.events);

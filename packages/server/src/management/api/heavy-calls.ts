@@ -4,7 +4,7 @@ import type { ManagementContext } from '../context.ts';
 import { mountImportExport } from '../documents/document-routes.ts';
 import { mountEnvironments } from '../environments/environment-routes.ts';
 import { mountCopy } from '../flags/copy-routes.ts';
-import { mountFlags } from '../flags/flag-routes.ts';
+import { mountFlagArchive, mountFlags } from '../flags/flag-routes.ts';
 import { mountFlagStates } from '../flags/flag-state-routes.ts';
 import { mountSearch } from '../flags/search-routes.ts';
 import { mountAudit, mountHistory } from '../history/history-routes.ts';
@@ -50,6 +50,7 @@ export function mountHeavyOperations(app: ManagementApp, context: ManagementCont
   mountProjects(app, context);
   mountEnvironments(app, context);
   mountFlags(app, context);
+  mountFlagArchive(app, context);
   mountFlagStates(app, context);
   mountProjectKeys(app, context);
   mountImportExport(app, context);

@@ -101,6 +101,7 @@ export function mountEnvironments(app: ManagementApp, context: ManagementContext
       method: 'delete',
       path: `${path}/{environment}`,
       id: 'deleteEnvironment',
+      isHeavy: true,
       tag,
       role: 'admin',
       summary: 'Delete an environment and its states',

@@ -49,6 +49,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
       method: 'post',
       path: '/api/projects/{project}/environments/{environment}/copy',
       id: 'copyFlagStates',
+      isHeavy: true,
       tag,
       role: 'editor',
       summary: 'Copy states from another environment as one change: one revision, one frame',

@@ -136,6 +136,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       method: 'delete',
       path: `${path}/{key}`,
       id: 'deleteFlag',
+      isHeavy: true,
       tag,
       role: 'admin',
       summary: 'Delete an archived flag; with `archive=true` also a flag in use',
@@ -186,8 +187,8 @@ export const ArchivedFlagsSchema = z.object({
   ),
 });
 
-/** Mounts the routes that archive and restore flags. */
-export function mountFlagArchive(app: ManagementApp, context: ManagementContext, log: Logger): void {
+/** Mounts the routes that archive and restore one flag. */
+export function mountFlagArchive(app: ManagementApp, context: ManagementContext): void {
   const answer = {
     status: 200,
     description: 'The flag.',
@@ -199,6 +200,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
       method: 'post',
       path: `${path}/{key}/archive`,
       id: 'archiveFlag',
+      isHeavy: true,
       tag,
       role: 'editor',
       summary: 'Archive a flag: it is no longer served, and its states are kept',
@@ -213,6 +215,7 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
       method: 'post',
       path: `${path}/{key}/restore`,
       id: 'restoreFlag',
+      isHeavy: true,
       tag,
       role: 'editor',
       summary: 'Restore an archived flag with its states',
@@ -221,6 +224,10 @@ export function mountFlagArchive(app: ManagementApp, context: ManagementContext,
     },
     async ({ params, actor }) => ok(flagRecord(await restoreFlag(context, actor, params))),
   );
+}
+
+/** Mounts the route that archives several flags, each in a transaction of its own. */
+export function mountBulkArchive(app: ManagementApp, context: ManagementContext, log: Logger): void {
   mount(
     app,
     {

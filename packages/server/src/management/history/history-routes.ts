@@ -258,6 +258,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       method: 'post',
       path: '/api/changes/{seq}/revert',
       id: 'revertChange',
+      isHeavy: true,
       tag,
       role: 'editor',
       summary: 'Revert a change with a new change',

@@ -83,6 +83,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       method: 'delete',
       path: '/api/projects/{project}',
       id: 'deleteProject',
+      isHeavy: true,
       tag,
       role: 'admin',
       summary: 'Delete a project with its environments, flags and keys',
