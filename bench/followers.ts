@@ -138,7 +138,14 @@ async function openWriter(url: string) {
     ...{ id: crypto.randomUUID(), projectId: project.id, name: 'production' },
     ...{ revision: 0, createdAt: Date.now(), ...PLAIN_APPEARANCE },
   };
-  const flag = { projectId: project.id, description: '', tags: [], owner: '', createdAt: Date.now() };
+  const flag = {
+    projectId: project.id,
+    description: '',
+    tags: [],
+    owner: '',
+    permanent: false,
+    createdAt: Date.now(),
+  };
   await store.commit(ACTOR, async (transaction) => {
     await transaction.insertProject(project);
     await transaction.insertEnvironment(environment);

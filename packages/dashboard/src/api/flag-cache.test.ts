@@ -6,7 +6,15 @@ const at = '2026-01-01T00:00:00.000Z';
 
 function flag(key: string, revision: number): FlagRecord {
   const development = { state: { enabled: false }, revision, updatedAt: at };
-  return { key, description: '', tags: [], owner: '', createdAt: at, environments: { development } };
+  return {
+    key,
+    description: '',
+    tags: [],
+    owner: '',
+    permanent: false,
+    createdAt: at,
+    environments: { development },
+  };
 }
 
 function change(revision: number, ...keys: readonly string[]) {

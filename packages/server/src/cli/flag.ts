@@ -32,6 +32,7 @@ interface UpdateOptions extends ProjectOptions {
   readonly description?: string;
   readonly tags?: string;
   readonly owner?: string;
+  readonly permanent?: boolean;
 }
 
 interface ListOptions extends ProjectOptions {
@@ -69,10 +70,12 @@ export function defineFlag(flag: Command, shell: Shell): void {
     ),
   ).action((key: string, options: FlagOptions) => getFlag(shell, key, options));
   addConnectionOptions(
-    add('update <key>', 'Change the description, tags or owner of a flag, in all environments.')
+    add('update <key>', 'Change the description, tags, owner or permanence of a flag, in all environments.')
       .option('--description <text>', 'Set the description')
       .option('--tags <tags>', 'Replace all tags, separated by commas; "" removes them')
       .option('--owner <owner>', 'Set the owner; "" removes it')
+      .option('--permanent', 'Mark the flag as meant to stay, so that it never counts as stale')
+      .option('--no-permanent', 'Remove that mark')
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', UPDATE_EXAMPLE),
   ).action((key: string, options: UpdateOptions) => updateFlag(shell, key, options));
@@ -169,10 +172,11 @@ async function getFlag(shell: Shell, key: string, options: FlagOptions): Promise
 }
 
 async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Promise<void> {
-  const { description, owner, note } = options;
+  const { description, owner, permanent, note } = options;
   const tags = options.tags === undefined ? undefined : namesIn(options.tags).filter((tag) => tag !== '');
-  const body = JSON.stringify({ description, tags, owner });
-  if (body === '{}') throw usageError('Nothing to change. Add --description, --tags or --owner.');
+  const body = JSON.stringify({ description, tags, owner, permanent });
+  if (body === '{}')
+    throw usageError('Nothing to change. Add --description, --tags, --owner or --permanent.');
   const path = flagPath(key, options);
   const answer = await connect(shell, options).request({
     method: 'PATCH',

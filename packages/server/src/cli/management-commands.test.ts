@@ -309,7 +309,7 @@ test('openapi prints the document without a token', async () => {
 });
 
 describe('flag update', () => {
-  test('changes the description, the tags and the owner', async () => {
+  test('changes the description, the tags, the owner and the permanent mark', async () => {
     await json(['flag', 'set', 'described', ...PRODUCTION, '--on']);
     const update = ['flag', 'update', 'described', '--project', 'shop'];
     const texts = ['--description', 'For the launch', '--tags', 'web, release,', '--owner', 'payments'];
@@ -317,6 +317,8 @@ describe('flag update', () => {
     expect(await json([...update, '--tags', ''])).toMatchObject({
       ...{ key: 'described', description: 'For the launch', tags: [], owner: 'payments' },
     });
+    expect(await json([...update, '--permanent'])).toMatchObject({ owner: 'payments', permanent: true });
+    expect(await json([...update, '--no-permanent'])).toMatchObject({ permanent: false });
     expect(await halyard(update)).toMatchObject({ exitCode: 2, out: '' });
   });
 });

@@ -55,11 +55,19 @@ export interface Flag {
   readonly tags: readonly string[];
   /** The person or team responsible: free text, may be empty. */
   readonly owner: string;
+  /** Whether it is meant to stay, so that it never counts as unchanged for too long. */
+  readonly permanent: boolean;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   /** Since when it is archived: it has no states, is not served, and can be restored or deleted. */
   readonly archivedAt?: number;
 }
+
+/** What people say about a flag, the same in all environments. */
+export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent'>;
+
+/** The details of a flag about which nothing was said. */
+export const PLAIN_DETAILS: FlagDetails = { description: '', tags: [], owner: '', permanent: false };
 
 /**
  * A flag state as compact JSON text, members in the order `enabled`, `value`, `rolloutPct`, then those that a newer

@@ -136,7 +136,7 @@ export interface StoreTransaction extends StoreReader {
   lockProject(id: string): Promise<void>;
   /** Replaces the appearance of the environment: `protected`, `color`, `position`. No revision, no frame. */
   updateEnvironment(environment: Environment): Promise<void>;
-  /** Inserts the flag, or replaces its description, tags and owner. No revision, no frame. */
+  /** Inserts the flag, or replaces its details. No revision, no frame. */
   putFlag(flag: Flag): Promise<void>;
   /** Inserts flags that the project does not have, many per statement; otherwise as {@link putFlag}. */
   insertFlags(flags: readonly Flag[]): Promise<void>;

@@ -1,5 +1,6 @@
 import { FLAG_KEY_PATTERN, NAME_PATTERN } from '@halyard/protocol';
 import { invalid, quote } from '../domain/errors.ts';
+import type { FlagDetails } from '../domain/project.ts';
 
 /** Maximum lengths of texts, in characters. */
 export const MAX_TEXT = { description: 2000, label: 100, note: 1000, tag: 50 } as const;
@@ -35,7 +36,7 @@ export function checkLabel(name: string): string {
 }
 
 /** Refuses a description that is too long. */
-export function checkDescription(description: string): void {
+function checkDescription(description: string): void {
   if (description.length <= MAX_TEXT.description) return;
   throw invalid(
     `"description" has ${description.length} characters: at most ${MAX_TEXT.description} are kept.`,
@@ -43,7 +44,7 @@ export function checkDescription(description: string): void {
 }
 
 /** Refuses tags that are blank, too long, too many or repeated. */
-export function checkTags(tags: readonly string[]): void {
+function checkTags(tags: readonly string[]): void {
   if (tags.length > MAX_TAGS)
     throw invalid(`"tags" has ${tags.length} entries: at most ${MAX_TAGS} are kept.`);
   for (const tag of tags) {
@@ -57,9 +58,16 @@ export function checkTags(tags: readonly string[]): void {
 }
 
 /** Refuses an owner that is too long or not on one line. */
-export function checkOwner(owner: string): void {
+function checkOwner(owner: string): void {
   if (owner.trim() === owner && owner.length <= MAX_TEXT.label && !hasControl(owner)) return;
   throw invalid(`"owner" must be at most ${MAX_TEXT.label} characters on one line, such as "Team Checkout".`);
+}
+
+/** Refuses details of a flag that are too long, or not of their form. */
+export function checkDetails({ description, tags, owner }: Partial<FlagDetails>): void {
+  if (description !== undefined) checkDescription(description);
+  if (tags !== undefined) checkTags(tags);
+  if (owner !== undefined) checkOwner(owner);
 }
 
 /** Refuses an expiry that is not in the future. */

@@ -230,4 +230,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       at BIGINT NOT NULL
     )`,
   ],
+  [
+    // A flag that is meant to stay.
+    'ALTER TABLE flags ADD COLUMN permanent BIGINT NOT NULL DEFAULT 0',
+  ],
 ];

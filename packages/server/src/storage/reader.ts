@@ -36,7 +36,7 @@ import { searchEverywhere } from './search.ts';
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
   created_at AS "createdAt"`;
 const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt"';
-const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, created_at AS "createdAt",
+const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, permanent, created_at AS "createdAt",
   archived_at AS "archivedAt"`;
 /** The columns of a state, as {@link StoredState} names them. */
 export const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at AS "updatedAt",
@@ -51,7 +51,10 @@ export const KEYS_PER_STATEMENT = 500;
 
 /** An environment as its row has it: the engines have no booleans in common. */
 export type EnvironmentRow = Omit<Environment, 'protected'> & { readonly protected: number };
-type FlagRow = NullableColumns<Omit<Flag, 'tags'>> & { readonly tags: unknown };
+type FlagRow = NullableColumns<Omit<Flag, 'tags' | 'permanent'>> & {
+  readonly tags: unknown;
+  readonly permanent: number;
+};
 type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly environments: unknown };
 type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
   readonly canChangeProtected: number;
@@ -215,8 +218,9 @@ export function toEnvironment(row: EnvironmentRow): Environment {
   return { ...row, protected: row.protected !== 0 };
 }
 
-function toFlag({ tags, ...row }: FlagRow): Flag {
-  return { ...withoutNulls<Omit<Flag, 'tags'>>(row), tags: parseTextList(tags) };
+function toFlag({ tags, permanent, ...row }: FlagRow): Flag {
+  const record = withoutNulls<Omit<Flag, 'tags' | 'permanent'>>(row);
+  return { ...record, tags: parseTextList(tags), permanent: permanent !== 0 };
 }
 
 function toToken({ canChangeProtected, ...row }: TokenRow): AccessToken {

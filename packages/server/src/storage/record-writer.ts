@@ -5,6 +5,7 @@ import {
   DELETED_MARK,
   type Environment,
   type Flag,
+  type FlagDetails,
   type Project,
   type ProjectKey,
 } from '../domain/project.ts';
@@ -254,15 +255,15 @@ export abstract class RecordWriter extends SqlReader {
     return this.#sql.query<Row>(text, parameters);
   }
 
-  /** Replaces the texts of `known` by those of `flag`. */
+  /** Replaces the details of `known` by those of `flag`. */
   async #updateFlag(known: Flag, flag: Flag): Promise<void> {
-    const { projectId, key, description, tags, owner } = flag;
-    const before = flagText(known);
-    const after = flagText(flag);
+    const { projectId, key, description, tags, owner, permanent } = flag;
+    const before = detailsText(known);
+    const after = detailsText(flag);
     if (before === after) return;
     await this.#sql.query(
-      'UPDATE flags SET description = $3, tags = $4, owner = $5 WHERE project_id = $1 AND key = $2',
-      [projectId, key, description, JSON.stringify(tags), owner],
+      'UPDATE flags SET description = $3, tags = $4, owner = $5, permanent = $6 WHERE project_id = $1 AND key = $2',
+      [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0],
     );
     this.#journal.audit({ action: 'flag.updated', projectId, target: key, before, after });
   }
@@ -292,26 +293,28 @@ function appearanceOf({ protected: isProtected, color, position }: Environment) 
 /** New flags. No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote. */
 export const FLAG_INSERT: Insert = {
   table: 'flags',
-  columns: ['project_id', 'key', 'description', 'tags', 'owner', 'created_at'],
+  columns: ['project_id', 'key', 'description', 'tags', 'owner', 'permanent', 'created_at'],
 };
 
 /** The row of a new flag for {@link FLAG_INSERT}. */
-export function newFlagRow({ projectId, key, description, tags, owner, createdAt }: Flag): Parameter[] {
-  return [projectId, key, description, JSON.stringify(tags), owner, createdAt];
+export function newFlagRow(flag: Flag): Parameter[] {
+  const { projectId, key, description, tags, owner, permanent, createdAt } = flag;
+  return [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0, createdAt];
 }
 
 /** The audit entry of a new flag. */
-export function flagCreated(flag: Flag): NewAuditEntry {
-  return { action: 'flag.created', projectId: flag.projectId, target: flag.key, after: flagText(flag) };
+export function flagCreated(flag: FlagDetails & Pick<Flag, 'projectId' | 'key'>): NewAuditEntry {
+  return { action: 'flag.created', projectId: flag.projectId, target: flag.key, after: detailsText(flag) };
 }
 
-function flagText({ description, tags, owner }: Flag): string {
-  return JSON.stringify({ description, tags, owner });
+function detailsText({ description, tags, owner, permanent }: FlagDetails): string {
+  return JSON.stringify({ description, tags, owner, permanent });
 }
 
-function wholeFlagText({ description, tags, owner, createdAt, archivedAt }: Flag, states: ArchivedStates) {
+function wholeFlagText(flag: Flag, states: ArchivedStates): string {
+  const { description, tags, owner, permanent, createdAt, archivedAt } = flag;
   return writeJson({
-    ...{ description, tags, owner, createdAt, archivedAt },
+    ...{ description, tags, owner, permanent, createdAt, archivedAt },
     ...(archivedAt === undefined ? {} : { archivedStates: new RawJson(writeArchivedStates(states)) }),
   });
 }

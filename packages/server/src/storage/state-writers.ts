@@ -5,7 +5,7 @@ import {
   StoreBusy,
   StoreOutage,
 } from '../domain/errors.ts';
-import type { Environment, StoredState } from '../domain/project.ts';
+import { type Environment, PLAIN_DETAILS, type StoredState } from '../domain/project.ts';
 import type { Committed, FoundState, StateWrite, StateWritten } from '../domain/store.ts';
 import { CommitUncertainError, checkTexts, type Statement, type WriteTransaction } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
@@ -220,7 +220,7 @@ class Draft {
     if (!this.#flags.has(key)) {
       this.#newFlags.add(key);
       this.#flags.set(key, {});
-      journal.audit(flagCreated({ ...BLANK_FLAG, projectId, key }));
+      journal.audit(flagCreated({ ...PLAIN_DETAILS, projectId, key }));
     }
     journal.change({ kind: 'flags.changed', projectId, environmentId, revision, payload: [[key, state]] }, [
       {
@@ -245,7 +245,7 @@ class Draft {
     // In one order, so that groups of two environments do not wait for each other's flags.
     const flags = [...this.#newFlags]
       .sort()
-      .map((key) => newFlagRow({ ...BLANK_FLAG, projectId, key, createdAt: this.#at }));
+      .map((key) => newFlagRow({ ...PLAIN_DETAILS, projectId, key, createdAt: this.#at }));
     yield* insertions(FLAG_INSERT, flags);
     const states = [...this.#changed].flatMap((key) => {
       const stored = this.#states.get(key);
@@ -256,9 +256,6 @@ class Draft {
     yield* insertions(STATE_INSERT, states);
   }
 }
-
-/** A flag that comes into being with its first state. */
-const BLANK_FLAG = { description: '', tags: [], owner: '', createdAt: 0 } as const;
 
 const SET_REVISION = 'UPDATE environments SET revision = $1 WHERE id = $2';
 

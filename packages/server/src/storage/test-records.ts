@@ -40,7 +40,15 @@ export function makeEnvironment(project: Project, name = 'production'): Environm
 
 /** A flag of the project without words or tags. */
 export function makeFlag(project: Project, key: string): Flag {
-  return { projectId: project.id, key, description: '', tags: [], owner: '', createdAt: 1_790_000_000_002 };
+  return {
+    projectId: project.id,
+    key,
+    description: '',
+    tags: [],
+    owner: '',
+    permanent: false,
+    createdAt: 1_790_000_000_002,
+  };
 }
 
 /** An active key for production. */

@@ -102,7 +102,7 @@ interface Texts {
 /** The words for edited texts of a flag. */
 function textWords(verb: string, { before, after, nameOf }: Texts): ChangeWords {
   const [old, young] = [membersOf(before), membersOf(after)];
-  const names = (['description', 'tags', 'owner'] as const).filter(
+  const names = (['description', 'tags', 'owner', 'permanent'] as const).filter(
     (name) => JSON.stringify(old[name]) !== JSON.stringify(young[name]),
   );
   const owner = (value: Json | undefined) =>
@@ -112,7 +112,9 @@ function textWords(verb: string, { before, after, nameOf }: Texts): ChangeWords 
     return name === 'owner' ? [shown(labelOf(name), owner(old.owner), owner(young.owner))] : [];
   });
   const [only] = names;
-  return { verb: names.length === 1 && only !== undefined ? words.editedField[only] : verb, details };
+  if (names.length !== 1 || only === undefined) return { verb, details };
+  if (only === 'permanent') return { verb: words.markedPermanent(young.permanent === true), details };
+  return { verb: words.editedField[only], details };
 }
 
 function tagDetails(before: Json | undefined, after: Json | undefined): readonly Detail[] {

@@ -23,7 +23,7 @@ describe('diffFields', () => {
   });
 
   test('empty texts of a new flag are left out, emptied texts are listed', () => {
-    expect(diffFields(undefined, { description: '', tags: [], owner: 'me' })).toEqual([
+    expect(diffFields(undefined, { description: '', tags: [], owner: 'me', permanent: false })).toEqual([
       { path: 'owner', after: 'me' },
     ]);
     expect(diffFields({ description: 'x' }, { description: '' })).toEqual([

@@ -10,8 +10,8 @@ export interface FieldChange {
   readonly after?: Json;
 }
 
-/** The texts that people write about a flag. */
-const TEXTS = new Set<string | number>(['description', 'owner', 'tags']);
+/** What people say about a flag. */
+const DETAILS = new Set<string | number>(['description', 'owner', 'tags', 'permanent']);
 
 /** Deeper fields are compared as a whole. */
 const DEEPEST = 6;
@@ -45,9 +45,9 @@ export function diffFields(before: Json | undefined, after: Json | undefined): r
   }
 }
 
-/** Whether a text of a new or deleted flag is empty, and so not worth showing. */
+/** Whether a detail of a new or deleted flag is empty, and so not worth showing. */
 function isUnwritten(name: string | number, only: Json | undefined): boolean {
-  return TEXTS.has(name) && (only === '' || (isArray(only) && only.length === 0));
+  return DETAILS.has(name) && (only === '' || only === false || (isArray(only) && only.length === 0));
 }
 
 type Pair = readonly [name: string | number, before: Json | undefined, after: Json | undefined];

@@ -6,6 +6,7 @@ export const fieldNames: Readonly<Record<string, string>> = {
   description: 'Description',
   tags: 'Tags',
   owner: 'Owner',
+  permanent: 'Permanent',
   archived: 'Archived',
   name: 'Name',
   color: 'Color',
@@ -35,6 +36,8 @@ export const words = {
     tags: 'changed the tags of',
     owner: 'changed the owner of',
   },
+  markedPermanent: (isPermanent: boolean) =>
+    isPermanent ? 'marked as permanent' : 'removed the permanent mark of',
   state: 'switch',
   on: 'on',
   off: 'off',

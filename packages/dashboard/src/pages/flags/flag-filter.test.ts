@@ -17,6 +17,7 @@ function flag(
     description: '',
     tags: [],
     owner: '',
+    permanent: false,
     createdAt: '2025-12-01T00:00:00Z',
     environments,
     ...more,

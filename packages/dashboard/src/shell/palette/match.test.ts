@@ -45,7 +45,15 @@ test('a command matches by every word, in its title, heading or keywords', () =>
 });
 
 function flag(key: string, description = ''): FlagRecord {
-  return { key, description, tags: [], owner: '', createdAt: '2027-01-01T00:00:00Z', environments: {} };
+  return {
+    key,
+    description,
+    tags: [],
+    owner: '',
+    permanent: false,
+    createdAt: '2027-01-01T00:00:00Z',
+    environments: {},
+  };
 }
 
 function options(most: number) {

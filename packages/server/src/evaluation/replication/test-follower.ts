@@ -112,6 +112,7 @@ export async function setUp() {
       description: '',
       tags: [],
       owner: '',
+      permanent: false,
       createdAt: 1,
     });
   });

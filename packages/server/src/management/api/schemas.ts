@@ -72,12 +72,16 @@ const flagTextMembers = {
     .optional(),
 } as const;
 
-/** All texts of a flag, as they are sent. */
+/** All details of a flag, as they are sent. */
 export const flagDetailMembers = {
   ...flagTextMembers,
   owner: z
     .string()
     .openapi({ maxLength: MAX_TEXT.label, description: 'The person or team responsible; empty for none.' })
+    .optional(),
+  permanent: z
+    .boolean()
+    .openapi({ description: 'Whether the flag is meant to stay: it never counts as stale.' })
     .optional(),
 } as const;
 
@@ -153,6 +157,7 @@ export const FlagRecordSchema = z
     description: z.string(),
     tags: z.array(z.string()),
     owner: z.string(),
+    permanent: z.boolean(),
     createdAt: TimeSchema,
     archivedAt: TimeSchema.optional(),
     environments: z.record(NameSchema, StateRecordSchema),

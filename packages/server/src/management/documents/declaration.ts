@@ -8,7 +8,7 @@ import { at, memberPath, readEntries, readMembers } from '../../domain/strict-me
 import type { ManagementContext } from '../context.ts';
 import { readable } from '../flags/flags.ts';
 import { findProject } from '../lookup.ts';
-import { checkDescription, checkFlagKey, checkName, checkOwner, checkTags } from '../rules.ts';
+import { checkDetails, checkFlagKey, checkName } from '../rules.ts';
 
 /** The version of the declarative document that this program reads and writes. */
 export const DECLARATION_VERSION = 1;
@@ -75,9 +75,7 @@ function readFlag(text: string, path: string, environments: ReadonlySet<string>)
   const ownerText = members.get('owner');
   const owner = ownerText === undefined ? undefined : readText(ownerText, memberPath(path, 'owner'));
   within(path, () => {
-    checkDescription(description);
-    checkTags(tags);
-    if (owner !== undefined) checkOwner(owner);
+    checkDetails({ description, tags, ...(owner !== undefined && { owner }) });
   });
   const place = memberPath(path, 'environments');
   const states = new Map<string, StateText>();

@@ -1,6 +1,13 @@
 import type { Actor } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Environment, Flag, Project, StateOperation, StateText } from '../../domain/project.ts';
+import {
+  type Environment,
+  type Flag,
+  PLAIN_DETAILS,
+  type Project,
+  type StateOperation,
+  type StateText,
+} from '../../domain/project.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
@@ -150,7 +157,8 @@ class Import {
     for (const [key, declared] of byKey(this.#declaration.flags)) {
       const flag = known.get(key);
       const { description, tags, owner = flag?.owner ?? '' } = declared;
-      if (flag === undefined) created.push({ projectId, key, description, tags, owner, createdAt });
+      if (flag === undefined)
+        created.push({ ...PLAIN_DETAILS, projectId, key, description, tags, owner, createdAt });
       else if (flag.archivedAt !== undefined) throw namesArchived(key);
       else if (this.#policy === 'enforce' && !isSameText(flag, { description, tags, owner })) {
         await this.#transaction.putFlag({ ...flag, description, tags, owner });

@@ -48,6 +48,22 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', `${path}/flags/dark-mode`)).json.error).toBe('flag_not_found');
   });
 
+  test('a permanent mark is set, reverted, and survives deletion and its revert', async () => {
+    const { path } = await app.project();
+    const markOf = async (key: string) => (await app.call('GET', `${path}/flags/${key}`)).json.permanent;
+    await app.call('POST', `${path}/flags`, { body: { key: 'kept', permanent: true } });
+    await app.call('PUT', `${path}/environments/staging/flags/plain`, { body: { enabled: true } });
+    expect([await markOf('kept'), await markOf('plain')]).toEqual([true, false]);
+    const revert = (seq: number) => app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
+    const marked = await app.call('PATCH', `${path}/flags/plain`, { body: { permanent: true } });
+    expect(await markOf('plain')).toBe(true);
+    await revert(marked.json.seq);
+    expect(await markOf('plain')).toBe(false);
+    const deleted = await app.call('DELETE', `${path}/flags/kept?archive=true`);
+    expect((await revert(deleted.json.seq)).status).toBe(200);
+    expect(await markOf('kept')).toBe(true);
+  });
+
   test.each([
     [{ key: 'a b' }, 'cannot be a flag key'],
     [{ key: '__proto__' }, 'cannot be a flag key'],

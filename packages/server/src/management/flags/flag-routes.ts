@@ -93,9 +93,8 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       answer: { status: 201, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'environment_not_found', 'already_exists', 'confirmation_required'],
     },
-    async ({ params, body: { key, description, tags, owner }, text, actor }) => {
-      const details = defined({ description, tags, owner });
-      const input = { project: params.project, key, states: readStates(text), ...details };
+    async ({ params, body: { key, states: _, ...details }, text, actor }) => {
+      const input = { project: params.project, key, states: readStates(text), ...defined(details) };
       return created(flagRecord(await createFlag(context, actor, input)));
     },
   );
@@ -122,7 +121,7 @@ export function mountFlags(app: ManagementApp, context: ManagementContext): void
       id: 'updateFlag',
       tag,
       role: 'editor',
-      summary: 'Change the description, tags or owner of a flag',
+      summary: 'Change the description, tags, owner or permanence of a flag',
       body: { schema: z.strictObject(flagDetailMembers) },
       answer: { status: 200, description: 'The flag.', schema: FlagRecordSchema.extend(seqMember) },
       errors: ['project_not_found', 'flag_not_found'],
@@ -161,10 +160,10 @@ export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredSta
 
 /** A flag as it is answered. */
 function flagRecord(flag: Written<FlagWithStates>): Writable {
-  const { key, description, tags, owner, createdAt, archivedAt, states, seq } = flag;
+  const { key, description, tags, owner, permanent, createdAt, archivedAt, states, seq } = flag;
   const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state)]));
   const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };
-  return { key, description, tags, owner, ...times, environments, seq };
+  return { key, description, tags, owner, permanent, ...times, environments, seq };
 }
 
 function readStates(text: string): ReadonlyMap<string, StateText> {

@@ -1,7 +1,14 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote } from '../../domain/errors.ts';
 import { buildState, type StateParts, stateParts } from '../../domain/flag-state-text.ts';
-import type { Environment, Flag, StateOperation, StateText, StoredState } from '../../domain/project.ts';
+import {
+  type Environment,
+  type Flag,
+  PLAIN_DETAILS,
+  type StateOperation,
+  type StateText,
+  type StoredState,
+} from '../../domain/project.ts';
 import type { FoundState, StateWritten, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { type EnvironmentPlace, findEnvironment, flagArchived, flagNotFound } from '../lookup.ts';
@@ -126,9 +133,7 @@ export async function ensureFlags(
   const missing = keys.filter((key) => !known.has(key));
   for (const key of missing) checkFlagKey(key);
   const createdAt = context.now();
-  await transaction.insertFlags(
-    missing.map((key) => ({ projectId, key, description: '', tags: [], owner: '', createdAt })),
-  );
+  await transaction.insertFlags(missing.map((key) => ({ ...PLAIN_DETAILS, projectId, key, createdAt })));
 }
 
 /** Refuses keys without a flag in use in the project. `flag_not_found`, `flag_archived`. */

@@ -2,11 +2,18 @@ import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { environmentNotFound, ServiceError } from '../../domain/errors.ts';
 import { stateParts } from '../../domain/flag-state-text.ts';
-import type { Environment, Flag, StateText, StoredState } from '../../domain/project.ts';
+import {
+  type Environment,
+  type Flag,
+  type FlagDetails,
+  PLAIN_DETAILS,
+  type StateText,
+  type StoredState,
+} from '../../domain/project.ts';
 import type { PageOf, PlacedState, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findFlag, findProject } from '../lookup.ts';
-import { checkDescription, checkFlagKey, checkOwner, checkTags } from '../rules.ts';
+import { checkDetails, checkFlagKey } from '../rules.ts';
 import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
 /** A flag with its states by environment name. */
@@ -15,11 +22,8 @@ export interface FlagWithStates extends Flag {
 }
 
 /** The input for a new flag. */
-export interface NewFlag {
+export interface NewFlag extends Partial<FlagDetails> {
   readonly key: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
-  readonly owner?: string;
   /** Its first states by environment name. */
   readonly states?: ReadonlyMap<string, StateText>;
 }
@@ -110,11 +114,9 @@ export function createFlag(
   actor: Actor,
   input: NewFlag & { readonly project: string },
 ): Promise<Written<FlagWithStates>> {
-  const { key, description = '', tags = [], owner = '', states = new Map<string, StateText>() } = input;
+  const { key, states = new Map<string, StateText>() } = input;
   checkFlagKey(key);
-  checkDescription(description);
-  checkTags(tags);
-  checkOwner(owner);
+  checkDetails(input);
   return writeRecord(context, actor, async (transaction) => {
     const { id: projectId } = await findProject(transaction, input.project);
     // Every environment, also those without a state: two that create the same flag must not both succeed.
@@ -122,7 +124,7 @@ export function createFlag(
     const chosen = [...states].map(([name, state]) => ({ environment: named(environments, name), state }));
     const known = await transaction.flag(projectId, key);
     if (known !== undefined) throw alreadyExists(known);
-    const flag: Flag = { projectId, key, description, tags, owner, createdAt: context.now() };
+    const flag: Flag = { ...withDetails(PLAIN_DETAILS, input), projectId, key, createdAt: context.now() };
     await transaction.putFlag(flag);
     for (const { environment, state } of chosen) {
       requireChangeOf(actor, environment);
@@ -132,25 +134,28 @@ export function createFlag(
   });
 }
 
-/** Replaces a flag's description, tags or owner; no revision, no frame. `invalid_argument`, `flag_not_found`. */
+/** Replaces details of a flag; no revision, no frame. `invalid_argument`, `flag_not_found`. */
 export function updateFlag(
   context: ManagementContext,
   actor: Actor,
-  input: FlagPlace & Pick<NewFlag, 'description' | 'tags' | 'owner'>,
+  input: FlagPlace & Partial<FlagDetails>,
 ): Promise<Written<FlagWithStates>> {
-  if (input.description !== undefined) checkDescription(input.description);
-  if (input.tags !== undefined) checkTags(input.tags);
-  if (input.owner !== undefined) checkOwner(input.owner);
+  checkDetails(input);
   return writeRecord(context, actor, async (transaction) => {
     const project = await findProject(transaction, input.project);
     // Locked, so that a deleted flag cannot reappear and a concurrent change is not lost.
     await lockProject(transaction, project.id);
     const flag = await findFlag(transaction, project.id, input.key);
-    const { description = flag.description, tags = flag.tags, owner = flag.owner } = input;
-    const updated = { ...flag, description, tags, owner };
+    const updated = withDetails(flag, input);
     await transaction.putFlag(updated);
     return withStates(transaction, updated);
   });
+}
+
+/** The record with the details that `given` has. */
+function withDetails<T extends FlagDetails>(record: T, given: Partial<FlagDetails>): T {
+  const { description, tags, owner, permanent } = given;
+  return { ...record, ...defined({ description, tags, owner, permanent }) };
 }
 
 /**

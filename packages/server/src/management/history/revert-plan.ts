@@ -1,6 +1,13 @@
 import { defined, membersOf, memberText } from '@halyard/protocol';
 import type { AuditEntry } from '../../domain/audit.ts';
-import { ENVIRONMENT_COLORS, type Environment, type Flag, type StateText } from '../../domain/project.ts';
+import {
+  ENVIRONMENT_COLORS,
+  type Environment,
+  type Flag,
+  type FlagDetails,
+  PLAIN_DETAILS,
+  type StateText,
+} from '../../domain/project.ts';
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../lookup.ts';
 
@@ -149,7 +156,7 @@ class Planner {
   async #revertTexts(entry: AuditEntry): Promise<void> {
     const flag = await this.#flag(entry);
     if (flag === undefined) return this.#conflict(`the flag "${entry.target}" was deleted`);
-    const steps = differing(readTexts(entry.before), readTexts(entry.after), flag);
+    const steps = differing(readDetails(entry.before), readDetails(entry.after), flag);
     for (const name of steps.changedSince) this.#conflict(`the ${name} of "${flag.key}"`);
     if (Object.keys(steps.back).length === 0) return;
     this.#plan.texts.push({ ...flag, ...steps.back });
@@ -271,17 +278,18 @@ function isSame(a: unknown, b: unknown): boolean {
 
 // The audit log is read leniently: another version may have written it, or it may be damaged.
 
-/** The texts of a flag in an entry of the audit log; invalid members are left out. */
-export function readTexts(text: string | undefined): Partial<Pick<Flag, 'description' | 'tags' | 'owner'>> {
-  const { description, tags, owner } = readObject(text);
+/** The details of a flag in an entry of the audit log; invalid members are left out. */
+export function readDetails(text: string | undefined): Partial<FlagDetails> {
+  const { description, tags, owner, permanent } = readObject(text);
   return {
     ...(typeof description === 'string' ? { description } : {}),
     ...(isTexts(tags) ? { tags } : {}),
     ...(typeof owner === 'string' ? { owner } : {}),
+    ...(typeof permanent === 'boolean' ? { permanent } : {}),
   };
 }
 
-/** The appearance of an environment in an entry of the audit log, read as {@link readTexts} does. */
+/** The appearance of an environment in an entry of the audit log, read as {@link readDetails} does. */
 function readAppearance(
   text: string | undefined,
 ): Partial<Pick<Environment, 'protected' | 'color' | 'position'>> {
@@ -298,15 +306,16 @@ function readAppearance(
 function readDeletedFlag(
   text: string | undefined,
 ): { readonly flag: Omit<Flag, 'projectId' | 'key'>; readonly states: ArchivedStates } | undefined {
-  const { description, tags, owner } = readTexts(text);
+  const { description, tags, ...details } = readDetails(text);
   const { createdAt, archivedAt } = readObject(text);
   if (description === undefined || tags === undefined || typeof createdAt !== 'number') return undefined;
   const states = memberText(text ?? '{}', ['archivedStates']);
   return {
     flag: {
+      ...PLAIN_DETAILS,
+      ...details,
       description,
       tags,
-      owner: owner ?? '',
       createdAt,
       ...(typeof archivedAt === 'number' ? { archivedAt } : {}),
     },
