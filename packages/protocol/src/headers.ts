@@ -10,6 +10,9 @@ export const REVISION_HEADER = 'X-Flags-Revision';
 /** Seconds since this node last knew its map to be current; present only while it cannot know. */
 export const STALE_HEADER = 'X-Flags-Stale';
 
+/** Says that the project wants clients to report reads, and how many seconds there are between two reports. (Spec: S17.1) */
+export const USAGE_HEADER = 'X-Flags-Usage';
+
 /** Names one request in answers and logs. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 

@@ -12,3 +12,4 @@ export * from './project-key.ts';
 export * from './requests.ts';
 export * from './rollout.ts';
 export * from './sse.ts';
+export * from './usage.ts';

@@ -25,7 +25,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./relay.ts')).defineRelay,
   },
   project: {
-    summary: 'Create, list and delete projects',
+    summary: 'Create, list, change and delete projects',
     load: async () => (await import('./project.ts')).defineProject,
   },
   environment: {

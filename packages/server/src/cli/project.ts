@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
 import { apiPath } from './api-client.ts';
+import { usageError } from './cli-error.ts';
 import { addConnectionOptions, type CommandOptions, connect, requireYes } from './options.ts';
 import { printAnswer, printDone, printList, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
-/** `halyard project create|list|delete` */
+interface UpdateOptions extends CommandOptions {
+  readonly usage?: boolean;
+}
+
+/** `halyard project create|list|update|delete` */
 export function defineProject(project: Command, shell: Shell): void {
   addConnectionOptions(
     project
@@ -29,6 +34,22 @@ export function defineProject(project: Command, shell: Shell): void {
       });
     },
   );
+  addConnectionOptions(
+    project
+      .command('update <project>')
+      .description('Change whether the clients of a project report how often they read each flag.')
+      .option('--usage', 'Ask clients to report reads, as counts without targeting keys')
+      .option('--no-usage', 'Ask clients no longer')
+      .addHelpText('after', '\nExample:\n  halyard project update shop --usage'),
+  ).action(async (name: string, options: UpdateOptions) => {
+    const { usage } = options;
+    if (usage === undefined) throw usageError('Nothing to change. Add --usage or --no-usage.');
+    const path = apiPath`/projects/${name}`;
+    const body = JSON.stringify({ usage });
+    const answer = await connect(shell, options).request({ method: 'PATCH', path, body });
+    const does = usage ? 'report reads' : 'do not report reads';
+    printAnswer(shell, options, answer, () => `Updated project ${name}: its clients ${does}.\n`);
+  });
   addConnectionOptions(
     project
       .command('delete <project>')

@@ -25,6 +25,8 @@ export interface LogRow {
 /** The parsed `payload`, per kind. */
 export interface ChangePayload {
   'project.created': { readonly name: string };
+  /** Whether clients are asked to report reads. */
+  'project.updated': { readonly usage: boolean };
   'project.deleted': Record<string, never>;
   'environment.created': { readonly name: string; readonly revision: number };
   'environment.deleted': Record<string, never>;
@@ -52,11 +54,19 @@ export interface Cursor {
   readonly changeId: string;
 }
 
+/** A project as nodes know it. */
+export interface ServedProject {
+  readonly id: string;
+  readonly name: string;
+  /** Whether clients are asked to report reads. */
+  readonly usage?: boolean;
+}
+
 /** The whole state at one point of the log, as stored. `unknown` marks columns that may be damaged. */
 export interface Snapshot {
   /** The end of the log in this snapshot: follow it from here. */
   readonly cursor: Cursor;
-  readonly projects: readonly { readonly id: string; readonly name: string }[];
+  readonly projects: readonly ServedProject[];
   /** Those that exist now. */
   readonly environments: readonly {
     readonly id: string;

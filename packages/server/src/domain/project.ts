@@ -5,6 +5,8 @@ export interface Project {
   readonly name: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** Since when clients are asked to report how often they read each flag; absent while they are not. */
+  readonly usageSince?: number;
 }
 
 /** The colors that an environment can have on a screen, beside its name. */

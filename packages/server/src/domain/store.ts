@@ -11,6 +11,7 @@ import type {
 } from './project.ts';
 import type { RelayReader, RelayTransaction } from './relay-token.ts';
 import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
+import type { UsageReader } from './usage.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
@@ -22,6 +23,7 @@ export interface StoreReader {
   readonly schedules: ScheduleReader;
   /** The tokens of relays. */
   readonly relays: RelayReader;
+  readonly usage: UsageReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -115,6 +117,8 @@ export interface StoreTransaction extends StoreReader {
   readonly schedules: ScheduleTransaction;
   readonly relays: RelayTransaction;
   insertProject(project: Project): Promise<void>;
+  /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
+  setUsage(project: Project, since: number | undefined): Promise<void>;
   /** Removes the project with its environments, flags, states and keys. */
   deleteProject(project: Project): Promise<void>;
   /**

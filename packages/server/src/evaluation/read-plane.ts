@@ -1,3 +1,4 @@
+import { USAGE_COMMENT } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { Cursor, LogRow, LogSource, Snapshot } from '../domain/change-log.ts';
 import type { DeliveryProgress } from '../domain/delivery.ts';
@@ -9,6 +10,7 @@ import { NodeFreshness } from './freshness.ts';
 import { Follower } from './replication/follower.ts';
 import { EvaluationCounters } from './serving/counters.ts';
 import { type CloseCause, Hub } from './streaming/hub.ts';
+import { UsageTally } from './usage/usage-tally.ts';
 
 /**
  * Observes a read plane: for metrics, receipts, dashboards. Each method is called after readers have been
@@ -70,6 +72,8 @@ export class ReadPlane implements ReadSide {
   readonly freshness: NodeFreshness;
   /** The answers of the evaluation interface, counted. */
   readonly counters = new EvaluationCounters();
+  /** How often flags were read, as clients report it. */
+  readonly usage: UsageTally;
   /** What is left of the process's limit of open files. */
   readonly files: OpenFiles;
   /** Whether the first attempt to follow the log succeeded. Rejects with a {@link StorageError}, which retrying cannot fix. */
@@ -96,6 +100,7 @@ export class ReadPlane implements ReadSide {
     });
     this.catalog = new Catalog({
       changed: (environment, row) => this.hub.broadcast(environment, row),
+      usageSwitched: ({ id, wantsUsage }) => wantsUsage && this.hub.comment(id, USAGE_COMMENT),
       environmentGone: (id) => this.hub.closeEnvironment(id),
       keyGone: (id) => this.hub.closeKey(id),
       malformed: (record) => {
@@ -103,6 +108,7 @@ export class ReadPlane implements ReadSide {
         this.#notify((observer) => observer.malformed?.(record));
       },
     });
+    this.usage = new UsageTally(this.catalog);
     this.follower = new Follower({
       source: options.source,
       catalog: this.catalog,

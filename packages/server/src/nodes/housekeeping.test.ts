@@ -3,6 +3,7 @@ import pino from 'pino';
 import { openSqlite } from '../storage/engines/sqlite.ts';
 import { migrate } from '../storage/schema.ts';
 import { SqlStore } from '../storage/store.ts';
+import { SqlUsageStore } from '../storage/usage-store.ts';
 import { Housekeeping } from './housekeeping.ts';
 
 beforeEach(() => {
@@ -22,6 +23,8 @@ test('old records are removed a minute after the start, and then every hour', as
     logServer: { takeContacts: () => new Set() },
     store: new SqlStore(database),
     database,
+    tally: { take: () => [], add: () => {} },
+    usage: new SqlUsageStore(database),
     deliveries: {
       prune: async () => {
         rounds++;
@@ -53,6 +56,8 @@ test('the relay tokens that nodes follow with are noted every half minute', asyn
     } as never,
     database: undefined as never,
     deliveries: { prune: async () => {} },
+    tally: { take: () => [], add: () => {} },
+    usage: undefined as never,
     log: pino({ level: 'silent' }),
   });
   await housekeeping.noteUses();

@@ -3,13 +3,18 @@ import type { DeliveryStore } from '../domain/delivery.ts';
 import { StoreOutage } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
 import type { Store } from '../domain/store.ts';
+import type { UsageStore } from '../domain/usage.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
+import type { UsageTally } from '../evaluation/usage/usage-tally.ts';
 import { SIGN_IN_LIMIT } from '../management/people/sign-in.ts';
 import { LOG_RETENTION, pruneLog } from '../storage/change-log.ts';
 import type { Database } from '../storage/database.ts';
 
 /** How often the uses of keys are stored, and how often old log rows are removed, in milliseconds. */
 const TOUCH_MS = 30_000;
+
+/** How often the reads of flags that clients report are stored, in milliseconds. */
+const USAGE_MS = 60_000;
 const PRUNE_MS = 3_600_000;
 
 /** When old rows are first removed after the start: nodes that restart often must remove them too. */
@@ -24,6 +29,9 @@ export interface HousekeepingParts {
   readonly store: Store;
   readonly database: Database;
   readonly deliveries: Pick<DeliveryStore, 'prune'>;
+  /** Reads of flags, as clients report them, and where they are added up. */
+  readonly tally: Pick<UsageTally, 'take' | 'add'>;
+  readonly usage: UsageStore;
   readonly log: Logger;
 }
 
@@ -36,6 +44,7 @@ export class Housekeeping {
     this.#parts = parts;
     this.#timers = [
       setInterval(() => void this.noteUses(), TOUCH_MS),
+      setInterval(() => void this.storeUsage(), USAGE_MS),
       setTimeout(() => void this.#prune(), FIRST_PRUNE_MS),
       setInterval(() => void this.#prune(), PRUNE_MS),
     ];
@@ -53,6 +62,19 @@ export class Housekeeping {
     }
   }
 
+  /** Stores how often flags have been read since the last time. What cannot be stored counts the next time. */
+  async storeUsage(): Promise<void> {
+    const { tally, usage } = this.#parts;
+    const taken = tally.take();
+    if (taken.length === 0) return;
+    try {
+      await usage.add(taken, Date.now());
+    } catch (err) {
+      for (const each of taken) tally.add(each);
+      this.#noteFailure(err, 'the reads of flags could not be stored; retrying in a minute');
+    }
+  }
+
   /** Stops the timers. Safe to call twice. */
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
@@ -61,6 +83,7 @@ export class Housekeeping {
   async #prune(): Promise<void> {
     try {
       await this.#parts.deliveries.prune(Date.now());
+      await this.#parts.usage.prune(Date.now());
       await this.#parts.store.people.prune(Date.now(), SIGN_IN_LIMIT.windowMs);
       const olderThan = Date.now() - LOG_RETENTION.days * DAY_MS;
       const pruned = await pruneLog(this.#parts.database, {

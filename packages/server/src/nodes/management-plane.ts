@@ -14,6 +14,7 @@ import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
 import type { Database } from '../storage/database.ts';
 import { SqlDeliveryStore } from '../storage/delivery-store.ts';
 import { SqlStore } from '../storage/store.ts';
+import { SqlUsageStore } from '../storage/usage-store.ts';
 import { VERSION } from '../version.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { ManagementThread } from './management-thread.ts';
@@ -86,7 +87,11 @@ export class ManagementPlane {
     });
     this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
     const { logServer } = parts;
-    this.#housekeeping = new Housekeeping({ readers, logServer, store, database, log, deliveries });
+    const usage = new SqlUsageStore(database);
+    const tally = plane.usage;
+    this.#housekeeping = new Housekeeping({
+      ...{ readers, logServer, store, database, log, deliveries, usage, tally },
+    });
     const { data, databaseUrl } = config;
     this.#thread = new ManagementThread({
       settings: { data, ...(databaseUrl === undefined ? {} : { databaseUrl }) },
@@ -125,10 +130,11 @@ export class ManagementPlane {
   /** After the listeners have closed: finishes the change in progress. */
   readonly closeSchedules = brief('finish the scheduled change', () => this.#schedules.close());
 
-  /** Before the database closes: writes down which keys were used last. */
-  readonly closeHousekeeping = brief('note the last uses of keys', () => {
+  /** Before the database closes: writes down which keys were used last, and which flags were read. */
+  readonly closeHousekeeping = brief('note the last uses of keys and flags', async () => {
     this.#housekeeping.close();
-    return this.#housekeeping.noteUses();
+    await this.#housekeeping.noteUses();
+    await this.#housekeeping.storeUsage();
   });
 }
 

@@ -150,7 +150,7 @@ describe.each(['sqlite', 'postgres'])('a backup of %s', (from) => {
     }
     expect((await backUp(place, file, HALYARD)).header.schema).toBe(1);
     await restore(file, target);
-    expect((await dump(target)).projects).toEqual([{ id: 'p', name: 'old', created_at: 1 }]);
+    expect((await dump(target)).projects).toMatchObject([{ id: 'p', name: 'old', created_at: 1 }]);
   });
 });
 

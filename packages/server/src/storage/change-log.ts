@@ -110,10 +110,21 @@ export function loadSnapshot(database: Database): Promise<Snapshot> {
   return database.snapshot(readAll, 'load');
 }
 
+const PROJECTS = `SELECT id, name, CASE WHEN usage_since IS NULL THEN 0 ELSE 1 END AS usage FROM projects`;
+
+interface ProjectRow {
+  readonly id: string;
+  readonly name: string;
+  readonly usage: number;
+}
+
 async function readAll(reader: Queryable): Promise<Snapshot> {
   return {
     cursor: await readCursor(reader),
-    projects: await reader.query('SELECT id, name FROM projects'),
+    projects: (await reader.query<ProjectRow>(PROJECTS)).map(({ usage, ...project }) => ({
+      ...project,
+      ...(usage === 1 && { usage: true }),
+    })),
     environments: await reader.query(
       'SELECT id, project_id AS "projectId", name, revision FROM environments WHERE deleted_at IS NULL',
     ),

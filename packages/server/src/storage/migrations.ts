@@ -234,4 +234,25 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // A flag that is meant to stay.
     'ALTER TABLE flags ADD COLUMN permanent BIGINT NOT NULL DEFAULT 0',
   ],
+  [
+    // Since when clients report how often they read each flag; NULL while they do not.
+    'ALTER TABLE projects ADD COLUMN usage_since BIGINT',
+    // The reads of one flag in one hour (its start) by outcome. Bounded by housekeeping.
+    `CREATE TABLE flag_usage (
+      environment_id TEXT NOT NULL,
+      flag_key TEXT NOT NULL,
+      hour BIGINT NOT NULL,
+      outcome TEXT NOT NULL,
+      reads BIGINT NOT NULL,
+      PRIMARY KEY (environment_id, flag_key, hour, outcome)
+    )`,
+    'CREATE INDEX flag_usage_by_hour ON flag_usage (hour)',
+    // The last hour in which a flag was read; kept for longer than the counts.
+    `CREATE TABLE flag_last_reads (
+      environment_id TEXT NOT NULL,
+      flag_key TEXT NOT NULL,
+      hour BIGINT NOT NULL,
+      PRIMARY KEY (environment_id, flag_key)
+    )`,
+  ],
 ];

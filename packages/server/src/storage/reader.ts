@@ -31,11 +31,12 @@ import {
 } from './rows.ts';
 import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
+import { SqlUsageReader } from './usage-store.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
   created_at AS "createdAt"`;
-const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt"';
+const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt", usage_since AS "usageSince"';
 const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, permanent, created_at AS "createdAt",
   archived_at AS "archivedAt"`;
 /** The columns of a state, as {@link StoredState} names them. */
@@ -51,6 +52,7 @@ export const KEYS_PER_STATEMENT = 500;
 
 /** An environment as its row has it: the engines have no booleans in common. */
 export type EnvironmentRow = Omit<Environment, 'protected'> & { readonly protected: number };
+type ProjectRow = NullableColumns<Project>;
 type FlagRow = NullableColumns<Omit<Flag, 'tags' | 'permanent'>> & {
   readonly tags: unknown;
   readonly permanent: number;
@@ -65,6 +67,7 @@ export class SqlReader implements StoreReader {
   readonly people: SqlPeopleReader;
   readonly schedules: SqlScheduleReader;
   readonly relays: SqlRelayReader;
+  readonly usage: SqlUsageReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
@@ -73,18 +76,20 @@ export class SqlReader implements StoreReader {
     this.people = new SqlPeopleReader(queryable);
     this.schedules = new SqlScheduleReader(queryable);
     this.relays = new SqlRelayReader(queryable);
+    this.usage = new SqlUsageReader(queryable);
   }
 
   async projects(): Promise<readonly Project[]> {
-    return byText(await this.#rows<Project>(`SELECT ${PROJECT_COLUMNS} FROM projects`), nameOf);
+    const rows = await this.#rows<ProjectRow>(`SELECT ${PROJECT_COLUMNS} FROM projects`);
+    return byText(rows.map(withoutNulls<Project>), nameOf);
   }
 
   async project(name: string): Promise<Project | undefined> {
-    const [project] = await this.#rows<Project>(
+    const [row] = await this.#rows<ProjectRow>(
       `SELECT ${PROJECT_COLUMNS} FROM projects WHERE name = $1`,
       name,
     );
-    return project;
+    return row && withoutNulls<Project>(row);
   }
 
   async environments(projectId: string): Promise<readonly Environment[]> {

@@ -51,6 +51,20 @@ export abstract class RecordWriter extends SqlReader {
     this.#journal.change({ kind: 'project.created', projectId: id, payload: { name } }, [entry]);
   }
 
+  async setUsage({ id, name, usageSince }: Project, since: number | undefined): Promise<void> {
+    if ((usageSince === undefined) === (since === undefined)) return;
+    await this.#rows('UPDATE projects SET usage_since = $2 WHERE id = $1', id, since ?? null);
+    const usage = since !== undefined;
+    const entry = {
+      action: 'project.updated',
+      projectId: id,
+      target: name,
+      before: JSON.stringify({ usage: !usage }),
+      after: JSON.stringify({ usage }),
+    };
+    this.#journal.change({ kind: 'project.updated', projectId: id, payload: { usage } }, [entry]);
+  }
+
   async deleteProject({ id, name }: Project): Promise<void> {
     const environments = await this.#rows<{ id: string }>(
       'SELECT id FROM environments WHERE project_id = $1 AND deleted_at IS NULL',
@@ -59,6 +73,10 @@ export abstract class RecordWriter extends SqlReader {
     // In order of ids, as everywhere, so that two operations never wait for each other.
     for (const environment of environments.map((row) => row.id).sort())
       await this.lockEnvironment(environment);
+    await this.#rows(
+      'DELETE FROM flag_last_reads WHERE environment_id IN (SELECT id FROM environments WHERE project_id = $1)',
+      id,
+    );
     for (const table of ['flag_states', 'environments', 'flags', 'project_keys', 'scheduled_changes']) {
       await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
     }
@@ -101,7 +119,8 @@ export abstract class RecordWriter extends SqlReader {
       id,
     );
     if (deleted === undefined) return;
-    await this.#rows('DELETE FROM flag_states WHERE environment_id = $1', id);
+    for (const table of ['flag_states', 'flag_last_reads'])
+      await this.#rows(`DELETE FROM ${table} WHERE environment_id = $1`, id);
     await this.#removeFromKeys(projectId, name);
     this.forgetEnvironment(id);
     const before = JSON.stringify({ name, revision: deleted.revision });
@@ -192,6 +211,11 @@ export abstract class RecordWriter extends SqlReader {
     const before = wholeFlagText(flag, await this.archivedStates(flag));
     const text = 'DELETE FROM flags WHERE project_id = $1 AND key = $2 RETURNING key';
     if ((await this.#sql.query(text, [projectId, key])).length === 0) return;
+    await this.#rows(
+      `DELETE FROM flag_last_reads WHERE flag_key = $2
+        AND environment_id IN (SELECT id FROM environments WHERE project_id = $1)`,
+      ...[projectId, key],
+    );
     this.#journal.audit({ action: 'flag.deleted', projectId, target: key, before });
   }
 

@@ -13,6 +13,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'environment.updated': 'edited the environment',
   'environment.deleted': 'deleted the environment',
   'project.created': 'created the project',
+  'project.updated': 'edited the project',
   'project.deleted': 'deleted the project',
   'key.created': 'created the project key',
   'key.revoked': 'revoked the project key',

@@ -1,4 +1,4 @@
-import type { ChangePayload, LogRow, Snapshot, StoredKey } from '../../domain/change-log.ts';
+import type { ChangePayload, LogRow, ServedProject, Snapshot, StoredKey } from '../../domain/change-log.ts';
 import { servedState } from '../../domain/flag-state-text.ts';
 import type { StateOperation } from '../../domain/project.ts';
 import type { StoredRelay } from '../../domain/relay-token.ts';
@@ -28,6 +28,8 @@ export interface ServedContents {
 export interface CatalogCallbacks {
   /** A change made a new revision of the environment. */
   changed(environment: LiveEnvironment, row: LogRow): void;
+  /** Clients of the environment are asked to report reads, or no longer are. */
+  usageSwitched?(environment: LiveEnvironment): void;
   environmentGone(environmentId: string): void;
   /** A key was revoked, has expired, or went with its project. */
   keyGone(keyId: string): void;
@@ -51,6 +53,8 @@ export class Catalog {
   readonly #byId = new Map<string, LiveEnvironment>();
   readonly #byProject = new Map<string, Map<string, LiveEnvironment>>();
   readonly #projectIds = new Map<string, string>();
+  /** The ids of the projects whose clients are asked to report reads. */
+  readonly #usage = new Set<string>();
   #expiryTimer: Timer | undefined;
 
   constructor(callbacks: CatalogCallbacks, now: () => number = Date.now) {
@@ -74,6 +78,11 @@ export class Catalog {
     return this.#projectIds.get(name);
   }
 
+  /** Whether clients of a project are asked to report reads. */
+  wantsUsage(projectId: string): boolean {
+    return this.#usage.has(projectId);
+  }
+
   /** Every project: its name and its id. */
   projects(): IterableIterator<[name: string, id: string]> {
     return this.#projectIds.entries();
@@ -87,7 +96,11 @@ export class Catalog {
   /** Everything that is served now. Costs a reference per flag and key; texts are shared. */
   contents(): ServedContents {
     return {
-      projects: [...this.#projectIds].map(([name, id]) => ({ id, name })),
+      projects: [...this.#projectIds].map(([name, id]) => ({
+        id,
+        name,
+        ...(this.#usage.has(id) && { usage: true }),
+      })),
       environments: [...this.#byId.values()].map((environment) => {
         const { id, projectId, name, revision } = environment;
         return { id, projectId, name, revision, states: environment.states() };
@@ -120,6 +133,9 @@ export class Catalog {
     switch (row.kind) {
       case 'project.created':
         this.#addProject({ id: row.projectId, ...(payload as ChangePayload['project.created']) });
+        return;
+      case 'project.updated':
+        this.#switchUsage(row.projectId, (payload as ChangePayload['project.updated']).usage);
         return;
       case 'project.deleted':
         this.#removeProject(row.projectId);
@@ -208,15 +224,26 @@ export class Catalog {
     return { id: row.environmentId, projectId: row.projectId };
   }
 
-  #addProject({ id, name }: { id: string; name: string }): void {
+  #addProject({ id, name, usage = false }: ServedProject): void {
     this.#projectIds.set(name, id);
+    if (usage) this.#usage.add(id);
     this.#byProject.set(id, new Map());
   }
 
   #addEnvironment(identity: { id: string; projectId: string; name: string; revision: number }): void {
     const environment = new LiveEnvironment(identity);
+    environment.wantsUsage = this.#usage.has(identity.projectId);
     this.#byId.set(identity.id, environment);
     this.#byProject.get(identity.projectId)?.set(identity.name, environment);
+  }
+
+  #switchUsage(projectId: string, usage: boolean): void {
+    if (usage) this.#usage.add(projectId);
+    else this.#usage.delete(projectId);
+    for (const environment of this.#byProject.get(projectId)?.values() ?? []) {
+      environment.wantsUsage = usage;
+      this.#callbacks.usageSwitched?.(environment);
+    }
   }
 
   #removeEnvironment(id: string): void {
@@ -234,6 +261,7 @@ export class Catalog {
       this.#removeEnvironment(environment.id);
     }
     this.#byProject.delete(projectId);
+    this.#usage.delete(projectId);
     for (const keyId of this.keys.removeProject(projectId)) this.#callbacks.keyGone(keyId);
   }
 
@@ -247,6 +275,7 @@ export class Catalog {
     this.#byId.clear();
     this.#byProject.clear();
     this.#projectIds.clear();
+    this.#usage.clear();
     this.keys.clear();
     this.relays.clear();
   }

@@ -1,4 +1,4 @@
-import { frame } from '@halyard/protocol';
+import { frame, USAGE_HEADER, USAGE_SECONDS } from '@halyard/protocol';
 import type { StateOperation, StateText } from '../../domain/project.ts';
 import { FlagTable } from './flag-table.ts';
 import {
@@ -33,6 +33,7 @@ export class LiveEnvironment {
   /** The codings that a map is being compressed in on another thread. */
   readonly #compressing = new Set<Encoding>();
   #revision: number;
+  #wantsUsage = false;
   #whole: Representation | undefined;
   #frame: Uint8Array | undefined;
   /** Resolves with the next revision, where someone waits for it. */
@@ -49,6 +50,16 @@ export class LiveEnvironment {
   /** Counts the changes of the environment; travels as `X-Flags-Revision`. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Whether clients are asked to report reads: then each answer of `/v1` says so. (Spec: S17.1) */
+  get wantsUsage(): boolean {
+    return this.#wantsUsage;
+  }
+
+  set wantsUsage(wants: boolean) {
+    this.#wantsUsage = wants;
+    this.#forgetBodies();
   }
 
   /** How many flags have a state here. */
@@ -68,12 +79,22 @@ export class LiveEnvironment {
       else this.#table.set(key, state);
     }
     this.#revision = revision;
-    this.#whole = undefined;
     this.#frame = undefined;
-    this.#single.clear();
-    this.#compressed.clear();
+    this.#forgetBodies();
     this.#next?.resolve();
     this.#next = undefined;
+  }
+
+  /** Adds what the environment wants clients to know to the header of an answer. */
+  announce(headers: Headers): Headers {
+    if (this.#wantsUsage) headers.set(USAGE_HEADER, String(USAGE_SECONDS));
+    return headers;
+  }
+
+  #forgetBodies(): void {
+    this.#whole = undefined;
+    this.#single.clear();
+    this.#compressed.clear();
   }
 
   /** Waits until this revision is here, at most for `longestMs`. Returns whether it is. */
@@ -104,7 +125,9 @@ export class LiveEnvironment {
 
   /** The body of `GET /v1/flags`. (Spec: S4.1) */
   whole(): Representation {
-    this.#whole ??= representNegotiable(this.#table.encode(this.#bodyStart, BODY_END), this.#revision);
+    if (this.#whole !== undefined) return this.#whole;
+    this.#whole = representNegotiable(this.#table.encode(this.#bodyStart, BODY_END), this.#revision);
+    this.announce(this.#whole.headers);
     return this.#whole;
   }
 
@@ -155,6 +178,7 @@ export class LiveEnvironment {
     const state = this.#table.get(key);
     if (state === undefined) return undefined;
     const made = represent(encoder.encode(singleBody(this.name, key, state)), this.#revision);
+    this.announce(made.headers);
     this.#single.set(key, made);
     return made;
   }

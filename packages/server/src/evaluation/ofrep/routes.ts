@@ -82,7 +82,10 @@ export function ofrepRoutes(evaluation: EvaluationContext): Routes {
         const missing = evaluateOfrep(flagKey, undefined, { environment: environment.name, targetingKey });
         return new Response(JSON.stringify(missing), { status: OFREP_ERROR_STATUS.FLAG_NOT_FOUND, headers });
       }
-      if (answer.variant !== undefined) return new Response(answer.bytes, { headers });
+      if (answer.variant !== undefined) {
+        if (environment.wantsUsage) context.usage.addRead(environment.id, flagKey, answer.variant);
+        return new Response(answer.bytes, { headers });
+      }
       return new Response(answer.bytes, { status: OFREP_ERROR_STATUS.TARGETING_KEY_MISSING, headers });
     });
   }

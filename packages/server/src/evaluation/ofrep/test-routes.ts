@@ -7,6 +7,7 @@ import { evaluationRoutes } from '../routes.ts';
 import { type EvaluationSettings, evaluationContext } from '../serving/context.ts';
 import { EvaluationCounters } from '../serving/counters.ts';
 import { Hub } from '../streaming/hub.ts';
+import { UsageTally } from '../usage/usage-tally.ts';
 
 const closers: (() => void)[] = [];
 afterAll(() => {
@@ -48,7 +49,8 @@ export function openTestRoutes(settings: EvaluationSettings = {}) {
   const counters = new EvaluationCounters();
   const log = pino({ level: 'silent' });
   const files = new OpenFiles(log);
-  const plane = { catalog, hub, freshness, counters, files } as unknown as Parameters<
+  const usage = new UsageTally(catalog);
+  const plane = { catalog, hub, freshness, counters, files, usage } as unknown as Parameters<
     typeof evaluationContext
   >[0];
   const context = evaluationContext(plane, { docsUrl: 'https://docs.example', log, ...settings });

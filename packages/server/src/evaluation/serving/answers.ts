@@ -43,7 +43,8 @@ export function wholeMapAnswer(request: Request, environment: LiveEnvironment, f
 
 /** Answers with a body that has no validator of its own. */
 export function jsonAnswer(body: string, environment: LiveEnvironment, facts: AnswerFacts): Response {
-  return new Response(body, { headers: withFacts(readHeaders(environment.revision), facts) });
+  const headers = environment.announce(readHeaders(environment.revision));
+  return new Response(body, { headers: withFacts(headers, facts) });
 }
 
 /** Answers with an event stream. (Spec: S6.1; the headers keep proxies from buffering it) */

@@ -17,7 +17,7 @@ export interface EvaluationSettings {
 
 /** The parts of a node that the evaluation API uses. */
 export interface EvaluationContext
-  extends Pick<ReadPlane, 'catalog' | 'hub' | 'freshness' | 'counters' | 'files'> {
+  extends Pick<ReadPlane, 'catalog' | 'hub' | 'freshness' | 'counters' | 'files' | 'usage'> {
   readonly docsUrl: string;
   readonly log: Logger;
   readonly rateLimiter: RateLimiter | undefined;
@@ -47,7 +47,7 @@ export interface InterfaceContext extends EvaluationContext {
 
 /** The context of the evaluation interface over a read plane. */
 export function evaluationContext(
-  { catalog, hub, freshness, counters, files }: ReadPlane,
+  { catalog, hub, freshness, counters, files, usage }: ReadPlane,
   settings: EvaluationSettings &
     Pick<EvaluationContext, 'docsUrl' | 'log'> &
     Partial<Pick<EvaluationContext, 'streamsElsewhere'>>,
@@ -60,6 +60,7 @@ export function evaluationContext(
     freshness,
     counters,
     files,
+    usage,
     docsUrl,
     log,
     rateLimiter: rateLimit === undefined ? undefined : new RateLimiter(rateLimit),

@@ -8,6 +8,7 @@ export type EvaluationOperation =
   | 'ofrep-bulk'
   | 'ofrep-stream'
   | 'manifest'
+  | 'usage'
   | 'other';
 
 /** Counts the answers of one operation by status. */

@@ -1,11 +1,13 @@
-import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER } from '@halyard/protocol';
+import { REQUEST_ID_HEADER, REVISION_HEADER, STALE_HEADER, USAGE_HEADER } from '@halyard/protocol';
 import type { BunRequest, Server } from 'bun';
 import { hostInvalid, notFound, refuseMethod } from '../../http/errors.ts';
 import { requestIdOf } from '../../http/request.ts';
 import type { InterfaceContext } from './context.ts';
 import type { EvaluationOperation } from './counters.ts';
 
-const EXPOSED = ['ETag', 'Retry-After', REVISION_HEADER, STALE_HEADER, REQUEST_ID_HEADER].join(', ');
+const EXPOSED = ['ETag', 'Retry-After', REVISION_HEADER, STALE_HEADER, USAGE_HEADER, REQUEST_ID_HEADER].join(
+  ', ',
+);
 
 /** Answers one kind of request; refuses by throwing. */
 export type Handler<Path extends string> = (

@@ -163,6 +163,13 @@ export class Hub {
     });
   }
 
+  /** Adds a comment to each stream of maps of an environment. A stream that is behind does not need it. */
+  comment(environmentId: string, text: string): void {
+    const bytes = encoder.encode(`: ${text}\n\n`);
+    for (const subscriber of this.#channels.get(environmentId)?.subscribers ?? [])
+      if (subscriber.form === 'map') subscriber.keepAlive(bytes);
+  }
+
   /**
    * Asked before each change: `undefined` while few enough frames are on their way to the subscribers, otherwise a
    * promise that resolves when they are. So frames in progress never fill the memory, and a series of large changes

@@ -79,7 +79,10 @@ export function v1Routes(evaluation: EvaluationContext): Routes {
     admitStream(context, key);
     server.timeout(request, 0);
     const { revision } = environment;
-    return streamAnswer(context.hub.open(environment, key.id), revision, factsOf(context, requestId));
+    const stream = context.hub.open(environment, key.id);
+    const answer = streamAnswer(stream, revision, factsOf(context, requestId));
+    environment.announce(answer.headers);
+    return answer;
   }
 }
 

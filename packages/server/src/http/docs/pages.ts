@@ -53,6 +53,7 @@ import sizing from '../../../../../docs/operations/sizing.md' with { type: 'text
 import standby from '../../../../../docs/operations/standby.md' with { type: 'text' };
 import tickets from '../../../../../docs/operations/tickets.md' with { type: 'text' };
 import upgrade from '../../../../../docs/operations/upgrade.md' with { type: 'text' };
+import usage from '../../../../../docs/operations/usage.md' with { type: 'text' };
 import workers from '../../../../../docs/operations/workers.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import performance from '../../../../../docs/performance.md' with { type: 'text' };
@@ -124,6 +125,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/history', history],
   ['operations/schedules', schedules],
   ['operations/delivery', delivery],
+  ['operations/usage', usage],
   ['operations/health', health],
   ['operations/metrics', metrics],
   ['operations/logs', logs],

@@ -12,6 +12,7 @@ import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountAccessTokens } from '../people/access-token-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
+import { mountUsage } from '../usage/usage-routes.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
 
 /** One authorized call of a heavy operation, as it goes to another thread. */
@@ -59,5 +60,6 @@ export function mountHeavyOperations(app: ManagementApp, context: ManagementCont
   mountCopy(app, context);
   mountSchedules(app, context);
   mountSearch(app, context);
+  mountUsage(app, context);
   mountAccessTokens(app, context);
 }

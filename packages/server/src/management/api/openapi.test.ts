@@ -62,7 +62,7 @@ test('describes every route of the application and the evaluation interface, and
     'GET /openfeature/v0/manifest',
   ];
   const evaluation = [
-    ...['GET /v1/flags', 'GET /v1/flags/{key}', 'POST /v1/flags/batch', 'GET /v1/stream'],
+    ...['GET /v1/flags', 'GET /v1/flags/{key}', 'POST /v1/flags/batch', 'GET /v1/stream', 'POST /usage/v1'],
     ...openFeature.flatMap((each) => [each, each.replace(' ', ' /environments/{environment}')]),
   ];
   const described = operations().map(({ method, path }) => `${method.toUpperCase()} ${path}`);

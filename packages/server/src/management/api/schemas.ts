@@ -126,7 +126,14 @@ export const EnvironmentRecordSchema = z
 
 /** A project as it is answered on its own. */
 export const ProjectRecordSchema = z
-  .object({ name: NameSchema, createdAt: TimeSchema, environments: z.array(EnvironmentRecordSchema) })
+  .object({
+    name: NameSchema,
+    createdAt: TimeSchema,
+    usageSince: TimeSchema.optional().openapi({
+      description: 'Since when clients report how often they read each flag; absent while they do not.',
+    }),
+    environments: z.array(EnvironmentRecordSchema),
+  })
   .openapi('Project');
 
 const Author = z.string().optional().openapi({

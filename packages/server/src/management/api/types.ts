@@ -20,6 +20,7 @@ import type {
 } from '../people/people-schemas.ts';
 import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
 import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
+import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -42,7 +43,7 @@ export type Done = z.infer<typeof DoneSchema>;
 /** A project with its environments. */
 export type ProjectRecord = z.infer<typeof ProjectRecordSchema>;
 /** A project in the list of projects. */
-export type ProjectSummary = Omit<ProjectRecord, 'environments'>;
+export type ProjectSummary = Pick<ProjectRecord, 'name' | 'createdAt'>;
 /** An environment of a project. */
 export type EnvironmentRecord = z.infer<typeof EnvironmentRecordSchema>;
 /** A project key without the key itself. */
@@ -68,6 +69,10 @@ export type ArchiveResult = z.infer<typeof ArchivedFlagsSchema>['results'][numbe
 export type Comparison = z.infer<typeof ComparisonSchema>;
 /** The answer of a copy. */
 export type Copied = z.infer<typeof CopiedSchema>;
+/** When the flags of a project were last read. */
+export type LastReads = z.infer<typeof LastReadsSchema>;
+/** How often one flag was read. */
+export type FlagUsage = z.infer<typeof FlagUsageSchema>;
 /** One result of a search. */
 export type SearchHit = z.infer<typeof SearchHitSchema>;
 

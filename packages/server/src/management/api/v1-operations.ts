@@ -1,4 +1,12 @@
-import { MAX_BATCH_KEYS, REVISION_HEADER, SERVICE_KEY_HEADER } from '@halyard/protocol';
+import {
+  MAX_BATCH_KEYS,
+  MAX_USAGE_COUNT,
+  MAX_USAGE_FLAGS,
+  REVISION_HEADER,
+  SERVICE_KEY_HEADER,
+  USAGE_HEADER,
+  USAGE_PATH,
+} from '@halyard/protocol';
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import { contentOf, describeErrors, SECURITY } from './operation.ts';
 import { FlagKeySchema, FlagStateSchema, NameSchema } from './schemas.ts';
@@ -34,6 +42,14 @@ const errors = describeErrors([
   'rate_limited',
   'internal_error',
 ]);
+const errorsOfUsage = describeErrors([
+  'invalid_argument',
+  'invalid_api_key',
+  'environment_not_found',
+  'not_found',
+  'rate_limited',
+  'internal_error',
+]);
 const errorsOfOne = describeErrors([
   'invalid_argument',
   'invalid_api_key',
@@ -51,10 +67,30 @@ export const revisionHeaders = z.object({
 /** The headers of an answer that can be revalidated. */
 export const taggedHeaders = revisionHeaders.extend({ ETag: z.string() });
 
+const flagHeaders = taggedHeaders.extend({
+  [USAGE_HEADER]: z
+    .string()
+    .optional()
+    .openapi({
+      description: `Present while the project wants reports (\`POST ${USAGE_PATH}\`): the seconds between two of them.`,
+    }),
+});
+
+const Count = z.number().int().min(0).max(MAX_USAGE_COUNT).optional();
+const UsageReportSchema = z
+  .object({
+    env,
+    flags: z.record(FlagKeySchema, z.object({ on: Count, off: Count })).openapi({
+      maxProperties: MAX_USAGE_FLAGS,
+      description: 'How often each flag was read, by its result. Flags that do not exist are ignored.',
+    }),
+  })
+  .openapi('UsageReport');
+
 /** The answer to a reader who has the flags already. */
 export const notModified = { 304: { description: 'Not modified (`If-None-Match`).' } };
 
-/** The four operations of `/v1`, which are served elsewhere. (Spec: S4) */
+/** The operations of `/v1` and the reports beside it, which are served elsewhere. (Spec: S4, S17) */
 export const V1_OPERATIONS: readonly RouteConfig[] = [
   {
     ...common,
@@ -64,7 +100,7 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     summary: 'Read all flags of an environment',
     request: { query: z.object({ env }) },
     responses: {
-      200: { description: 'The flag map.', headers: taggedHeaders, content: contentOf(FlagsSchema) },
+      200: { description: 'The flag map.', headers: flagHeaders, content: contentOf(FlagsSchema) },
       ...notModified,
       ...errors,
     },
@@ -77,7 +113,7 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
     summary: 'Read one flag',
     request: { params: z.object({ key: z.string() }), query: z.object({ env }) },
     responses: {
-      200: { description: 'The flag.', headers: taggedHeaders, content: contentOf(FlagSchema) },
+      200: { description: 'The flag.', headers: flagHeaders, content: contentOf(FlagSchema) },
       ...notModified,
       ...errorsOfOne,
     },
@@ -112,5 +148,14 @@ export const V1_OPERATIONS: readonly RouteConfig[] = [
       },
       ...errors,
     },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: USAGE_PATH,
+    operationId: 'reportUsage',
+    summary: 'Report how often flags were read; only for projects that want it',
+    request: { body: { required: true, content: contentOf(UsageReportSchema) } },
+    responses: { 204: { description: 'The reads are counted.' }, ...errorsOfUsage },
   },
 ];

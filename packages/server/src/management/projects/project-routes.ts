@@ -1,7 +1,8 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Project } from '../../domain/project.ts';
 import type { Writable } from '../../domain/raw-json.ts';
-import { created, done, isoTime, ok } from '../api/answers.ts';
+import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, NameSchema, ProjectRecordSchema, seqMember, TimeSchema } from '../api/schemas.ts';
@@ -14,6 +15,7 @@ import {
   getProject,
   listProjects,
   type ProjectWithEnvironments,
+  updateProject,
 } from './projects.ts';
 
 const tag = 'Projects';
@@ -80,6 +82,22 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
   mount(
     app,
     {
+      method: 'patch',
+      path: '/api/projects/{project}',
+      id: 'updateProject',
+      tag,
+      role: 'admin',
+      summary: 'Change whether the clients of a project report how often they read each flag',
+      body: { schema: z.strictObject({ usage: z.boolean().optional() }) },
+      answer: { status: 200, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },
+      errors: ['project_not_found'],
+    },
+    async ({ params, body, actor }) =>
+      ok(projectRecord(await updateProject(context, actor, { ...params, ...defined(body) }))),
+  );
+  mount(
+    app,
+    {
       method: 'delete',
       path: '/api/projects/{project}',
       id: 'deleteProject',
@@ -100,5 +118,6 @@ function projectEntry({ name, createdAt }: Project): { name: string; createdAt: 
 
 function projectRecord(project: Written<ProjectWithEnvironments>): Writable {
   const environments = project.environments.map(environmentRecord);
-  return { ...projectEntry(project), environments, seq: project.seq };
+  const usageSince = isoTimeOr(project.usageSince);
+  return { ...projectEntry(project), usageSince, environments, seq: project.seq };
 }

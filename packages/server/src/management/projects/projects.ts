@@ -44,6 +44,28 @@ export function createProject(
   });
 }
 
+/**
+ * Asks the clients of a project to report how often they read each flag, or no longer does. What was counted stays until
+ * it is too old. `project_not_found`.
+ */
+export function updateProject(
+  context: ManagementContext,
+  actor: Actor,
+  input: { readonly project: string; readonly usage?: boolean },
+): Promise<Written<ProjectWithEnvironments>> {
+  return writeRecord(context, actor, async (transaction) => {
+    const { id } = await findProject(transaction, input.project);
+    await transaction.lockProject(id);
+    const project = await findProject(transaction, input.project);
+    const { usage = project.usageSince !== undefined } = input;
+    await transaction.setUsage(project, usage ? context.now() : undefined);
+    return {
+      ...(await findProject(transaction, input.project)),
+      environments: await transaction.environments(id),
+    };
+  });
+}
+
 /** Deletes a project and everything in it. `project_not_found`. */
 export function deleteProject(
   context: ManagementContext,

@@ -1,0 +1,52 @@
+import type { FlagReads } from '@halyard/protocol';
+
+/** The outcomes of a read: the flag was on for the reader, or off. */
+export const USAGE_OUTCOMES = ['on', 'off'] as const;
+
+/** The outcome of a read. */
+export type UsageOutcome = (typeof USAGE_OUTCOMES)[number];
+
+/** How long reads are kept by the hour, and how many rows there are at most: then the oldest hours go first. */
+export const USAGE_RETENTION = { days: 30, rows: 2_000_000 } as const;
+
+/** One hour, in milliseconds. */
+export const HOUR_MS = 3_600_000;
+
+/** How often the flags of one environment were read since the last time. */
+export interface EnvironmentUsage {
+  readonly environmentId: string;
+  readonly flags: readonly FlagReads[];
+}
+
+/** The reads of a flag in one environment within one hour. */
+export interface HourlyReads {
+  readonly environmentId: string;
+  /** The start of the hour, in epoch milliseconds. */
+  readonly hour: number;
+  readonly outcome: UsageOutcome;
+  readonly reads: number;
+}
+
+/** The last hour in which a flag was read in an environment. */
+export interface LastRead {
+  readonly environmentId: string;
+  readonly flagKey: string;
+  /** The start of the hour, in epoch milliseconds. */
+  readonly hour: number;
+}
+
+/** Reads of what is known about reads. Part of the store's port. */
+export interface UsageReader {
+  /** When the flags of a project were last read, or one of them; in no order. */
+  lastReads(projectId: string, flagKey?: string): Promise<readonly LastRead[]>;
+  /** The reads of one flag from an hour on, in the environments that exist; the oldest first. */
+  hours(projectId: string, flagKey: string, since: number): Promise<readonly HourlyReads[]>;
+}
+
+/** Where reads are added up. */
+export interface UsageStore {
+  /** Adds reads to the hour of `at` (epoch milliseconds), in one transaction. */
+  add(usage: readonly EnvironmentUsage[], at: number): Promise<void>;
+  /** Removes the hours that {@link USAGE_RETENTION} does not keep. */
+  prune(now: number): Promise<void>;
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { HOUR_MS } from '../../domain/usage.ts';
+import { ENGINES, type TestEngine } from '../../storage/test-engines.ts';
+import { SqlUsageStore } from '../../storage/usage-store.ts';
+import { openTestApp, type TestApp } from '../api/test-app.ts';
+
+setDefaultTimeout(60_000);
+
+describe.each(ENGINES)('reports of usage on $name', (engine: TestEngine) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp(engine);
+  });
+  afterAll(() => app.close());
+
+  test('an administrator switches them on and off, which the audit log has', async () => {
+    const { name, path } = await app.project();
+    expect((await app.call('GET', path)).json.usageSince).toBeUndefined();
+    const since = new Date(app.node.now).toISOString();
+    const on = await app.call('PATCH', path, { body: { usage: true } });
+    expect([on.status, on.json.usageSince, typeof on.json.seq]).toEqual([200, since, 'number']);
+    app.node.now += 1000;
+    const again = await app.call('PATCH', path, { body: { usage: true } });
+    expect([again.json.usageSince, again.json.seq]).toEqual([since, undefined]);
+    expect((await app.call('GET', `${path}/usage`)).json).toEqual({ since, lastReads: {} });
+    const off = await app.call('PATCH', path, { body: { usage: false } });
+    expect([off.status, off.json.usageSince]).toEqual([200, undefined]);
+    expect((await app.call('GET', `${path}/usage`)).json).toEqual({ lastReads: {} });
+    const { entries } = (await app.call('GET', `/api/audit?project=${name}&action=project.updated`)).json;
+    expect(entries).toMatchObject([
+      { action: 'project.updated', target: name, before: { usage: true }, after: { usage: false } },
+      { action: 'project.updated', target: name, before: { usage: false }, after: { usage: true } },
+    ]);
+    expect((await app.call('PATCH', path, { body: { usage: 1 } })).json.error).toBe('invalid_argument');
+    expect((await app.call('PATCH', '/api/projects/none', { body: {} })).json.error).toBe(
+      'project_not_found',
+    );
+  });
+
+  test('a flag shows its reads by hour and by day, and the project when each flag was last read', async () => {
+    const { path } = await app.project();
+    for (const key of ['used', 'unused']) await app.call('POST', `${path}/flags`, { body: { key } });
+    const { environments } = (await app.call('GET', path)).json;
+    const store = new SqlUsageStore(app.home.database);
+    const rows = await app.home.database.query<{ id: string }>(
+      "SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.name = $1 AND e.name = 'staging'",
+      [path.split('/').at(-1) ?? ''],
+    );
+    const environmentId = rows[0]?.id ?? '';
+    // The last hour of a day, a day after the flag was made.
+    app.node.now = Math.ceil(app.node.now / (24 * HOUR_MS)) * 24 * HOUR_MS + 48 * HOUR_MS - 1;
+    const hour = app.node.now + 1 - HOUR_MS;
+    for (const ago of [0, 0, 1, 23, 24, 100])
+      await store.add([{ environmentId, flags: [['used', 2, 1]] }], hour - ago * HOUR_MS);
+    const iso = (at: number) => new Date(at).toISOString();
+    const usage = (await app.call('GET', `${path}/flags/used/usage`)).json;
+    expect(usage.environments.map(({ name }: { name: string }) => name)).toEqual(
+      environments.map(({ name }: { name: string }) => name),
+    );
+    const [idle, busy] = usage.environments;
+    expect(idle).toEqual({ name: 'development', hours: [], days: [] });
+    expect(busy).toEqual({
+      name: 'staging',
+      lastReadAt: iso(hour),
+      hours: [
+        { at: iso(hour - 23 * HOUR_MS), on: 2, off: 1 },
+        { at: iso(hour - HOUR_MS), on: 2, off: 1 },
+        { at: iso(hour), on: 4, off: 2 },
+      ],
+      // Reads before the flag was made are those of an earlier flag.
+      days: [
+        { at: iso(hour - 47 * HOUR_MS), on: 2, off: 1 },
+        { at: iso(hour - 23 * HOUR_MS), on: 8, off: 4 },
+      ],
+    });
+    expect((await app.call('GET', `${path}/usage`)).json).toEqual({ lastReads: { used: iso(hour) } });
+    expect((await app.call('GET', `${path}/flags/none/usage`)).json.error).toBe('flag_not_found');
+  });
+});

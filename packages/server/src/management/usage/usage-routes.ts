@@ -1,0 +1,99 @@
+import { z } from '@hono/zod-openapi';
+import { isoTime, isoTimeOr, ok } from '../api/answers.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
+import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
+import type { ManagementContext } from '../context.ts';
+import { type ReadsFrom, readFlagUsage, readProjectUsage } from './usage.ts';
+
+const tag = 'Usage';
+
+const since = TimeSchema.optional().openapi({
+  description: 'Since when clients report reads; absent while they do not.',
+});
+
+/** When the flags of a project were last read. */
+export const LastReadsSchema = z
+  .object({
+    since,
+    lastReads: z.record(FlagKeySchema, TimeSchema).openapi({
+      description:
+        'The start of the last hour in which each flag was read; absent for flags that were never read.',
+    }),
+  })
+  .openapi('LastReads');
+
+const Reads = z.object({
+  at: TimeSchema.openapi({ description: 'The start of the hour or day.' }),
+  on: z.number().int().openapi({ description: 'Reads by clients for whom the flag was on.' }),
+  off: z.number().int(),
+});
+
+/** How often one flag was read. */
+export const FlagUsageSchema = z
+  .object({
+    since,
+    environments: z.array(
+      z.object({
+        name: NameSchema,
+        lastReadAt: TimeSchema.optional().openapi({ description: 'The start of the last hour with a read.' }),
+        hours: z
+          .array(Reads)
+          .openapi({ description: 'The last 24 hours; those without a read are left out.' }),
+        days: z
+          .array(Reads)
+          .openapi({ description: 'The last 30 days in UTC; those without a read are left out.' }),
+      }),
+    ),
+  })
+  .openapi('FlagUsage');
+
+/** Mounts the routes that show how often flags are read. */
+export function mountUsage(app: ManagementApp, context: ManagementContext): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/usage',
+      id: 'getProjectUsage',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      summary: 'Read when the flags of a project were last read',
+      answer: { status: 200, description: 'The flags that were read.', schema: LastReadsSchema },
+      errors: ['project_not_found'],
+    },
+    async ({ params }) => {
+      const usage = await readProjectUsage(context, params.project);
+      const lastReads = new Map([...usage.lastReads].map(([key, hour]) => [key, isoTime(hour)]));
+      return ok({ since: isoTimeOr(usage.since), lastReads });
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'get',
+      path: '/api/projects/{project}/flags/{key}/usage',
+      id: 'getFlagUsage',
+      isHeavy: true,
+      tag,
+      role: 'viewer',
+      summary: 'Read how often a flag was read in the last 24 hours and 30 days',
+      answer: { status: 200, description: 'The reads by environment.', schema: FlagUsageSchema },
+      errors: ['project_not_found', 'flag_not_found'],
+    },
+    async ({ params }) => {
+      const usage = await readFlagUsage(context, params);
+      const environments = usage.environments.map(({ environment, lastReadAt, hours, days }) => ({
+        name: environment.name,
+        lastReadAt: isoTimeOr(lastReadAt),
+        hours: hours.map(readsRecord),
+        days: days.map(readsRecord),
+      }));
+      return ok({ since: isoTimeOr(usage.since), environments });
+    },
+  );
+}
+
+function readsRecord({ at, on, off }: ReadsFrom) {
+  return { at: isoTime(at), on, off };
+}

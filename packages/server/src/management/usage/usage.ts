@@ -1,0 +1,99 @@
+import type { Environment } from '../../domain/project.ts';
+import { HOUR_MS, type HourlyReads, USAGE_RETENTION } from '../../domain/usage.ts';
+import type { ManagementContext } from '../context.ts';
+import { findFlag, findProject } from '../lookup.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+
+/** Since when the reads of a project are counted; absent while they are not. */
+interface Counted {
+  readonly since?: number;
+}
+
+/** When the flags of a project were last read. */
+export interface ProjectUsage extends Counted {
+  /** The start of the last hour with a read in any environment, by flag key; absent for a flag that was never read. */
+  readonly lastReads: ReadonlyMap<string, number>;
+}
+
+/** How often a flag was read within a time that begins at `at`. */
+export interface ReadsFrom {
+  readonly at: number;
+  on: number;
+  off: number;
+}
+
+/** How often a flag was read in one environment. Times without reads are left out. */
+export interface EnvironmentReads {
+  readonly environment: Environment;
+  readonly lastReadAt?: number;
+  /** The last 24 hours, this one included. */
+  readonly hours: readonly ReadsFrom[];
+  /** The last 30 days in UTC, today included. */
+  readonly days: readonly ReadsFrom[];
+}
+
+/** When the flags of a project were last read. `project_not_found`. */
+export function readProjectUsage(context: ManagementContext, project: string): Promise<ProjectUsage> {
+  return context.store.read(async (reader) => {
+    const { id, usageSince } = await findProject(reader, project);
+    const lastReads = new Map<string, number>();
+    for (const { flagKey, hour } of await reader.usage.lastReads(id))
+      lastReads.set(flagKey, Math.max(hour, lastReads.get(flagKey) ?? 0));
+    return { ...counted(usageSince), lastReads };
+  });
+}
+
+/** How often a flag was read in each environment. `project_not_found`, `flag_not_found`. */
+export function readFlagUsage(
+  context: ManagementContext,
+  { project, key }: { readonly project: string; readonly key: string },
+): Promise<Counted & { readonly environments: readonly EnvironmentReads[] }> {
+  return context.store.read(async (reader) => {
+    const { id, usageSince } = await findProject(reader, project);
+    const flag = await findFlag(reader, id, key);
+    const today = startOf(DAY_MS, context.now());
+    const since = today - (USAGE_RETENTION.days - 1) * DAY_MS;
+    const firstHour = startOf(HOUR_MS, context.now()) - 23 * HOUR_MS;
+    const lastReads = new Map(
+      (await reader.usage.lastReads(id, key)).map((each) => [each.environmentId, each.hour]),
+    );
+    // An earlier flag of this key may have been read too.
+    const from = Math.max(since, startOf(HOUR_MS, flag.createdAt));
+    const byEnvironment = Map.groupBy(await reader.usage.hours(id, key, from), (row) => row.environmentId);
+    const environments = (await reader.environments(id)).map((environment) => {
+      const rows = byEnvironment.get(environment.id) ?? [];
+      const lastReadAt = lastReads.get(environment.id);
+      return {
+        environment,
+        ...(lastReadAt !== undefined && { lastReadAt }),
+        hours: sums(
+          rows.filter(({ hour }) => hour >= firstHour),
+          HOUR_MS,
+        ),
+        days: sums(rows, DAY_MS),
+      };
+    });
+    return { ...counted(usageSince), environments };
+  });
+}
+
+function counted(since: number | undefined): Counted {
+  return since === undefined ? {} : { since };
+}
+
+/** Adds up hours, in order, within times of one length. */
+function sums(rows: readonly HourlyReads[], lengthMs: number): ReadsFrom[] {
+  const added = new Map<number, ReadsFrom>();
+  for (const { hour, outcome, reads } of rows) {
+    const at = startOf(lengthMs, hour);
+    const sum = added.get(at) ?? { at, on: 0, off: 0 };
+    added.set(at, sum);
+    sum[outcome] += reads;
+  }
+  return [...added.values()];
+}
+
+function startOf(lengthMs: number, at: number): number {
+  return Math.floor(at / lengthMs) * lengthMs;
+}

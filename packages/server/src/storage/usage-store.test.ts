@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { FlagReads } from '@halyard/protocol';
+import { HOUR_MS, USAGE_RETENTION } from '../domain/usage.ts';
+import { ENGINES, openTestStore, type TestStore } from './test-engines.ts';
+import { ADA, makeEnvironment, makeFlag, makeProject } from './test-records.ts';
+import { SqlUsageStore } from './usage-store.ts';
+
+setDefaultTimeout(60_000);
+
+const NOON = 1_790_000_000_000 - (1_790_000_000_000 % HOUR_MS);
+
+for (const engine of ENGINES) {
+  describe(`SqlUsageStore on ${engine.name}`, () => {
+    let home: TestStore;
+    beforeAll(async () => {
+      home = await openTestStore(engine);
+    });
+    afterAll(async () => home[Symbol.asyncDispose]());
+
+    async function makeWorld(name: string) {
+      const project = makeProject(name);
+      const environment = makeEnvironment(project);
+      await home.store.commit(ADA, async (transaction) => {
+        await transaction.insertProject(project);
+        await transaction.insertEnvironment(environment);
+        await transaction.insertFlags(['a', 'b'].map((key) => makeFlag(project, key)));
+      });
+      return { project, environment };
+    }
+
+    function count(environmentId: string, ...flags: FlagReads[]) {
+      return [{ environmentId, flags }];
+    }
+
+    function hoursOf(projectId: string, flagKey: string, since = 0) {
+      return home.store.read((reader) => reader.usage.hours(projectId, flagKey, since));
+    }
+
+    test('reads of an hour are added up by outcome, also by two nodes at once', async () => {
+      const { project, environment } = await makeWorld('added');
+      const { id } = environment;
+      const stores = [new SqlUsageStore(home.database), new SqlUsageStore(home.database)];
+      await Promise.all(stores.map((store) => store.add(count(id, ['b', 1, 0], ['a', 2, 3]), NOON + 5)));
+      await stores[0]?.add(count(id, ['a', 1, 0]), NOON + HOUR_MS);
+      const at = { environmentId: id };
+      expect(
+        (await hoursOf(project.id, 'a')).toSorted((x, y) => x.hour - y.hour || y.reads - x.reads),
+      ).toEqual([
+        { ...at, hour: NOON, outcome: 'off', reads: 6 },
+        { ...at, hour: NOON, outcome: 'on', reads: 4 },
+        { ...at, hour: NOON + HOUR_MS, outcome: 'on', reads: 1 },
+      ]);
+      expect(await hoursOf(project.id, 'a', NOON + 1)).toHaveLength(1);
+      const lastReads = await home.store.read((reader) => reader.usage.lastReads(project.id));
+      expect(lastReads.toSorted((x, y) => (x.flagKey < y.flagKey ? -1 : 1))).toEqual([
+        { ...at, flagKey: 'a', hour: NOON + HOUR_MS },
+        { ...at, flagKey: 'b', hour: NOON },
+      ]);
+    });
+
+    test('hours that are too old or too many are removed, and the last reads stay', async () => {
+      const { project, environment } = await makeWorld('pruned');
+      await home.database.query('DELETE FROM flag_usage');
+      const store = new SqlUsageStore(home.database, 3);
+      const days = USAGE_RETENTION.days * 24 * HOUR_MS;
+      for (const hour of [NOON - days - HOUR_MS, NOON - days, NOON])
+        await store.add(count(environment.id, ['a', 1, 1]), hour);
+      await new SqlUsageStore(home.database).prune(NOON);
+      const hours = async () => [...new Set((await hoursOf(project.id, 'a')).map(({ hour }) => hour))];
+      expect(await hours()).toEqual([NOON - days, NOON]);
+      await store.prune(NOON);
+      expect(await hours()).toEqual([NOON]);
+      const lastReads = () => home.store.read((reader) => reader.usage.lastReads(project.id, 'a'));
+      expect(await lastReads()).toMatchObject([{ hour: NOON }]);
+      await home.store.commit(ADA, (transaction) => transaction.deleteFlag(makeFlag(project, 'a')));
+      expect(await lastReads()).toEqual([]);
+    });
+
+    test('what belongs to a deleted environment or project is not read, and its last reads go', async () => {
+      const [first, second] = [await makeWorld('first'), await makeWorld('second')];
+      const store = new SqlUsageStore(home.database);
+      for (const { environment } of [first, second])
+        await store.add(count(environment.id, ['a', 1, 0]), NOON);
+      await home.store.commit(ADA, async (transaction) => {
+        await transaction.deleteEnvironment(first.environment);
+        await transaction.deleteProject(second.project);
+      });
+      expect(await hoursOf(first.project.id, 'a')).toEqual([]);
+      const left = await home.database.query(
+        'SELECT 1 FROM flag_last_reads WHERE environment_id IN ($1, $2)',
+        [first.environment.id, second.environment.id],
+      );
+      expect(left).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,135 @@
+import {
+  type EnvironmentUsage,
+  HOUR_MS,
+  type HourlyReads,
+  type LastRead,
+  USAGE_OUTCOMES,
+  USAGE_RETENTION,
+  type UsageReader,
+  type UsageStore,
+} from '../domain/usage.ts';
+import type { Database, Parameter, Queryable } from './database.ts';
+import { insertRows } from './rows.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+
+/** Rows that one step of pruning removes; short transactions let writers in between. */
+const PRUNE_STEP = 5_000;
+
+/** The reads of existing environments of a project. */
+const ENVIRONMENTS = 'SELECT id FROM environments WHERE project_id = $1 AND deleted_at IS NULL';
+
+/** What is known about reads, over one transaction or snapshot. */
+export class SqlUsageReader implements UsageReader {
+  readonly #queryable: Queryable;
+
+  /** Reads through `queryable`, which decides what is seen. */
+  constructor(queryable: Queryable) {
+    this.#queryable = queryable;
+  }
+
+  lastReads(projectId: string, flagKey?: string): Promise<readonly LastRead[]> {
+    const one = flagKey === undefined ? '' : 'AND flag_key = $2';
+    return this.#queryable.query<LastRead>(
+      `SELECT environment_id AS "environmentId", flag_key AS "flagKey", hour FROM flag_last_reads
+        WHERE environment_id IN (${ENVIRONMENTS}) ${one}`,
+      flagKey === undefined ? [projectId] : [projectId, flagKey],
+    );
+  }
+
+  hours(projectId: string, flagKey: string, since: number): Promise<readonly HourlyReads[]> {
+    return this.#queryable.query<HourlyReads>(
+      `SELECT environment_id AS "environmentId", hour, outcome, reads FROM flag_usage
+        WHERE environment_id IN (${ENVIRONMENTS}) AND flag_key = $2 AND hour >= $3 ORDER BY hour`,
+      [projectId, flagKey, since],
+    );
+  }
+}
+
+/** Adds up reads, over either engine. */
+export class SqlUsageStore implements UsageStore {
+  readonly #database: Database;
+  readonly #maxRows: number;
+
+  /** Keeps them in `database`, whose schema must be current. */
+  constructor(database: Database, maxRows: number = USAGE_RETENTION.rows) {
+    this.#database = database;
+    this.#maxRows = maxRows;
+  }
+
+  async add(usage: readonly EnvironmentUsage[], at: number): Promise<void> {
+    const hour = hourOf(at);
+    const counts: Parameter[][] = [];
+    const lastReads: Parameter[][] = [];
+    for (const { environmentId, flags } of usage) {
+      for (const [flagKey, ...reads] of flags) {
+        lastReads.push([environmentId, flagKey, hour]);
+        for (const [index, outcome] of USAGE_OUTCOMES.entries()) {
+          const count = reads[index] ?? 0;
+          if (count > 0) counts.push([environmentId, flagKey, hour, outcome, count]);
+        }
+      }
+    }
+    // In one order, so that two nodes that count the same flags never wait for each other.
+    for (const rows of [counts, lastReads]) rows.sort(byColumns);
+    await this.#database.transaction(async (transaction) => {
+      await insertRows(transaction, {
+        table: 'flag_usage',
+        columns: ['environment_id', 'flag_key', 'hour', 'outcome', 'reads'],
+        rows: counts,
+        suffix: `ON CONFLICT (environment_id, flag_key, hour, outcome)
+          DO UPDATE SET reads = flag_usage.reads + excluded.reads`,
+      });
+      await insertRows(transaction, {
+        table: 'flag_last_reads',
+        columns: ['environment_id', 'flag_key', 'hour'],
+        rows: lastReads,
+        // Within the hour nothing is written.
+        suffix: `ON CONFLICT (environment_id, flag_key)
+          DO UPDATE SET hour = excluded.hour WHERE flag_last_reads.hour < excluded.hour`,
+      });
+    });
+  }
+
+  async prune(now: number): Promise<void> {
+    const before = await this.#firstKept(now);
+    for (;;) {
+      const removed = await this.#database.transaction((transaction) =>
+        transaction.query(
+          `DELETE FROM flag_usage WHERE hour < $1 AND (environment_id, flag_key, hour, outcome) IN (
+            SELECT environment_id, flag_key, hour, outcome FROM flag_usage WHERE hour < $1 LIMIT $2)
+            RETURNING hour`,
+          [before, PRUNE_STEP],
+        ),
+      );
+      if (removed.length === 0) return;
+    }
+  }
+
+  /** The first hour that is kept: counted from the newest one, an hour at a time, so that no statement takes long. */
+  async #firstKept(now: number): Promise<number> {
+    const oldest = hourOf(now - USAGE_RETENTION.days * DAY_MS);
+    let rows = 0;
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const [next] = await this.#database.query<{ hour: number; rows: number }>(
+        `SELECT hour, count(*) AS rows FROM flag_usage
+          WHERE hour = (SELECT max(hour) FROM flag_usage WHERE hour < $1) GROUP BY hour`,
+        [before],
+      );
+      if (next === undefined || next.hour < oldest) return oldest;
+      rows += next.rows;
+      if (rows > this.#maxRows) return next.hour + HOUR_MS;
+      before = next.hour;
+    }
+  }
+}
+
+/** The start of the hour of a time. */
+function hourOf(at: number): number {
+  return Math.floor(at / HOUR_MS) * HOUR_MS;
+}
+
+function byColumns([a, b]: readonly Parameter[], [c, d]: readonly Parameter[]): number {
+  const [left, right] = [`${a} ${b}`, `${c} ${d}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
