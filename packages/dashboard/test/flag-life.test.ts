@@ -28,7 +28,8 @@ describe('the history of a flag', () => {
     async () => {
       await put('page-size', 10);
       await put('page-size', 20);
-      const { page, check } = await world.open(addressOf('page-size'), { expected: /412/ });
+      const address = `${addressOf('page-size')}?tab=history`;
+      const { page, check } = await world.open(address, { expected: /412/ });
       const history = page.getByRole('region', { name: 'History' });
       const newest = history.getByRole('listitem').filter({ hasText: 'changed it in' }).first();
       await newest.getByText('20').waitFor();
@@ -41,7 +42,10 @@ describe('the history of a flag', () => {
       await check();
       await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
+      const tab = (name: string) => page.getByRole('tab', { name }).click();
+      await tab('Overview');
       await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
+      await tab('History');
       await history.getByText(/“Reverts change \d+: Too many at once”/).waitFor();
 
       // Another person changes it again: reverting the first change now would overwrite that.
@@ -59,6 +63,7 @@ describe('the history of a flag', () => {
       expect(await anyway.isChecked()).toBe(false);
       await anyway.check();
       await revert.click();
+      await tab('Overview');
       await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
       await page.close();
     },
@@ -168,7 +173,7 @@ test(
     await question.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('heading', { name: flagPage.actions.archivedTitle }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await card(page, 'production').waitFor();
+    await page.getByRole('switch', { name: 'old-banner in production' }).waitFor();
 
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
@@ -177,7 +182,7 @@ test(
     await check();
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
-    await card(page, 'production').waitFor();
+    await page.getByRole('switch', { name: 'old-banner in production' }).waitFor();
 
     const { management } = world;
     await management.request('POST', '/api/projects/shop/flags/old-banner/archive');
@@ -259,12 +264,14 @@ test(
       await field.press('Control+A');
       await page.keyboard.insertText('25');
       await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await page.getByRole('tab', { name: 'History' }).click();
       const newest = page
         .getByRole('region', { name: 'History' })
         .getByRole('listitem')
         .filter({ hasText: '25' });
       await newest.getByRole('button', { name: 'Revert change' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revert', exact: true }).click();
+      await page.getByRole('tab', { name: 'Overview' }).click();
       await card(page).locator('.cm-content', { hasText: '10' }).waitFor();
       await check();
     } finally {

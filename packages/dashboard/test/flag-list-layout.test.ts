@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { until, within } from '@halyard/testing';
 import type { Page } from 'playwright-core';
+import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import { sharedWorld, type World } from './support/world.ts';
 
 const PATIENCE_MS = 60_000;
@@ -209,6 +210,23 @@ describe('many environments', () => {
       await page.keyboard.press('j');
       for (let step = 0; step < 20; step++) await page.keyboard.press('l');
       await page.locator(`input:focus[aria-label="flag-0 in ${name(16)}"]`).waitFor();
+
+      // On the page of a flag only some are listed at first, and all can be found.
+      await page.goto('/projects/fleet/flags/flag-0');
+      const rows = page.locator('[data-environment]');
+      await page.getByRole('switch', { name: `flag-0 in ${name(0)}` }).waitFor();
+      expect(await rows.count()).toBeLessThan(30);
+      await page.getByRole('searchbox', { name: 'Find an environment' }).fill(name(59));
+      await page.getByRole('button', { name: name(59), exact: true }).click();
+      await page
+        .getByRole('region', { name: name(59) })
+        .getByText(flagPage.card.missing(name(59)))
+        .waitFor();
+      expect(await rows.count()).toBe(1);
+      await page.getByRole('searchbox').fill('');
+      await page.getByRole('button', { name: flagPage.matrix.showAll(COUNT + 3) }).click();
+      expect(await rows.count()).toBe(COUNT + 3);
+      await check();
       await page.close();
     },
     PATIENCE_MS,

@@ -287,11 +287,9 @@ test(
       .waitFor();
     expect(await page.getByText('No changes yet').count()).toBe(0);
     answer();
-    await page
-      .getByText('was created')
-      .or(page.getByRole('button', { name: flagPage.history.older }))
-      .first()
-      .waitFor();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByRole('button', { name: flagPage.history.older }).waitFor();
+    await page.getByRole('tab', { name: 'Overview' }).click();
     await card(page)
       .getByText(/^Changed .* by token admin/)
       .waitFor();
@@ -337,8 +335,7 @@ test(
 test(
   'code to copy is in the language that was selected last, wraps, and links guides that exist',
   async () => {
-    const { page, check } = await world.open(FLAG, { width: 390 });
-    await page.getByRole('button', { name: 'Code' }).click();
+    const { page, check } = await world.open(`${FLAG}?tab=code`, { width: 390 });
     const language = page.getByLabel('Language');
     const shown = (name: string) =>
       page.getByRole('region', { name: `${name}: new-checkout in development` });
@@ -358,7 +355,6 @@ test(
       if (anchor !== undefined) expect(await answer.text()).toContain(`id="${anchor}"`);
     }
     await page.reload();
-    await page.getByRole('button', { name: 'Code' }).click();
     await shown('Python').waitFor();
     await check();
     await page.close();
@@ -389,6 +385,41 @@ test(
     expect(methods).toEqual(['PATCH', 'DELETE']);
     const { flags } = await world.management.states('shop', 'development');
     expect(flags.some(({ key }) => key === 'new-checkout')).toBe(false);
+    await page.close();
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'tabs are in the address and follow the arrow keys; a draft survives them, and another environment',
+  async () => {
+    const { page, check } = await world.open(`${FLAG}?tab=history`);
+    const tab = (name: string) => page.getByRole('tab', { name });
+    await page.getByRole('region', { name: 'History' }).waitFor();
+    expect(await card(page).count()).toBe(0);
+    await tab('History').press('ArrowLeft');
+    await write(page, '8');
+    expect(new URL(page.url()).search).toBe('');
+    await tab('Overview').press('End');
+    await page.getByRole('tabpanel', { name: 'Code' }).getByLabel('Language').waitFor();
+    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Code');
+    await check();
+    await tab('Code').press('ArrowRight');
+
+    await page.getByRole('button', { name: /^production/ }).click();
+    await card(page, 'production').getByText('Everyone').first().waitFor();
+    expect(new URL(page.url()).search).toBe('?env=production');
+    expect(await card(page).count()).toBe(0);
+    const row = page.locator('[data-environment=development]');
+    await row.getByText(flagPage.matrix.unsaved).waitFor();
+    await check();
+    await row.getByRole('button', { name: 'development' }).click();
+    expect(await editor(page).textContent()).toBe('8');
+    await card(page).getByRole('button', { name: 'Discard' }).click();
+    await page.reload();
+    await card(page).getByText('Changed').waitFor();
+    await page.getByRole('button', { name: 'development', exact: true }).press('Enter');
+    await card(page).waitFor({ state: 'detached' });
     await page.close();
   },
   PATIENCE_MS,

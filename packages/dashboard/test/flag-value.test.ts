@@ -181,7 +181,7 @@ describe('the value', () => {
       await world.management.putState('shop', 'development', 'new-checkout', { enabled: true, value });
       const { page, check } = await world.open(FLAG);
       await page.getByLabel('Evaluate for this targeting key').fill('user-1');
-      await card(page).getByText('onerror').waitFor();
+      await card(page).getByText('onerror').first().waitFor();
       await page.locator('[data-evaluation=development]').getByText('onerror').waitFor();
       expect(await page.locator('img[src="x"]').count()).toBe(0);
       expect(await page.title()).toBe('new-checkout · shop · Halyard');

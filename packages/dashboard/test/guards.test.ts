@@ -81,7 +81,7 @@ test(
 test(
   'the guard of a schedule shows its time, no connected clients, and whether nothing would change',
   async () => {
-    const { page, check } = await world.open(`${FLAGS}/dark-mode`);
+    const { page, check } = await world.open(`${FLAGS}/dark-mode?env=production`);
     const card = page.getByRole('region', { name: 'production', exact: true });
     await card.getByRole('button', { name: 'More for production' }).click();
     await page.getByRole('menuitem', { name: 'Schedule a change…' }).click();

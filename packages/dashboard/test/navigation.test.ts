@@ -232,7 +232,7 @@ test(
       await hold('**/api/session'),
       await hold('**/api/projects/shop/flags/flag-050'),
     ];
-    await page.goto('/projects/shop/flags/flag-050');
+    await page.goto('/projects/shop/flags/flag-050?env=staging');
     await askedFor('/api/session', '/api/events', '/api/projects/shop');
     const chunks = () => asked.filter((path) => path.startsWith('/assets/chunk-')).length;
     await until('the page asks for its screen', async () => chunks() > 0);

@@ -150,7 +150,7 @@ function done(run: () => void): boolean {
 
 /** The editor in the colors of the page, which change with its theme. */
 const codeTheme = EditorView.theme({
-  '&': { fontSize: '12px', color: 'var(--ink)', maxHeight: '24rem' },
+  '&': { fontSize: '12px', color: 'var(--ink)', maxHeight: '20rem' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
     fontFamily: 'var(--font-mono)',

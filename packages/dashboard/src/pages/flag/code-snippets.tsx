@@ -1,11 +1,8 @@
-import Code from 'lucide-react/icons/code';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { useEvaluationUrl } from '../../api/session.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
-import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/copy.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
 import { useStoredChoice } from '../../shell/stored.ts';
@@ -24,45 +21,22 @@ const LANGUAGES = Object.entries(SNIPPET_GROUPS).map(([group, names]) => ({
 
 const NAMES = Object.values(SNIPPET_GROUPS).flat();
 
-/** A button that opens code that reads this flag. */
-export function CodeButton({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>
-        <Code size={15} aria-hidden /> {words.open}
-      </Button>
-      {isOpen && <CodeDialog project={project} flag={flag} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
 /** Code that reads this flag, to copy, in the language that was selected last. */
-function CodeDialog({
-  project,
-  flag,
-  onClose,
-}: {
-  project: ProjectRecord;
-  flag: FlagRecord;
-  onClose: () => void;
-}) {
+export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: FlagRecord }) {
+  const id = useId();
   const [environment, setEnvironment] = useState(project.environments[0]?.name ?? '');
   const [language, setLanguage] = useStoredChoice<SnippetName>('snippet', NAMES, 'typescript');
   const baseUrl = useEvaluationUrl();
   const { name, packages = [] } = SNIPPETS[language];
   const value = flag.environments[environment]?.state.value;
   return (
-    <Dialog
-      title={words.title(flag.key)}
-      onClose={onClose}
-      isQuestion
-      className="w-[min(48rem,calc(100vw-2rem))]"
-    >
+    <section aria-labelledby={id} className="max-w-4xl">
+      <h2 id={id} className="mb-2 text-base font-semibold">
+        {words.title}
+      </h2>
       <div className="grid gap-3 sm:grid-cols-2">
         <SelectField
           label={words.language}
-          data-autofocus
           value={language}
           // The choices are the names.
           onSelect={(choice) => setLanguage(choice as SnippetName)}
@@ -103,7 +77,7 @@ function CodeDialog({
           <DocsLink to={links.languages}>{text}</DocsLink>
         ))}
       </p>
-    </Dialog>
+    </section>
   );
 }
 

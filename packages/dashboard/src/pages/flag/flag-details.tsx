@@ -4,7 +4,7 @@ import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
-import type { AuditEntryRecord, FlagRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { Author } from '../../components/badges.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
@@ -15,6 +15,7 @@ import { useChoices } from '../flags/filter-bar.tsx';
 import { tagsOf } from '../flags/flag-tags.ts';
 import { EditableText } from './editable-text.tsx';
 import { messages } from './messages.tsx';
+import { FLAG_FACTS, Panels } from './panels.tsx';
 
 const words = messages.details;
 
@@ -24,13 +25,13 @@ export function FlagDetails({
   flag,
   last,
 }: {
-  project: string;
+  project: ProjectRecord;
   flag: FlagRecord;
   last: AuditEntryRecord | undefined;
 }) {
-  const update = useUpdateFlag(project, flag.key);
+  const update = useUpdateFlag(project.name, flag.key);
   const canEdit = useCan('editor');
-  const known = useKnownTexts(project);
+  const known = useKnownTexts(project.name);
   const nameOf = useOwnerName();
   const { description, tags, owner, createdAt } = flag;
   return (
@@ -99,6 +100,7 @@ export function FlagDetails({
             </span>
           </Fact>
         )}
+        <Panels panels={FLAG_FACTS} props={{ project, flag }} />
       </dl>
     </div>
   );
@@ -115,7 +117,8 @@ function useKnownTexts(project: string) {
 
 const NONE: readonly FlagRecord[] = [];
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+/** A fact about the flag, by name. */
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="flex min-w-0 items-baseline gap-1.5">
       <dt className="text-ink-3">{name}</dt>

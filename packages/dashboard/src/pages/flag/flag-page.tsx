@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { isRefusal } from '../../api/api-error.ts';
 import { useAudit } from '../../api/audit.ts';
@@ -8,21 +8,27 @@ import { useOperators } from '../../api/operators.ts';
 import { useProject } from '../../api/projects.ts';
 import { useSchedules } from '../../api/schedules.ts';
 import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import { useSearchState } from '../../api/use-search-state.ts';
 import { Badge } from '../../components/badges.tsx';
 import { CopyButton } from '../../components/copy.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
+import { PartBoundary } from '../../shell/part-boundary.tsx';
 import { lastChanges } from './card-footer.tsx';
-import { CodeButton } from './code-snippets.tsx';
-import { EnvironmentCard } from './environment-card.tsx';
+import { EnvironmentEditor } from './environment-editor.tsx';
+import { EnvironmentMatrix } from './environment-matrix.tsx';
 import { EvaluateBox } from './evaluate-box.tsx';
 import { ArchivedNotice, FlagActions } from './flag-actions.tsx';
 import { FlagDetails } from './flag-details.tsx';
-import { FlagHistory } from './flag-history.tsx';
 import { PendingSchedules, ScheduleDialog, type ScheduleStart } from './flag-schedules.tsx';
 import { messages } from './messages.tsx';
+import { MORE_TABS, Panels, SIDE_PANELS } from './panels.tsx';
+
+const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
+const CodeSnippets = lazy(async () => ({ default: (await import('./code-snippets.tsx')).CodeSnippets }));
 
 const words = messages.page;
 
@@ -71,46 +77,113 @@ function FlagScreen({
   flag: FlagRecord;
   history: ReturnType<typeof useAudit>;
 }) {
-  const last = lastChanges(history.entries ?? []);
-  const [scheduling, setScheduling] = useState<ScheduleStart>();
-  const isArchived = flag.archivedAt !== undefined;
-  const [only] = useEnvironmentFilter(project.name);
-  const environments = only === undefined ? project.environments : [only];
+  const [params, setParams] = useSearchState();
+  const tabs: readonly Tab[] = [
+    {
+      name: 'overview',
+      label: words.overview,
+      panel: <Overview project={project} flag={flag} history={history} />,
+    },
+    {
+      name: 'history',
+      label: words.history,
+      panel: (
+        <TabPart>
+          <FlagHistory history={history} project={project} />
+        </TabPart>
+      ),
+    },
+    {
+      name: 'code',
+      label: words.code,
+      panel: (
+        <TabPart>
+          <CodeSnippets project={project} flag={flag} />
+        </TabPart>
+      ),
+    },
+    ...MORE_TABS.map(({ name, label, Content }) => ({
+      ...{ name, label },
+      panel: (
+        <TabPart>
+          <Content project={project} flag={flag} />
+        </TabPart>
+      ),
+    })),
+  ];
   return (
     <Page
       title={`${flag.key} · ${project.name}`}
       heading={<FlagHeading project={project.name} flag={flag} />}
-      actions={
-        <>
-          {!isArchived && <CodeButton project={project} flag={flag} />}
-          <FlagActions project={project} flag={flag} />
-        </>
-      }
+      actions={<FlagActions project={project} flag={flag} />}
     >
-      <FlagDetails project={project.name} flag={flag} last={history.entries?.[0]} />
-      <div className="mt-5 grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem] lg:grid-rows-[auto_1fr]">
-        <div className="flex min-w-0 flex-col gap-4">
-          {isArchived && <ArchivedNotice project={project} flag={flag} />}
-          {environments.map((environment) => (
-            <EnvironmentCard
-              key={environment.name}
-              project={project.name}
-              environment={environment}
-              flag={flag}
+      <FlagDetails project={project} flag={flag} last={history.entries?.[0]} />
+      <div className="mt-4">
+        <Tabs
+          label={words.tabs(flag.key)}
+          tabs={tabs}
+          selected={params.get('tab') ?? undefined}
+          onSelect={(tab) => setParams({ tab: tab === 'overview' ? '' : tab })}
+        />
+      </div>
+    </Page>
+  );
+}
+
+/** A tab whose code is loaded when it is first shown. */
+function TabPart({ children }: { children: ReactNode }) {
+  return (
+    <PartBoundary
+      place="tab"
+      frame={(title, content) => (
+        <section>
+          <h2 className="mb-2 text-base font-semibold">{title}</h2>
+          {content}
+        </section>
+      )}
+    >
+      <Suspense fallback={<SkeletonRows />}>{children}</Suspense>
+    </PartBoundary>
+  );
+}
+
+/** The flag's states, and beside them who gets it and what is scheduled. */
+function Overview({
+  project,
+  flag,
+  history,
+}: {
+  project: ProjectRecord;
+  flag: FlagRecord;
+  history: ReturnType<typeof useAudit>;
+}) {
+  const last = lastChanges(history.entries ?? []);
+  const [scheduling, setScheduling] = useState<ScheduleStart>();
+  const isArchived = flag.archivedAt !== undefined;
+  const [only] = useEnvironmentFilter(project.name);
+  return (
+    <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
+      <div className="flex min-w-0 flex-col gap-4">
+        {isArchived && <ArchivedNotice project={project} flag={flag} />}
+        <EnvironmentMatrix
+          project={project}
+          flag={flag}
+          environments={only === undefined ? project.environments : [only]}
+          editor={(environment, editing) => (
+            <EnvironmentEditor
+              {...{ project, environment, flag, ...editing }}
               last={last.get(environment.name)}
               isWholeHistory={history.entries !== undefined && !history.hasOlder}
-              onSchedule={(start) => setScheduling({ environment, ...start })}
+              onSchedule={setScheduling}
             />
-          ))}
-        </div>
-        <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4 lg:row-span-2">
-          {!isArchived && <EvaluateBox project={project} flag={flag} />}
-          <PendingSchedules project={project} flagKey={flag.key} />
-        </aside>
-        <div className="min-w-0">
-          <FlagHistory history={history} project={project} />
-        </div>
+          )}
+        />
       </div>
+      <aside aria-label={words.about} className="flex min-w-0 flex-col gap-4">
+        {!isArchived && <EvaluateBox project={project} flag={flag} />}
+        <Panels panels={SIDE_PANELS} props={{ project, flag }} />
+        <PendingSchedules project={project} flagKey={flag.key} />
+      </aside>
       {scheduling !== undefined && (
         <ScheduleDialog
           project={project.name}
@@ -119,7 +192,7 @@ function FlagScreen({
           onClose={() => setScheduling(undefined)}
         />
       )}
-    </Page>
+    </div>
   );
 }
 

@@ -9,6 +9,10 @@ export const messages = {
     archived: 'archived',
     copyKey: (key: string) => `Copy key ${key}`,
     about: 'About this flag',
+    tabs: (key: string) => `Parts of ${key}`,
+    overview: 'Overview',
+    history: 'History',
+    code: 'Code',
     missingTitle: 'Flag does not exist',
     missing: (project: string) =>
       `Project ${project} has no flag with this key. It may have been deleted, or the address may be mistyped.`,
@@ -57,11 +61,22 @@ export const messages = {
     notDeleted: (key: string) => `${key} was not deleted`,
   },
 
-  card: {
+  matrix: {
+    title: 'Environments',
+    heads: ['Environment', 'State', 'Rollout', 'Value', 'Last change'],
+    find: 'Find an environment',
+    noMatch: 'No environments match',
+    showAll: (count: number) => `Show all ${count} environments`,
     on: 'On',
     off: 'Off',
     notSet: 'Not set',
+    everyone: 'Everyone',
+    by: 'by',
+    unsaved: 'Unsaved',
     archived: 'The flag is archived.',
+  },
+
+  card: {
     missing: (environment: string) =>
       `Not set in ${environment}. Clients there do not get this flag, and code falls back to its defaults.`,
     add: (environment: string) => `Add to ${environment} (off)`,
@@ -155,8 +170,7 @@ export const messages = {
   },
 
   snippets: {
-    open: 'Code',
-    title: (key: string) => `Read ${key} in code`,
+    title: 'Read this flag in code',
     environment: 'Environment',
     language: 'Language',
     packages: 'Packages: ',

@@ -1,18 +1,14 @@
-import { useState } from 'react';
-import { cellName, useWriteStatus, type WriteStatus } from '../../api/own-writes.ts';
-import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, StateRecord } from '../../api/types.ts';
-import { useReadOnlyReason } from '../../changes/change-guards.tsx';
+import { useLayoutEffect, useState } from 'react';
+import { cellName, useWriteStatus } from '../../api/own-writes.ts';
+import type { AuditEntryRecord, EnvironmentRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
 import { useChangeState } from '../../changes/change-state.tsx';
-import { ENVIRONMENT_FILL, EnvironmentBadge, WriteMark } from '../../components/badges.tsx';
 import { Button } from '../../components/button.tsx';
-import { classNames } from '../../components/class-names.ts';
-import { Switch } from '../../components/switch.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
-import { useForeignChange } from '../flags/state-cell.tsx';
 import { CardFooter, newestChange } from './card-footer.tsx';
 import { ArchivedDraft, OvertakenBanner, SaveBar } from './draft-bars.tsx';
 import type { ScheduleStart } from './flag-schedules.tsx';
 import { messages } from './messages.tsx';
+import { ENVIRONMENT_PANELS, Panels } from './panels.tsx';
 import { RolloutField } from './rollout-field.tsx';
 import { problemsOf, stateOf } from './state-draft.ts';
 import { useStateDraft, useValueText } from './use-state-draft.ts';
@@ -21,50 +17,49 @@ import { ValueField } from './value-field.tsx';
 const words = messages.card;
 
 /**
- * A flag's state in one environment: the switch acts at once, value and rollout after saving. An archived flag shows
- * only a draft that was open when it was archived.
+ * Edits a flag's state in one environment: value and rollout act after saving. The row above has the switch, which acts at
+ * once. Of an archived flag it shows only a draft that was open when the flag was archived.
  */
-export function EnvironmentCard({
+export function EnvironmentEditor({
   project,
   environment,
   flag,
   last,
   isWholeHistory,
+  obstacle,
+  onDirty,
   onSchedule,
 }: {
-  project: string;
+  project: ProjectRecord;
   environment: EnvironmentRecord;
   flag: FlagRecord;
   /** The newest entry of the history about this environment, as far as it is loaded. */
   last: AuditEntryRecord | undefined;
   /** Whether all of the history is loaded. */
   isWholeHistory: boolean;
-  onSchedule: (start: Omit<ScheduleStart, 'environment'>) => void;
+  /** Why the state cannot be changed. */
+  obstacle: string | undefined;
+  onDirty: (name: string, isDirty: boolean) => void;
+  onSchedule: (start: ScheduleStart) => void;
 }) {
   const { key } = flag;
   const { name } = environment;
   const record = flag.environments[name];
-  const valueText = useValueText({ project, environment: name, key }, record);
-  const status = useWriteStatus(cellName(project, name, key));
+  const valueText = useValueText({ project: project.name, environment: name, key }, record);
+  const status = useWriteStatus(cellName(project.name, name, key));
   const editing = useStateDraft({ record, valueText }, status === 'saving');
   const [note, setNote] = useState('');
   const change = newestChange(record, last);
-  const changeState = useChangeState(project);
+  const changeState = useChangeState(project.name);
   const isArchived = flag.archivedAt !== undefined;
-  const readOnlyReason = useReadOnlyReason()(environment);
-  const obstacle = isArchived ? words.archived : readOnlyReason;
-  const isForeign = useForeignChange(record);
   const { draft, base, isDirty } = editing;
   const problems = problemsOf(draft);
   const isSound = problems.value === undefined && problems.rollout === undefined;
   useLeaveGuard(isDirty, words.unsaved(key, name));
-
-  function flip(enabled: boolean): void {
-    // The switch stays enabled while saving, or it would lose the focus.
-    if (status === 'saving') return;
-    const texts = { before: valueText, after: valueText };
-    void changeState({ key, environment, before: record, after: { ...record?.state, enabled }, texts });
-  }
+  useLayoutEffect(() => {
+    onDirty(name, isDirty);
+    return () => onDirty(name, false);
+  }, [name, isDirty, onDirty]);
 
   async function save(): Promise<void> {
     if (!isSound || !isDirty || obstacle !== undefined || status === 'saving') return;
@@ -79,23 +74,17 @@ export function EnvironmentCard({
     if (outcome === 'done') setNote('');
   }
 
-  if (isArchived && !isDirty) return null;
   return (
-    <section
-      aria-label={name}
-      data-environment={name}
-      data-news={isForeign || undefined}
-      className={classNames(
-        'overflow-hidden rounded-lg border border-line bg-surface',
-        isForeign && 'animate-flash',
-      )}
-    >
-      <div aria-hidden className={classNames('h-1', ENVIRONMENT_FILL[environment.color])} />
-      <CardHead {...{ environment, flagKey: key, record, status, obstacle }} onFlip={flip} />
+    <>
+      {obstacle !== undefined && <p className="px-4 pt-3 text-xs text-ink-3">{obstacle}</p>}
       {record === undefined && !isDirty ? (
-        <MissingState environment={name} canAdd={obstacle === undefined} onAdd={() => flip(false)} />
+        <MissingState
+          environment={name}
+          canAdd={obstacle === undefined}
+          onAdd={() => void changeState({ key, environment, before: undefined, after: { enabled: false } })}
+        />
       ) : (
-        <div className="grid gap-x-5 gap-y-4 px-4 pb-3 md:grid-cols-[minmax(0,1fr)_17rem]">
+        <div className="grid gap-x-5 gap-y-4 px-4 pt-3 pb-3 md:grid-cols-[minmax(0,1fr)_17rem]">
           <ValueField
             environment={name}
             draft={draft}
@@ -126,60 +115,22 @@ export function EnvironmentCard({
           onNote={setNote}
           onSave={() => void save()}
           onDiscard={editing.reset}
-          onSchedule={() => onSchedule({ draft: isSound ? draft : undefined, valueText })}
+          onSchedule={() => onSchedule({ environment, draft: isSound ? draft : undefined, valueText })}
         />
       )}
+      {!isArchived && (
+        <Panels panels={ENVIRONMENT_PANELS} props={{ project, flag, environment, record, obstacle }} />
+      )}
       <CardFooter
-        {...{ project, environment, change, canEdit: obstacle === undefined }}
+        {...{ project: project.name, environment, change, canEdit: obstacle === undefined }}
         isNew={change === undefined && isWholeHistory}
         isThere={record !== undefined}
-        onSchedule={() => onSchedule({ draft: undefined, valueText })}
+        onSchedule={() => onSchedule({ environment, draft: undefined, valueText })}
         onRemove={() =>
           void changeState({ key, environment, before: record, after: null, texts: { before: valueText } })
         }
       />
-    </section>
-  );
-}
-
-/** The environment's name, and the switch with its state in words. */
-function CardHead({
-  environment,
-  flagKey,
-  record,
-  status,
-  obstacle,
-  onFlip,
-}: {
-  environment: EnvironmentRecord;
-  flagKey: string;
-  record: StateRecord | undefined;
-  status: WriteStatus | undefined;
-  /** Why the state cannot be changed. */
-  obstacle: string | undefined;
-  onFlip: (enabled: boolean) => void;
-}) {
-  const { name } = environment;
-  return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 pt-3 pb-2">
-      <h2 className="min-w-0 flex-1 text-base font-semibold">
-        <EnvironmentBadge environment={environment} className="max-w-full" />
-      </h2>
-      <WriteMark status={status} />
-      <span title={obstacle} className="flex items-center gap-2">
-        <span className="font-medium">
-          {record === undefined ? words.notSet : record.state.enabled ? words.on : words.off}
-        </span>
-        <Switch
-          label={`${flagKey} in ${name}`}
-          checked={record?.state.enabled ?? false}
-          disabled={obstacle !== undefined}
-          aria-busy={status === 'saving'}
-          onChange={(event) => onFlip(event.target.checked)}
-        />
-      </span>
-      {obstacle !== undefined && <p className="w-full text-xs text-ink-3">{obstacle}</p>}
-    </div>
+    </>
   );
 }
 
@@ -194,7 +145,7 @@ function MissingState({
   onAdd: () => void;
 }) {
   return (
-    <div className="px-4 pb-4">
+    <div className="px-4 py-3">
       <p className="max-w-xl text-ink-2">{words.missing(environment)}</p>
       {canAdd && (
         <Button className="mt-2" onClick={onAdd}>

@@ -1,0 +1,67 @@
+import { type ComponentType, Suspense } from 'react';
+import type { EnvironmentRecord, FlagRecord, ProjectRecord, StateRecord } from '../../api/types.ts';
+import { PartBoundary } from '../../shell/part-boundary.tsx';
+
+/** What a panel of a flag's page gets. */
+export interface FlagPanelProps {
+  readonly project: ProjectRecord;
+  readonly flag: FlagRecord;
+}
+
+/** What a panel of one environment gets. */
+export interface EnvironmentPanelProps extends FlagPanelProps {
+  readonly environment: EnvironmentRecord;
+  /** `undefined` where the flag is not set. */
+  readonly record: StateRecord | undefined;
+  /** Why the state cannot be changed; `undefined` if it can be. */
+  readonly obstacle: string | undefined;
+}
+
+/** What a fact in an environment's row gets: little, because there may be hundreds of rows. */
+export interface RowFactProps extends Pick<EnvironmentPanelProps, 'environment' | 'record'> {
+  readonly project: string;
+  readonly flagKey: string;
+}
+
+/** A panel. `name` is unique in its list; `Content` may be `lazy`. */
+interface Panel<Props> {
+  readonly name: string;
+  readonly Content: ComponentType<Props>;
+}
+
+/** A tab of its own; `name` stands in the address. */
+interface TabPanel extends Panel<FlagPanelProps> {
+  readonly label: string;
+}
+
+/** In an expanded environment, below its value and rollout. */
+export const ENVIRONMENT_PANELS: readonly Panel<EnvironmentPanelProps>[] = [];
+
+/** One short fact at the end of an environment's row, such as when it was last read. */
+export const ROW_FACTS: readonly Panel<RowFactProps>[] = [];
+
+/** Facts beside tags and owner: each renders one `Fact` of `flag-details.tsx`. */
+export const FLAG_FACTS: readonly Panel<FlagPanelProps>[] = [];
+
+/** Boxes at the side of the tab "Overview", below "Who gets it?". */
+export const SIDE_PANELS: readonly Panel<FlagPanelProps>[] = [];
+
+/** Tabs after "Overview", "History" and "Code". */
+export const MORE_TABS: readonly TabPanel[] = [];
+
+/** The panels of a list. One that fails is left out, so that the rest of the page keeps working. */
+export function Panels<Props extends object>({
+  panels,
+  props,
+}: {
+  panels: readonly Panel<Props>[];
+  props: Props;
+}) {
+  return panels.map(({ name, Content }) => (
+    <PartBoundary key={name} place={name} frame={() => null}>
+      <Suspense fallback={null}>
+        <Content {...props} />
+      </Suspense>
+    </PartBoundary>
+  ));
+}
