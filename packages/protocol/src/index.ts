@@ -11,5 +11,6 @@ export * from './ofrep.ts';
 export * from './project-key.ts';
 export * from './requests.ts';
 export * from './rollout.ts';
+export * from './rollout-plan.ts';
 export * from './sse.ts';
 export * from './usage.ts';

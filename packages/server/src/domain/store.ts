@@ -10,6 +10,7 @@ import type {
   StoredState,
 } from './project.ts';
 import type { RelayReader, RelayTransaction } from './relay-token.ts';
+import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
 import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 import type { UsageReader } from './usage.ts';
 
@@ -21,6 +22,7 @@ export interface StoreReader {
   /** Operators, their sessions and one-time links. */
   readonly people: PeopleReader;
   readonly schedules: ScheduleReader;
+  readonly rollouts: RolloutReader;
   /** The tokens of relays. */
   readonly relays: RelayReader;
   readonly usage: UsageReader;
@@ -115,6 +117,7 @@ export interface AuditFilter {
 export interface StoreTransaction extends StoreReader {
   readonly people: PeopleTransaction;
   readonly schedules: ScheduleTransaction;
+  readonly rollouts: RolloutTransaction;
   readonly relays: RelayTransaction;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
@@ -159,9 +162,14 @@ export interface StoreTransaction extends StoreReader {
    * Writes flag states as one change: one revision, one log row, one audit row per flag. Operations that leave a
    * state unchanged are dropped; without any other, nothing is written. Locks the environment if it is not locked.
    * Returns the new revision of the environment and the changed flags. Schedules for a flag that loses its state are
-   * canceled, as when the flag is archived or deleted: the state must not reappear by itself.
+   * canceled, as when the flag is archived or deleted: the state must not reappear by itself. Rollout plans of changed
+   * flags are paused, and of removed ones stopped, except for the plan with the id `byPlan`, which makes the change.
    */
-  changeStates(environment: Environment, operations: readonly StateOperation[]): Promise<StatesChanged>;
+  changeStates(
+    environment: Environment,
+    operations: readonly StateOperation[],
+    byPlan?: string,
+  ): Promise<StatesChanged>;
   insertKey(key: ProjectKey, digest: string): Promise<void>;
   /** Marks the key revoked. A revoked key stays as it is. */
   revokeKey(key: ProjectKey, at: number): Promise<void>;

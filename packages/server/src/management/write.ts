@@ -104,6 +104,17 @@ export function requireChangeOf(actor: Actor, environment: Environment): void {
   );
 }
 
+/** Whether {@link requireChangeOf} lets the actor change the states of this environment. */
+export function mayChange(actor: Actor, environment: Environment): boolean {
+  try {
+    requireChangeOf(actor, environment);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
 /**
  * As {@link findEnvironment}, checks that the actor may change its states (`forbidden`, `confirmation_required`), and
  * locks it until the commit.

@@ -255,4 +255,32 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       PRIMARY KEY (environment_id, flag_key)
     )`,
   ],
+  [
+    // open_flag is the flag's key while the plan is running or paused: a flag has one such plan in each environment.
+    `CREATE TABLE rollout_plans (
+      id TEXT NOT NULL PRIMARY KEY,
+      project_id TEXT NOT NULL,
+      environment_id TEXT NOT NULL,
+      flag_key TEXT NOT NULL,
+      open_flag TEXT,
+      steps TEXT NOT NULL,
+      note TEXT,
+      created_by TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      from_pct TEXT NOT NULL,
+      runs_as TEXT NOT NULL,
+      runs_since BIGINT NOT NULL,
+      status TEXT NOT NULL,
+      status_at BIGINT NOT NULL,
+      status_by TEXT NOT NULL,
+      reason TEXT,
+      next_step BIGINT NOT NULL,
+      due_at BIGINT,
+      ran TEXT NOT NULL,
+      state_revision BIGINT,
+      UNIQUE (environment_id, open_flag)
+    )`,
+    'CREATE INDEX rollout_plans_by_due ON rollout_plans (status, due_at)',
+    'CREATE INDEX rollout_plans_by_project ON rollout_plans (project_id, status_at)',
+  ],
 ];

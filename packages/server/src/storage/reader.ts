@@ -21,6 +21,7 @@ import { readAudit, readOperation } from './audit-reader.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
+import { SqlRolloutReader } from './rollout-table.ts';
 import {
   chunks,
   type NullableColumns,
@@ -66,6 +67,7 @@ type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
 export class SqlReader implements StoreReader {
   readonly people: SqlPeopleReader;
   readonly schedules: SqlScheduleReader;
+  readonly rollouts: SqlRolloutReader;
   readonly relays: SqlRelayReader;
   readonly usage: SqlUsageReader;
   readonly #queryable: Queryable;
@@ -75,6 +77,7 @@ export class SqlReader implements StoreReader {
     this.#queryable = queryable;
     this.people = new SqlPeopleReader(queryable);
     this.schedules = new SqlScheduleReader(queryable);
+    this.rollouts = new SqlRolloutReader(queryable);
     this.relays = new SqlRelayReader(queryable);
     this.usage = new SqlUsageReader(queryable);
   }

@@ -14,6 +14,7 @@ import type { ArchivedStates } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
+import { SqlRolloutWriter } from './rollout-table.ts';
 import { type Insert, insertRows, parseTextList, writeArchivedStates } from './rows.ts';
 import { SqlScheduleWriter } from './schedule-table.ts';
 
@@ -23,6 +24,7 @@ import { SqlScheduleWriter } from './schedule-table.ts';
  */
 export abstract class RecordWriter extends SqlReader {
   override readonly schedules: SqlScheduleWriter;
+  override readonly rollouts: SqlRolloutWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
@@ -34,6 +36,7 @@ export abstract class RecordWriter extends SqlReader {
     this.#journal = journal;
     this.#now = now;
     this.schedules = new SqlScheduleWriter(sql, journal);
+    this.rollouts = new SqlRolloutWriter(sql, journal);
   }
 
   abstract lockEnvironment(id: string): Promise<Environment | undefined>;
@@ -77,9 +80,7 @@ export abstract class RecordWriter extends SqlReader {
       'DELETE FROM flag_last_reads WHERE environment_id IN (SELECT id FROM environments WHERE project_id = $1)',
       id,
     );
-    for (const table of ['flag_states', 'environments', 'flags', 'project_keys', 'scheduled_changes']) {
-      await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
-    }
+    for (const table of TABLES_OF_PROJECT) await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
     const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
     if (deleted.length === 0) return;
     const entry = {
@@ -122,6 +123,8 @@ export abstract class RecordWriter extends SqlReader {
     for (const table of ['flag_states', 'flag_last_reads'])
       await this.#rows(`DELETE FROM ${table} WHERE environment_id = $1`, id);
     await this.#removeFromKeys(projectId, name);
+    const reason = `The environment "${name}" was deleted.`;
+    await this.rollouts.stopOf({ projectId, environmentId: id }, { at: this.#now(), reason });
     this.forgetEnvironment(id);
     const before = JSON.stringify({ name, revision: deleted.revision });
     const entry = { action: 'environment.deleted', projectId, environmentId: id, target: name, before };
@@ -208,6 +211,7 @@ export abstract class RecordWriter extends SqlReader {
     const { projectId, key } = flag;
     const outcome = `The flag "${key}" was deleted.`;
     await this.schedules.cancelOf({ projectId, keys: [key] }, { at: this.#now(), outcome });
+    await this.rollouts.stopOf({ projectId, keys: [key] }, { at: this.#now(), reason: outcome });
     const before = wholeFlagText(flag, await this.archivedStates(flag));
     const text = 'DELETE FROM flags WHERE project_id = $1 AND key = $2 RETURNING key';
     if ((await this.#sql.query(text, [projectId, key])).length === 0) return;
@@ -309,6 +313,11 @@ export abstract class RecordWriter extends SqlReader {
     );
   }
 }
+
+/** The tables whose rows belong to a project, referencing ones first. */
+const TABLES_OF_PROJECT = [
+  ...['flag_states', 'environments', 'flags', 'project_keys', 'scheduled_changes', 'rollout_plans'],
+] as const;
 
 function appearanceOf({ protected: isProtected, color, position }: Environment) {
   return { protected: isProtected, color, position };

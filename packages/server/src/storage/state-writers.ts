@@ -6,11 +6,13 @@ import {
   StoreOutage,
 } from '../domain/errors.ts';
 import { type Environment, PLAIN_DETAILS, type StoredState } from '../domain/project.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan } from '../domain/rollout-plan.ts';
 import type { Committed, FoundState, StateWrite, StateWritten } from '../domain/store.ts';
 import { CommitUncertainError, checkTexts, type Statement, type WriteTransaction } from './database.ts';
 import { Journal, type Sources } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, STATE_COLUMNS, toEnvironment } from './reader.ts';
 import { FLAG_INSERT, flagCreated, newFlagRow } from './record-writer.ts';
+import { moveEntry, moveStatement, pauseBy, type RolloutRow, SELECT_PLANS, toPlan } from './rollout-table.ts';
 import { insertions, placeholders } from './rows.ts';
 import type { Done, Work } from './store.ts';
 import { STATE_INSERT } from './transaction.ts';
@@ -180,6 +182,8 @@ interface Place {
   readonly environment: Environment;
   readonly flags: Map<string, FoundState['flag'] & object>;
   readonly states: Map<string, StoredState>;
+  /** The running rollout plans of its flags. */
+  readonly plans: Map<string, RolloutPlan>;
 }
 
 /** The changes of a group, each made on what the ones before it left. */
@@ -187,17 +191,20 @@ class Draft {
   readonly #flags: Place['flags'];
   readonly #states: Place['states'];
   readonly #at: number;
+  readonly #plans: Place['plans'];
+  readonly #paused: Statement[] = [];
   readonly #newFlags = new Set<string>();
   readonly #changed = new Set<string>();
   readonly #projectId: string;
   #environment: Environment;
   #characters = 0;
 
-  constructor({ environment, flags, states }: Place, at: number) {
+  constructor({ environment, flags, states, plans }: Place, at: number) {
     this.#environment = environment;
     this.#projectId = environment.projectId;
     this.#flags = flags;
     this.#states = states;
+    this.#plans = plans;
     this.#at = at;
   }
 
@@ -229,11 +236,22 @@ class Draft {
         after: state,
       },
     ]);
+    this.#pausePlan(key, journal);
     this.#environment = { ...environment, revision };
     this.#states.set(key, stored);
     this.#changed.add(key);
     this.#characters += 2 * state.length + (before?.state.length ?? 0);
     return { result: { stored, changed: true, environmentRevision: revision }, journal };
+  }
+
+  /** The flag was changed, and not by its plan. */
+  #pausePlan(key: string, journal: Journal): void {
+    const plan = this.#plans.get(key);
+    if (plan === undefined) return;
+    this.#plans.delete(key);
+    const next = pauseBy(journal.actor, { at: this.#at, reason: CHANGED_OUTSIDE });
+    journal.audit(moveEntry(plan, next, { action: 'rollout.paused' }));
+    this.#paused.push(moveStatement(plan, next));
   }
 
   /** What writes it all: the last state of each flag. */
@@ -254,6 +272,7 @@ class Draft {
       return [[id, key, projectId, state, stored.revision, updatedAt, updatedBy]];
     });
     yield* insertions(STATE_INSERT, states);
+    yield* this.#paused;
   }
 }
 
@@ -277,7 +296,7 @@ async function lockPlace(
 ): Promise<Place | undefined> {
   const count = KEY_COUNTS.find((size) => size >= keys.length) ?? keys.length;
   const padded = Array.from({ length: count }, (_, index) => keys[index] ?? keys[0] ?? '');
-  const [environments = [], flags = [], states = []] = (await transaction.batch([
+  const [environments = [], flags = [], states = [], plans = []] = (await transaction.batch([
     { text: LOCK, parameters: [project, environment] },
     {
       text: `SELECT key, archived_at AS "archivedAt" FROM flags
@@ -290,14 +309,21 @@ async function lockPlace(
           AND flag_key IN (${placeholders(count, 2)})`,
       parameters: [project, environment, ...padded],
     },
+    {
+      text: `${SELECT_PLANS} WHERE status = 'running'
+        AND environment_id = (SELECT id FROM environments WHERE ${THIS_ENVIRONMENT})
+        AND open_flag IN (${placeholders(count, 2)})`,
+      parameters: [project, environment, ...padded],
+    },
     // The columns of the statements, in their order.
-  ])) as [EnvironmentRow[]?, { key: string; archivedAt: number | null }[]?, StoredState[]?];
+  ])) as [EnvironmentRow[]?, { key: string; archivedAt: number | null }[]?, StoredState[]?, RolloutRow[]?];
   const [row] = environments;
   if (row === undefined) return undefined;
   return {
     environment: toEnvironment(row),
     flags: new Map(flags.map(({ key, archivedAt }) => [key, archivedAt === null ? {} : { archivedAt }])),
     states: new Map(states.map((state) => [state.flagKey, state])),
+    plans: new Map(plans.map((row) => [row.flagKey, toPlan(row)])),
   };
 }
 

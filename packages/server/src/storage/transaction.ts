@@ -1,6 +1,7 @@
 import { defined } from '@halyard/protocol';
 import { ServiceError } from '../domain/errors.ts';
 import type { Environment, StateOperation, StateText } from '../domain/project.ts';
+import { CHANGED_OUTSIDE } from '../domain/rollout-plan.ts';
 import type { StatesChanged, StoreTransaction } from '../domain/store.ts';
 import type { WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
@@ -64,6 +65,7 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
   async changeStates(
     environment: Environment,
     operations: readonly StateOperation[],
+    byPlan?: string,
   ): Promise<StatesChanged> {
     const written = await this.#writeStates(environment, operations);
     const changed = new Set(written.changed);
@@ -71,7 +73,30 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     const { id: environmentId, projectId, name } = environment;
     const outcome = `A flag that it changes was removed from ${name}.`;
     await this.schedules.cancelOf({ projectId, environmentId, keys }, { at: this.#now(), outcome });
+    await this.#interruptPlans(environment, { changed, removed: keys, byPlan });
     return written;
+  }
+
+  async #interruptPlans(
+    { id: environmentId, projectId, name }: Environment,
+    flags: {
+      readonly changed: ReadonlySet<string>;
+      readonly removed: readonly string[];
+      readonly byPlan: string | undefined;
+    },
+  ): Promise<void> {
+    const at = this.#now();
+    const place = { projectId, environmentId };
+    if (flags.removed.length > 0) {
+      await this.rollouts.stopOf(
+        { ...place, keys: flags.removed },
+        { at, reason: `The flag was removed from ${name}.` },
+      );
+    }
+    const keys = [...flags.changed.difference(new Set(flags.removed))];
+    if (keys.length === 0) return;
+    const except = defined({ except: flags.byPlan });
+    await this.rollouts.pauseOf({ ...place, keys, ...except }, { at, reason: CHANGED_OUTSIDE });
   }
 
   async #writeStates(

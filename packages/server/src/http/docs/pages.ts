@@ -44,6 +44,7 @@ import pooler from '../../../../../docs/operations/pooler.md' with { type: 'text
 import proxies from '../../../../../docs/operations/proxies.md' with { type: 'text' };
 import relays from '../../../../../docs/operations/relays.md' with { type: 'text' };
 import roles from '../../../../../docs/operations/roles.md' with { type: 'text' };
+import rollouts from '../../../../../docs/operations/rollouts.md' with { type: 'text' };
 import schedules from '../../../../../docs/operations/schedules.md' with { type: 'text' };
 import security from '../../../../../docs/operations/security.md' with { type: 'text' };
 import settings from '../../../../../docs/operations/settings.md' with { type: 'text' };
@@ -124,6 +125,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/lists', lists],
   ['operations/history', history],
   ['operations/schedules', schedules],
+  ['operations/rollouts', rollouts],
   ['operations/delivery', delivery],
   ['operations/usage', usage],
   ['operations/health', health],

@@ -11,6 +11,7 @@ import { mountAudit, mountHistory } from '../history/history-routes.ts';
 import { mountProjectKeys } from '../keys/key-routes.ts';
 import { mountAccessTokens } from '../people/access-token-routes.ts';
 import { mountProjects } from '../projects/project-routes.ts';
+import { mountRolloutPlans } from '../schedules/rollout-plan-routes.ts';
 import { mountSchedules } from '../schedules/schedule-routes.ts';
 import { mountUsage } from '../usage/usage-routes.ts';
 import type { ManagementApp, ManagementEnv } from './operation.ts';
@@ -59,6 +60,7 @@ export function mountHeavyOperations(app: ManagementApp, context: ManagementCont
   mountHistory(app, context);
   mountCopy(app, context);
   mountSchedules(app, context);
+  mountRolloutPlans(app, context);
   mountSearch(app, context);
   mountUsage(app, context);
   mountAccessTokens(app, context);

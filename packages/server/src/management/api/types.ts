@@ -19,6 +19,7 @@ import type {
   TokenRecordSchema,
 } from '../people/people-schemas.ts';
 import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
+import type { RolloutPlanSchema } from '../schedules/rollout-plan-routes.ts';
 import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
 import type {
@@ -84,6 +85,8 @@ export type ImportResult = z.infer<typeof ImportResultSchema>;
 export type AuditEntry = z.infer<typeof AuditEntrySchema>;
 /** The answer of a revert. */
 export type Reverted = z.infer<typeof RevertedSchema>;
+/** A rollout plan. */
+export type RolloutPlan = z.infer<typeof RolloutPlanSchema>;
 /** A scheduled change. */
 export type Schedule = z.infer<typeof ScheduleSchema>;
 /** A change and how many streams have seen it. */

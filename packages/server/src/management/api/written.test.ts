@@ -74,6 +74,14 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     const later = { environment: 'staging', dueAt, changes };
     const schedule = await written('createSchedule', call('POST', `${project}/schedules`, { body: later }));
     await written('cancelSchedule', call('DELETE', `${project}/schedules/${schedule.id}`));
+    const steps = [10, 20, 30].map((rolloutPct) => ({ rolloutPct, waitMinutes: 60 }));
+    const launch = { flag: 'a', environment: 'staging', steps };
+    const plan = await written('startRolloutPlan', call('POST', `${project}/rollouts`, { body: launch }));
+    const rollout = `${project}/rollouts/${plan.id}`;
+    await written('pauseRolloutPlan', call('POST', `${rollout}/pause`));
+    await written('resumeRolloutPlan', call('POST', `${rollout}/resume`));
+    await written('advanceRolloutPlan', call('POST', `${rollout}/advance`));
+    await written('stopRolloutPlan', call('POST', `${rollout}/stop`));
     await written('deleteFlagState', call('DELETE', `${staging}/flags/a`));
     await written('archiveFlag', call('POST', `${project}/flags/a/archive`));
     await written('restoreFlag', call('POST', `${project}/flags/a/restore`));

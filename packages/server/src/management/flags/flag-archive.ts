@@ -99,7 +99,9 @@ export async function archiveLocked(
   const states = new Map<string, StateText>();
   const { projectId, key } = flag;
   const outcome = `The flag "${key}" was archived.`;
-  await transaction.schedules.cancelOf({ projectId, keys: [key] }, { at: context.now(), outcome });
+  const at = context.now();
+  await transaction.schedules.cancelOf({ projectId, keys: [key] }, { at, outcome });
+  await transaction.rollouts.stopOf({ projectId, keys: [key] }, { at, reason: outcome });
   for (const environment of environments) {
     const stored = await transaction.state(environment.id, flag.key);
     if (stored === undefined) continue;
@@ -108,7 +110,7 @@ export async function archiveLocked(
     if (stateParts(stored.state) !== undefined) states.set(environment.id, stored.state);
     await transaction.changeStates(environment, [[flag.key, null]]);
   }
-  await transaction.archiveFlag(flag, { at: context.now(), states });
+  await transaction.archiveFlag(flag, { at, states });
 }
 
 /** Restores an archived flag whose project is locked, with its states where their environments still exist. */

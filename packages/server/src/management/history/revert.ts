@@ -119,7 +119,10 @@ const REVERTIBLE = new Set([
 ]);
 
 /** Actions that accompany others, and need not be reverted. */
-const IGNORED_ACTIONS = new Set(['flag.created', 'schedule.applied', 'schedule.cancelled']);
+const IGNORED_ACTIONS = new Set([
+  ...['flag.created', 'schedule.applied', 'schedule.cancelled'],
+  ...['rollout.started', 'rollout.advanced', 'rollout.paused', 'rollout.stopped'],
+]);
 
 const REASONS: Readonly<Record<string, string>> = {
   'flag.created': 'it created a flag: archive the flag instead',
@@ -129,6 +132,10 @@ const REASONS: Readonly<Record<string, string>> = {
   'project.deleted': 'the contents of a deleted project are not kept: import an export of it',
   'environment.created': 'it created an environment: delete the environment instead',
   'schedule.cancelled': 'a canceled schedule stays canceled: schedule the change again',
+  'rollout.started': 'it started a rollout plan: stop the plan instead',
+  'rollout.paused': 'it paused a rollout plan: resume the plan instead',
+  'rollout.resumed': 'it resumed a rollout plan: pause the plan instead',
+  'rollout.stopped': 'a stopped rollout plan stays stopped: start a new one',
   'environment.deleted':
     'the states of a deleted environment are not kept: create it again and copy them from another one',
 };

@@ -368,6 +368,9 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
     [[], {}, '"changes" has 0 entries'],
     [[{ key: 'a' }], {}, 'state'],
     [[{ key: 'a', state: on, patch: on }], {}, 'unknown member'],
+    [[{ key: 'a', state: on }], { paused: true }, 'paused'],
+    [[{ key: 'a', state: { ...on, rollout: 5 } }], {}, 'rollout'],
+    [[{ key: 'a', patch: { ...on, percent: 5 } }], {}, 'percent'],
     [[{ key: 'a b', state: on }], {}, 'cannot be a flag key'],
     [
       [

@@ -1,28 +1,31 @@
+import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { Actor } from '../../domain/audit.ts';
 import { quote, ServiceError, StoreBusy, StoreOutage } from '../../domain/errors.ts';
 import { isTime } from '../../domain/iso-time.ts';
-import type { Permissions } from '../../domain/people.ts';
+import { type Permissions, UNLIMITED } from '../../domain/people.ts';
+import { CHANGED_OUTSIDE, type RolloutPlan, type RolloutStatus } from '../../domain/rollout-plan.ts';
 import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
 import { currentPermissions } from '../people/access-tokens.ts';
 import { prefixNote } from '../rules.ts';
-import { requireChangeOf, write } from '../write.ts';
+import { mayChange, requireChangeOf, write } from '../write.ts';
+import { applyStep, PlanMoved } from './rollout-plans.ts';
 import { operationOf, readSteps } from './schedules.ts';
 
-/** The result of one run over the schedules. */
-export interface ScheduleRun {
-  /** Due schedules that this call settled. */
-  readonly settled: readonly { readonly id: string; readonly status: 'done' | 'failed' }[];
+/** The result of one run over the schedules, or over the rollout plans. */
+export interface ScheduleRun<Status extends string = 'done' | 'failed'> {
+  /** Due ones that this call moved, with their status since. */
+  readonly settled: readonly { readonly id: string; readonly status: Status }[];
   /** Attempts that failed with an unexpected error, rather than a refusal. */
   readonly errors: readonly { readonly id: string; readonly error: unknown }[];
   /** When the next one is due or retried, in epoch milliseconds; absent when none is pending. */
   readonly nextDueAt?: number;
 }
 
-/** How often each schedule has failed on this node, and when it is retried. */
+/** How often each schedule or plan has failed on this node, and when it is retried. */
 export type FailedAttempts = Map<string, { readonly count: number; readonly retryAt: number }>;
 
 /** Attempts for a schedule that fails unexpectedly, and the pause after the first one; it doubles each time. */
@@ -31,9 +34,25 @@ export const SCHEDULE_ATTEMPTS = { most: 5, pauseMs: 5_000 } as const;
 /** Schedules per read. */
 const BATCH = 20;
 
-/** Another node has run the schedule, or it was canceled: the transaction is rolled back. */
+/** Another node has run it, or it was canceled, paused or stopped: the transaction is rolled back. */
 class AlreadySettled extends Error {
   override readonly name = 'AlreadySettled';
+}
+
+/** What has a time at which it runs. */
+interface Due {
+  readonly id: string;
+  readonly dueAt?: number;
+}
+
+/** How one kind of due record is read and run. */
+interface Kind<Record extends Due, Status extends string> {
+  /** The next ones after `last`, by due time. */
+  readonly next: (reader: StoreReader, last: Record | undefined) => Promise<readonly Record[]>;
+  /** Runs one in a transaction of its own; returns its status since. Throws {@link AlreadySettled}, or a refusal. */
+  readonly run: (record: Record) => Promise<Status>;
+  /** Records a refusal; `undefined` when another node was first. */
+  readonly fail: (record: Record, outcome: string) => Promise<Status | undefined>;
 }
 
 /**
@@ -41,63 +60,107 @@ class AlreadySettled extends Error {
  * made in one transaction, so it runs once. After an unexpected error it is retried as counted in `attempts`, and fails in
  * the end; the others do not wait for it. Rejects when the store is unreachable; due schedules then stay pending.
  */
-export async function runDueSchedules(
+export function runDueSchedules(
   context: ManagementContext,
   attempts: FailedAttempts = new Map(),
 ): Promise<ScheduleRun> {
-  const settled: { id: string; status: 'done' | 'failed' }[] = [];
+  return runDue<Schedule, 'done' | 'failed'>(context, attempts, {
+    next: (reader, last) => reader.schedules.next(BATCH, last),
+    run: async (schedule) => {
+      const run = { schedule, actor: actorOf(schedule), at: context.now() };
+      await write(context, run.actor, (transaction) => apply(transaction, run));
+      return 'done';
+    },
+    fail: async (schedule, outcome) => {
+      const settlement = { status: 'failed', at: context.now(), outcome } as const;
+      const settle = ({ schedules }: StoreTransaction) => schedules.settle(schedule, settlement);
+      return (await write(context, actorOf(schedule), settle)) ? 'failed' : undefined;
+    },
+  });
+}
+
+/**
+ * Runs the next step of all due rollout plans; otherwise as {@link runDueSchedules}. A plan that is refused its step is
+ * paused with the reason.
+ */
+export function runDueRollouts(
+  context: ManagementContext,
+  attempts: FailedAttempts = new Map(),
+): Promise<ScheduleRun<RolloutStatus>> {
+  return runDue<RolloutPlan, RolloutStatus>(context, attempts, {
+    next: (reader, last) => reader.rollouts.next(BATCH, last),
+    run: async (plan) => {
+      const at = context.now();
+      const actor = planActor(plan, stepNote(plan));
+      const moved = await write(context, actor, (transaction) => applyDueStep(transaction, { plan, at }));
+      if (moved.dueAt !== undefined) context.scheduled?.(moved.dueAt);
+      return moved.status;
+    },
+    fail: async (plan, reason) => {
+      const paused = { status: 'paused', statusAt: context.now(), statusBy: 'system', reason } as const;
+      const move = ({ rollouts }: StoreTransaction) =>
+        rollouts.move(plan, paused, { action: 'rollout.paused' });
+      return (await write(context, SYSTEM, move)) ? 'paused' : undefined;
+    },
+  });
+}
+
+async function runDue<Record extends Due, Status extends string>(
+  context: ManagementContext,
+  attempts: FailedAttempts,
+  kind: Kind<Record, Status>,
+): Promise<ScheduleRun<Status>> {
+  const settled: { id: string; status: Status }[] = [];
   const errors: { id: string; error: unknown }[] = [];
   let nextDueAt = Number.POSITIVE_INFINITY;
   const seen = new Set<string>();
-  let last: Schedule | undefined;
+  let last: Record | undefined;
   for (;;) {
-    const page = await context.store.read((reader) => reader.schedules.next(BATCH, last));
-    for (const schedule of page) {
-      const { id, dueAt } = schedule;
+    const page = await context.store.read((reader) => kind.next(reader, last));
+    for (const record of page) {
+      const { id, dueAt } = record;
       seen.add(id);
+      // A record with a damaged time is never due.
+      if (!isTime(dueAt)) continue;
       const dueNow = Math.max(dueAt, attempts.get(id)?.retryAt ?? 0);
       if (dueNow > context.now()) {
         nextDueAt = Math.min(nextDueAt, dueNow);
         continue;
       }
-      // A schedule with a damaged time is never due.
-      if (!isTime(dueAt)) continue;
       context.assertWritable();
-      const { status, error } = await runSchedule(context, schedule, attempts);
+      const { status, error } = await runOne(context, record, { attempts, kind });
       if (status !== undefined) settled.push({ id, status });
       if (error !== undefined) errors.push({ id, error });
       nextDueAt = Math.min(nextDueAt, attempts.get(id)?.retryAt ?? nextDueAt);
     }
     last = page.at(-1);
-    // Sorted by due time: the schedules after one that is not due are not due either.
-    if (last !== undefined && last.dueAt <= context.now()) continue;
-    // Forget the schedules that were settled elsewhere.
+    // Sorted by due time: those after one that is not due are not due either.
+    if (last !== undefined && (last.dueAt ?? 0) <= context.now()) continue;
+    // Forget those that were settled elsewhere.
     for (const id of attempts.keys()) if (!seen.has(id)) attempts.delete(id);
     return { settled, errors, ...(nextDueAt === Number.POSITIVE_INFINITY ? {} : { nextDueAt }) };
   }
 }
 
-/** Runs one schedule; without a status when another node settled it, or it will be retried. */
-async function runSchedule(
+/** Runs one record; without a status when another node moved it, or it will be retried. */
+async function runOne<Record extends Due, Status extends string>(
   context: ManagementContext,
-  schedule: Schedule,
-  attempts: FailedAttempts,
-): Promise<{ readonly status?: 'done' | 'failed'; readonly error?: unknown }> {
-  const { id } = schedule;
-  const actor = actorOf(schedule);
+  record: Record,
+  { attempts, kind }: { readonly attempts: FailedAttempts; readonly kind: Kind<Record, Status> },
+): Promise<{ readonly status?: Status; readonly error?: unknown }> {
+  const { id } = record;
   const at = context.now();
   const fail = async (outcome: string) => {
-    const settlement = { status: 'failed', at, outcome } as const;
-    const isOurs = await write(context, actor, ({ schedules }) => schedules.settle(schedule, settlement));
+    const status = await kind.fail(record, outcome);
     attempts.delete(id);
-    return isOurs ? ({ status: 'failed' } as const) : {};
+    return defined({ status });
   };
   try {
-    await write(context, actor, (transaction) => apply(transaction, { schedule, actor, at }));
+    const status = await kind.run(record);
     attempts.delete(id);
-    return { status: 'done' };
+    return { status };
   } catch (error) {
-    if (error instanceof AlreadySettled) {
+    if (error instanceof AlreadySettled || error instanceof PlanMoved) {
       attempts.delete(id);
       return {};
     }
@@ -117,6 +180,49 @@ async function runSchedule(
     attempts.set(id, { count, retryAt: at + pauseMs * 2 ** (Math.min(count, most) - 1) });
     return { error };
   }
+}
+
+/** Runs the step of a plan that is due, as its author may at that moment. */
+async function applyDueStep(
+  transaction: StoreTransaction,
+  { plan, at }: { readonly plan: RolloutPlan; readonly at: number },
+): Promise<RolloutPlan> {
+  const { id, projectId, environmentId, flagKey, runsAs, runsSince } = plan;
+  const environment = await transaction.lockEnvironment(environmentId);
+  const current = await transaction.rollouts.find(id);
+  if (current?.status !== 'running' || current.nextStep !== plan.nextStep || current.dueAt !== plan.dueAt) {
+    throw new AlreadySettled();
+  }
+  if (environment === undefined) {
+    throw new ServiceError('environment_not_found', 'The environment has been deleted.');
+  }
+  const permissions = await currentPermissions(transaction, runsAs, { now: at, since: runsSince });
+  if (permissions === undefined || !mayChange({ name: runsAs, permissions }, environment)) {
+    const who = `${quote(runsAs)}, who started or resumed the plan,`;
+    throw new ServiceError('forbidden', `${who} may no longer change ${environment.name}.`);
+  }
+  await requireFlags(transaction, { projectId, keys: [flagKey] });
+  const state = await transaction.state(environmentId, flagKey);
+  // Writers pause the plan themselves, but a node of an older version does not know of plans.
+  if (state?.revision !== current.stateRevision) throw new ServiceError('revision_conflict', CHANGED_OUTSIDE);
+  return applyStep(transaction, { plan: current, environment, at });
+}
+
+/** Pauses plans by itself. */
+const SYSTEM: Actor = { name: 'system', permissions: UNLIMITED };
+
+/** The permissions are replaced by the current ones in the transaction that runs the step. */
+function planActor({ runsAs: name, note }: RolloutPlan, what: string): Actor {
+  return {
+    name,
+    permissions: { role: 'viewer', canChangeProtected: false, confirmed: [] },
+    note: prefixNote(what, note),
+  };
+}
+
+function stepNote({ nextStep, steps }: RolloutPlan): string {
+  const count: unknown = JSON.parse(steps);
+  return `Rollout plan, step ${nextStep + 1} of ${Array.isArray(count) ? count.length : '?'}`;
 }
 
 async function apply(
@@ -186,7 +292,7 @@ export class ScheduleRunner {
   #wakeAt = Number.POSITIVE_INFINITY;
   #polling: Promise<void> | undefined;
   #isRunning = false;
-  readonly #attempts: FailedAttempts = new Map();
+  readonly #attempts = { schedules: new Map(), rollouts: new Map() } satisfies Record<string, FailedAttempts>;
 
   constructor(parts: ScheduleRunnerParts) {
     this.#parts = parts;
@@ -237,12 +343,17 @@ export class ScheduleRunner {
     const { context, log, isReady } = this.#parts;
     if (!isReady()) return POLL_MS / 5;
     try {
-      const { settled, errors, nextDueAt } = await runDueSchedules(context, this.#attempts);
-      for (const { id, error } of errors) {
+      const schedules = await runDueSchedules(context, this.#attempts.schedules);
+      for (const { id, error } of schedules.errors) {
         log.error({ err: error, schedule: id }, 'scheduled change failed unexpectedly');
       }
-      for (const { id, status } of settled) log.info({ schedule: id, status }, 'schedule settled');
-      if (nextDueAt === undefined) return POLL_MS;
+      for (const { id, status } of schedules.settled) log.info({ schedule: id, status }, 'schedule settled');
+      const rollouts = await runDueRollouts(context, this.#attempts.rollouts);
+      for (const { id, error } of rollouts.errors) {
+        log.error({ err: error, rollout: id }, 'step of a rollout plan failed unexpectedly');
+      }
+      for (const { id, status } of rollouts.settled) log.info({ rollout: id, status }, 'rollout plan moved');
+      const nextDueAt = Math.min(schedules.nextDueAt ?? Infinity, rollouts.nextDueAt ?? Infinity);
       return Math.min(POLL_MS, Math.max(0, nextDueAt - context.now()));
     } catch (err) {
       log.warn({ err }, 'cannot read schedules; retrying');
