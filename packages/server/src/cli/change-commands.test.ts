@@ -172,6 +172,35 @@ describe('schedule', () => {
   });
 });
 
+describe('rollout', () => {
+  test('start, list, pause, resume, advance and stop a plan', async () => {
+    await halyard('flag set launch --project sale --env production --off');
+    const start = 'rollout start launch --project sale --env production --plan'.split(' ');
+    const refused = await halyard([...start, '5 %, 90m, 25, 2127-01-31T09:00:00Z, 100']);
+    expect(refused.err).toContain('The time of step 3 must be 1 minute to 90 days after step 2.');
+    const begun = await seen([...start, '5 %, 90m, 25, 1d, 100', '--note', 'go']);
+    expect(begun).toMatch(
+      /^Started plan [\w-]+\.\nlaunch in production: running\nSTEP +ROLLOUT +STATUS +TIME\n1 +5 % +done /,
+    );
+    expect(begun).toMatch(/\n2 +25 % +next +\d{4}-.*\n3 +100 % +waiting +\d{4}-/);
+    const [{ id, steps }] = (await json('rollout list --project sale')).rollouts;
+    expect(steps.map((step: { waitMinutes?: number }) => step.waitMinutes)).toEqual([undefined, 90, 1440]);
+    expect(await seen('rollout list --project sale --env production --flag launch')).toMatch(
+      /^ID +FLAG .*\n[\w-]+ +launch +production +5 \(25\) \(100\) +\d{4}.*Z +token:\w+ +running +go\n$/,
+    );
+    const paused = await seen(['rollout', 'pause', id, '--project', 'sale', '--note', 'errors rise']);
+    expect(paused).toMatch(/^Paused plan .*\nlaunch in production: paused, token:\w+: errors rise\n/);
+    expect((await json(`rollout resume ${id} --project sale`)).status).toBe('running');
+    expect(await seen(`rollout advance ${id} --project sale`)).toMatch(/\n2 +25 % +done /);
+    expect(await seen('flag get launch --project sale --env production')).toContain('25');
+    expect(await seen(`rollout stop ${id} --project sale`)).toContain(': stopped\n');
+    expect(await seen('rollout list --project sale')).toStartWith('No rollout plans in sale.');
+    expect(await seen('rollout list --project sale --all')).toContain(' stopped');
+    expect(await seen(`rollout show ${id} --project sale`)).toMatch(/\n3 +100 % +skipped +-\n$/);
+    expect(await halyard(`rollout pause ${id} --project sale`)).toMatchObject({ exitCode: 4 });
+  });
+});
+
 describe('copy', () => {
   test('shows the differences, copies them, and then has nothing to copy', async () => {
     const places = '--project copies --from staging --to production';

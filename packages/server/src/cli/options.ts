@@ -73,8 +73,8 @@ export function parsePastTime(text: string, now: number, option: string): string
   return new Date(duration === undefined ? parseDate(text, option, 'ago') : now - duration).toISOString();
 }
 
-/** Milliseconds; `undefined` if the text is not a duration. */
-function parseDuration(text: string): number | undefined {
+/** Reads `90m`, `12h`, `30d` or `4w` as milliseconds; `undefined` if the text is not a duration. */
+export function parseDuration(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,5})([mhdw])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? Number.NaN);
 }

@@ -40,6 +40,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Create, list and cancel scheduled changes of flags',
     load: async () => (await import('./schedule.ts')).defineSchedule,
   },
+  rollout: {
+    summary: 'Roll flags out in steps, and pause, resume and stop such plans',
+    load: async () => (await import('./rollout.ts')).defineRollout,
+  },
   copy: {
     summary: 'Copy flag states from one environment to another',
     load: async () => (await import('./copy.ts')).defineCopy,
