@@ -52,6 +52,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Create, list and revoke project keys, which let applications read flags',
     load: async () => (await import('./key.ts')).defineKey,
   },
+  webhook: {
+    summary: 'Send the changes of a project to other systems',
+    load: async () => (await import('./webhook.ts')).defineWebhook,
+  },
   watch: {
     summary: 'Watch the changes of an environment as they happen',
     load: async () => (await import('./watch.ts')).defineWatch,

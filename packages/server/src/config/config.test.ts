@@ -36,6 +36,7 @@ describe('parseConfig', () => {
       data: './halyard-data',
       databasePoolSize: 4,
       bare: false,
+      webhooks: true,
       trustProxy: false,
       maxQueuedBytes: 1024 * 1024,
       drainSeconds: 10,

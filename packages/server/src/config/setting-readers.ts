@@ -174,6 +174,21 @@ export const originList: SettingReader<readonly string[]> = {
   },
 };
 
+/** Networks in CIDR notation, separated by commas. */
+export const networkList: SettingReader<readonly string[]> = {
+  placeholder: '<networks>',
+  expected: 'networks separated by commas, such as 10.0.0.0/8,fd00::/8',
+  read: (text) => {
+    const networks = text.split(',').map((network) => network.trim());
+    const isNetwork = (network: string) => {
+      const [, address = '', length] = /^([^/]+)\/(\d{1,3})$/.exec(network) ?? [];
+      const version = isIP(address);
+      return version !== 0 && Number(length) <= (version === 4 ? 32 : 128);
+    };
+    return networks.every(isNetwork) ? Object.freeze(networks) : undefined;
+  },
+};
+
 /**
  * Reads a text with a reader and describes the problem, with `name` for the setting. Quotes the text unless it is
  * secret, without the credentials of an address.

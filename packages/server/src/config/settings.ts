@@ -5,6 +5,7 @@ import {
   hostName,
   httpOrigin,
   httpUrl,
+  networkList,
   oneOf,
   onOff,
   originList,
@@ -119,6 +120,17 @@ const TABLE = {
     default: 'false',
     sentence:
       'Trust X-Forwarded-For for client addresses, X-Forwarded-Host for the origin of pages and X-Forwarded-Prefix for the addresses of streams; only behind a proxy that sets them.',
+  },
+  webhooks: {
+    reader: onOff,
+    default: 'true',
+    sentence:
+      'Deliver changes to webhooks; turn it off for a copy of an installation, which has the same receivers.',
+  },
+  webhookNetworks: {
+    reader: networkList,
+    sentence:
+      'Networks that webhooks can reach although they are private, also over plain http; by default, public addresses over https only.',
   },
   rateLimit: {
     reader: wholeNumber(1, 1_000_000, '<n>'),

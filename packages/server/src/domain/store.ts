@@ -13,6 +13,7 @@ import type { RelayReader, RelayTransaction } from './relay-token.ts';
 import type { RolloutReader, RolloutTransaction } from './rollout-plan.ts';
 import type { ScheduleReader, ScheduleTransaction } from './schedule.ts';
 import type { UsageReader } from './usage.ts';
+import type { WebhookReader, WebhookStore, WebhookTransaction } from './webhook.ts';
 
 /**
  * Reads of the management side. Lists are sorted by name or key (code units), environments by position first, audit
@@ -26,6 +27,7 @@ export interface StoreReader {
   /** The tokens of relays. */
   readonly relays: RelayReader;
   readonly usage: UsageReader;
+  readonly webhooks: WebhookReader;
   projects(): Promise<readonly Project[]>;
   project(name: string): Promise<Project | undefined>;
   environments(projectId: string): Promise<readonly Environment[]>;
@@ -119,6 +121,7 @@ export interface StoreTransaction extends StoreReader {
   readonly schedules: ScheduleTransaction;
   readonly rollouts: RolloutTransaction;
   readonly relays: RelayTransaction;
+  readonly webhooks: WebhookTransaction;
   insertProject(project: Project): Promise<void>;
   /** Asks the clients of the project to report reads, since that time (epoch milliseconds), or no longer does. */
   setUsage(project: Project, since: number | undefined): Promise<void>;
@@ -228,6 +231,8 @@ export interface StateWritten {
 export interface Store {
   /** Writes about people outside the log. */
   readonly people: PeopleStore;
+  /** Deliveries of webhooks, outside the log. */
+  readonly webhooks: WebhookStore;
   /** Runs reads in one consistent snapshot. */
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   /**

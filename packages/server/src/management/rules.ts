@@ -8,11 +8,11 @@ export const MAX_TEXT = { description: 2000, label: 100, note: 1000, tag: 50 } a
 /** Most tags on one flag. */
 export const MAX_TAGS = 20;
 
-/** Refuses a name that no project or environment may have. */
-export function checkName(what: 'project' | 'environment', name: string): void {
+/** Refuses a name that no project, environment or webhook may have. */
+export function checkName(what: 'project' | 'environment' | 'webhook', name: string): void {
   if (NAME_PATTERN.test(name)) return;
   throw invalid(
-    `${quote(name)} cannot be the name of ${what === 'project' ? 'a project' : 'an environment'}: ` +
+    `${quote(name)} cannot be the name of ${what === 'environment' ? 'an' : 'a'} ${what}: ` +
       'use 1 to 64 lower-case letters, digits and "-", beginning with a letter or digit.',
   );
 }

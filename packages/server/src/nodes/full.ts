@@ -55,8 +55,14 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
     evaluationUrl: managementUrl === url ? undefined : url,
     onReceiptsDropped: (count) => metrics.receiptsDropped(count),
   });
-  const metrics = new Metrics({ plane, logServer, screens: management.activity });
+  const metrics = new Metrics({
+    plane,
+    logServer,
+    screens: management.activity,
+    webhooks: management.webhooks,
+  });
   plane.observe(logServer);
+  plane.observe(management.webhooks);
   readers.observe(metrics);
   readers.observe(management.activity);
   const freshness = workers?.fleet.freshness(plane.freshness) ?? plane.freshness;
@@ -108,6 +114,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
       { name: 'close the listeners', run: () => listeners.close() },
       management.closeThread,
       management.closeSchedules,
+      management.closeWebhooks,
       keepLastKnown,
       { name: 'stop following the log', run: () => plane.close() },
       management.closeHousekeeping,

@@ -5,12 +5,15 @@ import type { ReadSide } from '../domain/read-side.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
+import { GuardedPoster } from '../http/guarded-post.ts';
 import { LazyManagementApp } from '../management/api/lazy-app.ts';
 import type { ManagementContext } from '../management/context.ts';
 import { Activity } from '../management/deliveries/activity.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../management/people/sign-in.ts';
 import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
+import { WebhookRunner } from '../management/webhooks/webhook-runner.ts';
+import { WebhookSender } from '../management/webhooks/webhook-sender.ts';
 import type { Database } from '../storage/database.ts';
 import { SqlDeliveryStore } from '../storage/delivery-store.ts';
 import { SqlStore } from '../storage/store.ts';
@@ -50,6 +53,9 @@ export class ManagementPlane {
   readonly activity: Activity;
   /** The management interface: everything under `/api`. */
   readonly app: LazyManagementApp;
+  /** Delivers changes to webhooks. */
+  readonly webhooks: WebhookRunner;
+  readonly #deliversWebhooks: boolean;
   readonly #schedules: ScheduleRunner;
   readonly #housekeeping: Housekeeping;
   readonly #thread: ManagementThread;
@@ -58,6 +64,7 @@ export class ManagementPlane {
     const { config, database, plane, readers, log, docsUrl } = parts;
     const store = new SqlStore(database);
     const deliveries = new SqlDeliveryStore(database);
+    const node = newNodeName();
     const context: ManagementContext = {
       store,
       waitForApplied: (seq) => readers.waitForApplied(seq),
@@ -78,14 +85,23 @@ export class ManagementPlane {
       evaluationUrl: parts.evaluationUrl,
     };
     this.activity = new Activity({
-      node: newNodeName(),
+      node,
       catalog: plane.catalog,
       hub: readers.streams,
       store: deliveries,
       onDropped: parts.onReceiptsDropped,
       admitStream: () => plane.files.admitStream(),
     });
-    this.#schedules = new ScheduleRunner({ context, log, isReady: () => plane.follower.isLive });
+    const isReady = () => plane.follower.isLive;
+    this.#schedules = new ScheduleRunner({ context, log, isReady });
+    const sender = new WebhookSender({
+      poster: new GuardedPoster({ networks: config.webhookNetworks }),
+      now: context.now,
+      dashboardUrl: parts.dashboardUrl,
+      version: VERSION,
+    });
+    this.#deliversWebhooks = config.webhooks;
+    this.webhooks = new WebhookRunner({ context, sender, node, log, isReady });
     const { logServer } = parts;
     const usage = new SqlUsageStore(database);
     const tally = plane.usage;
@@ -110,15 +126,17 @@ export class ManagementPlane {
       openStream: environmentStreams(plane),
       events: this.activity,
       deliveries: this.activity,
+      webhooks: sender,
       thread: this.#thread,
     });
     // Preloaded, so that no request waits. If it fails, the next request tries again.
     plane.firstLive.then(() => this.app.load()).catch(() => {});
   }
 
-  /** Starts to run scheduled changes. */
+  /** Starts to run scheduled changes and to deliver to webhooks. */
   start(): void {
     this.#schedules.start();
+    if (this.#deliversWebhooks) this.webhooks.start();
   }
 
   /** Before the listeners close: ends the streams of dashboards and writes the last receipts. */
@@ -129,6 +147,9 @@ export class ManagementPlane {
 
   /** After the listeners have closed: finishes the change in progress. */
   readonly closeSchedules = brief('finish the scheduled change', () => this.#schedules.close());
+
+  /** After the listeners have closed: ends the deliveries in progress. */
+  readonly closeWebhooks = brief('end the deliveries to webhooks', () => this.webhooks.close());
 
   /** Before the database closes: writes down which keys were used last, and which flags were read. */
   readonly closeHousekeeping = brief('note the last uses of keys and flags', async () => {

@@ -13,6 +13,12 @@ export interface MetricsSources {
   readonly plane: ReadPlane;
   /** The event streams of dashboards; absent on a node without management. */
   readonly screens?: { readonly watchers: number };
+  /** Deliveries to webhooks; absent on a node without management. */
+  readonly webhooks?: {
+    readonly counts: Readonly<Record<string, number>>;
+    readonly lagSeconds: number;
+    readonly failing: number;
+  };
   /** The offer of the log to other nodes. */
   readonly logServer?: { readonly followers: number; readonly backlogBytes: number };
 }
@@ -78,7 +84,7 @@ export class Metrics implements ReadPlaneObserver {
     }),
   );
 
-  constructor({ plane, screens, logServer }: MetricsSources) {
+  constructor({ plane, screens, webhooks, logServer }: MetricsSources) {
     const { hub, follower, catalog, counters } = plane;
     this.#build();
     this.#process(plane.files);
@@ -86,6 +92,7 @@ export class Metrics implements ReadPlaneObserver {
     if (screens !== undefined) {
       this.#gauge('halyard_event_streams_open', 'Open dashboard event streams.', () => screens.watchers);
     }
+    if (webhooks !== undefined) this.#webhooks(webhooks);
     const up = '1 while this node receives every change of the log.';
     this.#gauge('halyard_listener_up', up, () => Number(follower.isLive), 'min');
     const seq = 'The last row of the change log applied here.';
@@ -235,6 +242,23 @@ export class Metrics implements ReadPlaneObserver {
         counter.inc(read());
       },
     });
+  }
+
+  #webhooks(webhooks: NonNullable<MetricsSources['webhooks']>): void {
+    const deliveries: Counter = new Counter({
+      name: 'halyard_webhook_deliveries_total',
+      help: 'Messages to webhooks by outcome: delivered, failed (retried later), given-up (not delivered within a day).',
+      labelNames: ['outcome'],
+      registers: [this.#registry],
+      collect: (): void => {
+        deliveries.reset();
+        for (const [outcome, count] of Object.entries(webhooks.counts)) deliveries.inc({ outcome }, count);
+      },
+    });
+    const lag = 'How long the oldest change waits to be delivered to an active webhook, of all nodes.';
+    this.#gauge('halyard_webhook_lag_seconds', lag, () => webhooks.lagSeconds, 'max');
+    const failing = 'Active webhooks whose last attempt failed, of all nodes.';
+    this.#gauge('halyard_webhooks_failing', failing, () => webhooks.failing, 'max');
   }
 
   #answers(counters: EvaluationCounters): void {

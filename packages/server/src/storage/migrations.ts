@@ -283,4 +283,47 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX rollout_plans_by_due ON rollout_plans (status, due_at)',
     'CREATE INDEX rollout_plans_by_project ON rollout_plans (project_id, status_at)',
   ],
+  [
+    // The delivery position is the seq of the last change that was delivered, skipped or given up. Both secrets are as they
+    // are, because messages are signed with them.
+    `CREATE TABLE webhooks (
+      id TEXT NOT NULL PRIMARY KEY,
+      project_id TEXT NOT NULL REFERENCES projects (id),
+      name TEXT NOT NULL,
+      url TEXT NOT NULL,
+      format TEXT NOT NULL,
+      environments TEXT NOT NULL,
+      events TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      previous_secret TEXT,
+      previous_secret_until BIGINT,
+      status TEXT NOT NULL,
+      reason TEXT,
+      position BIGINT NOT NULL,
+      deliveries BIGINT NOT NULL,
+      given_up BIGINT NOT NULL,
+      failures BIGINT NOT NULL,
+      failing_since BIGINT,
+      next_attempt_at BIGINT,
+      leased_by TEXT,
+      leased_until BIGINT,
+      created_at BIGINT NOT NULL,
+      UNIQUE (project_id, name)
+    )`,
+    // The last attempts of each webhook.
+    `CREATE TABLE webhook_deliveries (
+      webhook_id TEXT NOT NULL REFERENCES webhooks (id),
+      number BIGINT NOT NULL,
+      seq BIGINT,
+      message_id TEXT NOT NULL,
+      cause TEXT NOT NULL,
+      outcome TEXT NOT NULL,
+      at BIGINT NOT NULL,
+      duration_ms BIGINT NOT NULL,
+      status BIGINT,
+      error TEXT,
+      answer TEXT,
+      PRIMARY KEY (webhook_id, number)
+    )`,
+  ],
 ];

@@ -33,6 +33,7 @@ import {
 import { SqlScheduleReader } from './schedule-table.ts';
 import { searchEverywhere } from './search.ts';
 import { SqlUsageReader } from './usage-store.ts';
+import { SqlWebhookReader } from './webhook-table.ts';
 
 /** The columns of an environment, as {@link Environment} names them. */
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
@@ -70,6 +71,7 @@ export class SqlReader implements StoreReader {
   readonly rollouts: SqlRolloutReader;
   readonly relays: SqlRelayReader;
   readonly usage: SqlUsageReader;
+  readonly webhooks: SqlWebhookReader;
   readonly #queryable: Queryable;
 
   /** Reads through `queryable`, which decides what is seen. */
@@ -80,6 +82,7 @@ export class SqlReader implements StoreReader {
     this.rollouts = new SqlRolloutReader(queryable);
     this.relays = new SqlRelayReader(queryable);
     this.usage = new SqlUsageReader(queryable);
+    this.webhooks = new SqlWebhookReader(queryable);
   }
 
   async projects(): Promise<readonly Project[]> {

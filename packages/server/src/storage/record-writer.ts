@@ -76,6 +76,12 @@ export abstract class RecordWriter extends SqlReader {
     // In order of ids, as everywhere, so that two operations never wait for each other.
     for (const environment of environments.map((row) => row.id).sort())
       await this.lockEnvironment(environment);
+    // First the lock that nodes which deliver take first.
+    await this.#rows('UPDATE webhooks SET status = status WHERE project_id = $1', id);
+    await this.#rows(
+      'DELETE FROM webhook_deliveries WHERE webhook_id IN (SELECT id FROM webhooks WHERE project_id = $1)',
+      id,
+    );
     await this.#rows(
       'DELETE FROM flag_last_reads WHERE environment_id IN (SELECT id FROM environments WHERE project_id = $1)',
       id,
@@ -316,7 +322,15 @@ export abstract class RecordWriter extends SqlReader {
 
 /** The tables whose rows belong to a project, referencing ones first. */
 const TABLES_OF_PROJECT = [
-  ...['flag_states', 'environments', 'flags', 'project_keys', 'scheduled_changes', 'rollout_plans'],
+  ...[
+    'flag_states',
+    'environments',
+    'flags',
+    'project_keys',
+    'scheduled_changes',
+    'rollout_plans',
+    'webhooks',
+  ],
 ] as const;
 
 function appearanceOf({ protected: isProtected, color, position }: Environment) {

@@ -25,6 +25,7 @@ import { SqlReader } from './reader.ts';
 import { chunks } from './rows.ts';
 import { StateWriters } from './state-writers.ts';
 import { SqlTransaction } from './transaction.ts';
+import { SqlWebhookStore } from './webhook-table.ts';
 
 /** How long the outcome of an uncertain commit is looked up, and the pause between two attempts. */
 const LOOK_UP = { patienceMs: 15_000, pauseMs: 250 } as const;
@@ -56,6 +57,7 @@ class NothingWritten<T> {
 /** The store over either engine. All SQL is in this folder, the same for both. */
 export class SqlStore implements Store {
   readonly people: SqlPeopleStore;
+  readonly webhooks: SqlWebhookStore;
   readonly #database: Database;
   readonly #sources: Sources;
   readonly #stateWriters: StateWriters;
@@ -64,6 +66,7 @@ export class SqlStore implements Store {
   constructor(database: Database, sources: Partial<Sources> = {}) {
     this.#database = database;
     this.people = new SqlPeopleStore(database);
+    this.webhooks = new SqlWebhookStore(database);
     this.#sources = { now: Date.now, newId: () => Bun.randomUUIDv7(), ...sources };
     this.#stateWriters = new StateWriters((work) => this.#write(work), this.#sources);
   }

@@ -10,6 +10,7 @@ import { ENVIRONMENT_COLUMNS, type EnvironmentRow, KEYS_PER_STATEMENT, toEnviron
 import { RecordWriter } from './record-writer.ts';
 import { SqlRelayWriter } from './relay-table.ts';
 import { chunks, type Insert, insertRows, placeholders } from './rows.ts';
+import { SqlWebhookWriter } from './webhook-table.ts';
 
 /** States of flags, new or not. */
 export const STATE_INSERT: Insert = {
@@ -27,6 +28,7 @@ export const STATE_INSERT: Insert = {
 export class SqlTransaction extends RecordWriter implements StoreTransaction {
   override readonly people: SqlPeopleWriter;
   override readonly relays: SqlRelayWriter;
+  override readonly webhooks: SqlWebhookWriter;
   readonly #sql: WriteTransaction;
   readonly #journal: Journal;
   readonly #now: () => number;
@@ -41,6 +43,7 @@ export class SqlTransaction extends RecordWriter implements StoreTransaction {
     this.#now = now;
     this.people = new SqlPeopleWriter(sql, journal);
     this.relays = new SqlRelayWriter(sql, journal);
+    this.webhooks = new SqlWebhookWriter(sql, journal);
   }
 
   async lockEnvironment(id: string): Promise<Environment | undefined> {

@@ -169,7 +169,8 @@ describe('every page', () => {
     ...ERROR_CODES.map((code) => `/docs/errors/${code}`),
   ];
 
-  const ELSEWHERE = /^https:\/\/(developer\.mozilla\.org|github\.com\/open-feature|openfeature\.dev)(\/|$)/;
+  const ELSEWHERE =
+    /^https:\/\/(developer\.mozilla\.org|github\.com\/open-feature|openfeature\.dev|www\.standardwebhooks\.com)(\/|$)/;
 
   test('links only to pages and headings that exist, and loads nothing from other hosts', async () => {
     for (const path of paths) {

@@ -55,6 +55,7 @@ import standby from '../../../../../docs/operations/standby.md' with { type: 'te
 import tickets from '../../../../../docs/operations/tickets.md' with { type: 'text' };
 import upgrade from '../../../../../docs/operations/upgrade.md' with { type: 'text' };
 import usage from '../../../../../docs/operations/usage.md' with { type: 'text' };
+import webhooks from '../../../../../docs/operations/webhooks.md' with { type: 'text' };
 import workers from '../../../../../docs/operations/workers.md' with { type: 'text' };
 import operations from '../../../../../docs/operations.md' with { type: 'text' };
 import performance from '../../../../../docs/performance.md' with { type: 'text' };
@@ -128,6 +129,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/rollouts', rollouts],
   ['operations/delivery', delivery],
   ['operations/usage', usage],
+  ['operations/webhooks', webhooks],
   ['operations/health', health],
   ['operations/metrics', metrics],
   ['operations/logs', logs],

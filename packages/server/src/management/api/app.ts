@@ -20,6 +20,8 @@ import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountRelayTokens } from '../relays/relay-token-routes.ts';
+import { mountWebhooks } from '../webhooks/webhook-routes.ts';
+import type { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
 import { type HeavyThread, mountHeavyOperations } from './heavy-calls.ts';
 import { mountOpenApi, OPENAPI_PATH } from './openapi.ts';
@@ -40,6 +42,7 @@ export interface ManagementAppOptions {
   readonly openStream: OpenStream;
   readonly events: DashboardEvents;
   readonly deliveries: DeliveryReader;
+  readonly webhooks: WebhookSender;
   /** Where heavy operations run; default: here. */
   readonly thread?: HeavyThread | undefined;
 }
@@ -74,6 +77,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   mountDeliveries(app, context, options.deliveries);
   mountClients(app, context, options.deliveries);
   mountRelayTokens(app, context);
+  mountWebhooks(app, { ...context, sender: options.webhooks });
   const methodsOf = allowedMethods(app);
   app.notFound((c) => {
     const requestId = c.get('requestId');

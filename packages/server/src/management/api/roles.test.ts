@@ -19,8 +19,11 @@ interface Described {
 /** Writes that need no more than to be signed in: they change nothing of others. */
 const OWN_AFFAIRS = ['changePassword'];
 
-/** Reads about people and their credentials, which are for administrators. */
-const ADMIN_READS = ['listAccessTokens', 'listInvitations', 'listRelayTokens'];
+/** Reads about people, credentials and webhooks, which are for administrators. */
+const ADMIN_READS = [
+  ...['listAccessTokens', 'listInvitations', 'listRelayTokens'],
+  ...['listWebhooks', 'getWebhook', 'listWebhookDeliveries'],
+];
 
 let app: TestApp;
 let operations: readonly Described[];

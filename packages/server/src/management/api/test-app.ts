@@ -1,8 +1,10 @@
 import pino from 'pino';
+import { GuardedPoster } from '../../http/guarded-post.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
+import { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { createManagementApp } from './app.ts';
 import type { ManagementApp } from './operation.ts';
 
@@ -35,6 +37,8 @@ export class TestApp {
   /** The behavior and knowledge of the node; tests change it. */
   readonly node = { now: Date.now(), isLost: false, applied: [] as number[], waitForApplied: async () => {} };
   readonly context: PeopleContext;
+  /** Reaches receivers on this machine. */
+  readonly webhooks: WebhookSender;
   /** The log, one JSON text per line. */
   readonly logged: string[] = [];
   /** Project and environment of every stream that was opened. */
@@ -67,6 +71,12 @@ export class TestApp {
         await this.pause();
       },
     };
+    this.webhooks = new WebhookSender({
+      poster: new GuardedPoster({ networks: ['127.0.0.0/8'] }),
+      now: () => this.node.now,
+      dashboardUrl: this.context.publicUrl,
+      version: '0.0.0',
+    });
     this.app = createManagementApp({
       context: this.context,
       adminToken: ADMIN_TOKEN,
@@ -79,6 +89,7 @@ export class TestApp {
         return new Response(`data: ${project}/${environment}\n\n`);
       },
       deliveries: new SqlDeliveryStore(home.database),
+      webhooks: this.webhooks,
       events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
     });
   }

@@ -7,7 +7,7 @@ import { PASSWORD, TestBrowser } from './test-browser.ts';
 setDefaultTimeout(60_000);
 
 /** Operations that are no GET and change nothing, or answer for each item on its own. */
-const EXCEPTIONS = ['inspectInvitation', 'archiveFlags'];
+const EXCEPTIONS = ['inspectInvitation', 'archiveFlags', 'testWebhook', 'replayWebhook'];
 
 describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) => {
   let app: TestApp;
@@ -56,6 +56,7 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     await written('removeOperator', call('DELETE', bobs));
 
     await written('createProject', call('POST', '/api/projects', { body: { name: 'p' } }));
+    await written('updateProject', call('PATCH', project, { body: { usage: true } }));
     const environment = { body: { name: 'preview' } };
     await written('createEnvironment', call('POST', `${project}/environments`, environment));
     const preview = `${project}/environments/preview`;
@@ -96,6 +97,12 @@ describe.each(ENGINES)('the answers of writes on $name', (engine: TestEngine) =>
     const relay = { body: { name: 'r' } };
     const relayToken = await written('createRelayToken', call('POST', '/api/relay-tokens', relay));
     await written('revokeRelayToken', call('DELETE', `/api/relay-tokens/${relayToken.id}`));
+    const hooks = `${project}/webhooks`;
+    const hook = { body: { name: 'h', url: 'https://hook.example/' } };
+    await written('createWebhook', call('POST', hooks, hook));
+    await written('updateWebhook', call('PATCH', `${hooks}/h`, { body: { format: 'slack' } }));
+    await written('rotateWebhook', call('POST', `${hooks}/h/rotate`, { body: {} }));
+    await written('deleteWebhook', call('DELETE', `${hooks}/h`));
     await written('deleteEnvironment', call('DELETE', preview));
     await written('deleteProject', call('DELETE', project));
 

@@ -1,0 +1,209 @@
+import type { AuditEntry } from './audit.ts';
+
+/** The forms of a message: everything as JSON, or one text as chat programs take it. */
+export const WEBHOOK_FORMATS = ['json', 'slack'] as const;
+
+/** The form of a webhook's messages. */
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+/** What a webhook can be limited to: the nouns of a project's audit actions. */
+export const WEBHOOK_EVENTS = [
+  'flag',
+  'environment',
+  'key',
+  'schedule',
+  'rollout',
+  'project',
+  'webhook',
+] as const;
+
+/** A noun of audit actions that webhooks deliver. */
+export type WebhookEvents = (typeof WEBHOOK_EVENTS)[number];
+
+/** `paused` by a person; `disabled` by the server, after days of failures or the answer 410. */
+export const WEBHOOK_STATUSES = ['active', 'paused', 'disabled'] as const;
+
+/** Whether a webhook sends messages. */
+export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
+
+/** The parts of a webhook that people choose. */
+export interface WebhookSettings {
+  readonly url: string;
+  readonly format: WebhookFormat;
+  /** Names of environments; empty for all. A name keeps its meaning when its environment is deleted. */
+  readonly environments: readonly string[];
+  /** Empty for all. */
+  readonly events: readonly WebhookEvents[];
+}
+
+/** An address that gets the changes of a project, without its secret. Times in epoch milliseconds. */
+export interface Webhook extends WebhookSettings {
+  readonly id: string;
+  readonly projectId: string;
+  /** Unique in the project. */
+  readonly name: string;
+  readonly status: WebhookStatus;
+  /** Why it is disabled. */
+  readonly reason?: string;
+  /** Its delivery position: every change up to this `seq` has been delivered, skipped or given up. */
+  readonly cursor: number;
+  /** Messages sent so far, with retries, tests and replays: the number of the newest delivery. */
+  readonly deliveries: number;
+  /** Changes that were given up after a day of retries. */
+  readonly givenUp: number;
+  /** Attempts that failed since the last success. */
+  readonly failures: number;
+  readonly failingSince?: number;
+  readonly nextAttemptAt?: number;
+  /** Until when messages are also signed with the secret before the current one. */
+  readonly previousSecretUntil?: number;
+  readonly createdAt: number;
+  /** When the oldest change that it has not sent was made; absent if it has sent all. */
+  readonly pendingSince?: number;
+}
+
+/** A webhook with its secrets, for the node that sends its messages. */
+export interface WebhookTarget extends Webhook {
+  /** Name of the project. */
+  readonly project: string;
+  readonly secret: string;
+  readonly previousSecret?: string;
+}
+
+/** Why a message was sent. */
+export type DeliveryTrigger = 'change' | 'replay' | 'test';
+
+/** What became of one attempt. `given-up`: changes that were not sent in a day. */
+export type DeliveryOutcome = 'delivered' | 'failed' | 'given-up';
+
+/** One attempt to send a message. */
+export interface WebhookDelivery {
+  readonly number: number;
+  /** The number of the change; absent for a test. */
+  readonly seq?: number;
+  readonly messageId: string;
+  readonly trigger: DeliveryTrigger;
+  readonly outcome: DeliveryOutcome;
+  readonly at: number;
+  readonly durationMs: number;
+  /** The HTTP status of the answer. */
+  readonly status?: number;
+  /** Why it failed, in a sentence. */
+  readonly error?: string;
+  /** The beginning of the answer. */
+  readonly answer?: string;
+}
+
+/** Attempts of one webhook that are kept. */
+export const KEPT_DELIVERIES = 100;
+
+/** One audit entry in a message, with the name of its environment. */
+export interface WebhookEvent extends Pick<AuditEntry, 'action' | 'target' | 'before' | 'after'> {
+  readonly environment?: string;
+  /** Whether `before` and `after` were left out because the message is large. */
+  readonly isCut: boolean;
+}
+
+/** One change as a webhook delivers it. */
+export interface WebhookMessage {
+  readonly seq: number;
+  readonly messageId: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly note?: string;
+  /** The first ones, in order; at least one. */
+  readonly events: readonly WebhookEvent[];
+  /** How many more there are. */
+  readonly omitted: number;
+}
+
+/** The next thing to deliver: a message, or the end of the log, to which the position can move. */
+export type NextMessage = { readonly message: WebhookMessage } | { readonly end: number };
+
+/** Reads of webhooks. Part of the store's port. */
+export interface WebhookReader {
+  /** By name. */
+  list(projectId: string): Promise<readonly Webhook[]>;
+  find(projectId: string, name: string): Promise<Webhook | undefined>;
+  /** With its secrets. */
+  target(id: string): Promise<WebhookTarget | undefined>;
+  /** The first change after the webhook's position that it delivers. */
+  next(webhook: WebhookScope & Pick<Webhook, 'cursor'>): Promise<NextMessage>;
+  /** The message of change `seq`; `undefined` when it has nothing for this webhook. */
+  message(webhook: WebhookScope, seq: number): Promise<WebhookMessage | undefined>;
+  /** The newest attempts first; `before` a number. */
+  deliveries(
+    id: string,
+    page: { readonly limit: number; readonly before?: number },
+  ): Promise<readonly WebhookDelivery[]>;
+}
+
+/** Which changes a webhook delivers. */
+export type WebhookScope = Pick<Webhook, 'projectId' | 'environments' | 'events'>;
+
+/** Writes of webhooks by people, as part of one operation. Each leaves its audit row, which never has a secret. */
+export interface WebhookTransaction extends WebhookReader {
+  /** `already_exists` when the project has another one of that name. It starts with the changes after it. */
+  insert(webhook: NewWebhook, secret: string): Promise<Webhook>;
+  /** Writes settings and status. `active` forgets failures; `cursor` moves the position. */
+  update(webhook: Webhook, changed: WebhookUpdate): Promise<Webhook>;
+  /** Replaces the secret; the old one signs too until `until`. */
+  rotate(webhook: Webhook, secret: string, until: number): Promise<void>;
+  delete(webhook: Webhook): Promise<void>;
+  /** The end of the log: with it as the position, nothing older is delivered. */
+  endOfLog(): Promise<number>;
+}
+
+/** A webhook before it is stored. */
+export type NewWebhook = WebhookSettings & Pick<Webhook, 'id' | 'projectId' | 'name' | 'createdAt'>;
+
+/** What changes about a webhook. */
+export type WebhookUpdate = Partial<WebhookSettings> &
+  Partial<Pick<Webhook, 'status' | 'cursor'>> & { readonly reason?: string };
+
+/** A webhook with changes to deliver. */
+export type PendingWebhook = Pick<Webhook, 'id' | 'nextAttemptAt'> & {
+  /** When its oldest change was made. */
+  readonly pendingSince: number;
+  /** Another node delivers for it until then; absent where none does. */
+  readonly leasedUntil?: number;
+};
+
+/** The right to deliver for one webhook, for a while. */
+export interface Lease {
+  readonly id: string;
+  /** Names this node's run. */
+  readonly node: string;
+  readonly now: number;
+  readonly until: number;
+}
+
+/** What an attempt changes about its webhook. */
+export interface Settlement {
+  /** The position that the attempt started from; another one means that this node no longer has the lease. */
+  readonly from: number;
+  readonly cursor: number;
+  readonly failures: number;
+  readonly failingSince?: number;
+  readonly nextAttemptAt?: number;
+  /** Changes that were given up. */
+  readonly givenUp?: number;
+  /** In order; none if the position only moves past changes that are not delivered. */
+  readonly deliveries: readonly Omit<WebhookDelivery, 'number'>[];
+}
+
+/** Deliveries of webhooks. Outside the log: not changes, no audit rows. */
+export interface WebhookStore {
+  /** Active webhooks of these projects, or of all, with changes to deliver; those that wait longest first. */
+  pending(node: string, projects?: readonly string[]): Promise<readonly PendingWebhook[]>;
+  /** Takes or renews the lease; `undefined` while another node has it, and for a webhook that is not active. */
+  lease(lease: Lease): Promise<WebhookTarget | undefined>;
+  /** Writes down an attempt and renews the lease. `undefined` when this node has lost it: nothing is written then. */
+  settle(lease: Lease, settlement: Settlement): Promise<WebhookTarget | undefined>;
+  /** Writes down a test or a replay; returns it with its number. `undefined` for a webhook that was deleted. */
+  record(id: string, delivery: Omit<WebhookDelivery, 'number'>): Promise<WebhookDelivery | undefined>;
+  /** How many changes the webhook delivers up to the last one before `before`, and the position after them. */
+  olderThan(webhook: Webhook, before: number): Promise<{ readonly count: number; readonly cursor: number }>;
+  /** Gives up the leases of this node, so that others need not wait for their end. */
+  release(node: string): Promise<void>;
+}

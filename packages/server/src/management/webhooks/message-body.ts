@@ -1,0 +1,99 @@
+import { isoTime } from '../../domain/iso-time.ts';
+import { rawJson, writeJson } from '../../domain/raw-json.ts';
+import type { WebhookEvent, WebhookMessage, WebhookTarget } from '../../domain/webhook.ts';
+
+/** Events that a text names; more are counted only. */
+const NAMED_EVENTS = 10;
+
+/** Characters of a value in a text. */
+const SHOWN_VALUE = 80;
+
+/** The parts of a webhook that its messages depend on. */
+type Receiver = Pick<WebhookTarget, 'format' | 'project' | 'name'>;
+
+/** The body of a message about a change. `dashboardUrl` without a slash at the end. */
+export function messageBody(webhook: Receiver, message: WebhookMessage, dashboardUrl: string): string {
+  const { seq, at, actor, note, events, omitted } = message;
+  const { project } = webhook;
+  const url = `${dashboardUrl}/projects/${encodeURIComponent(project)}/history?change=${seq}`;
+  if (webhook.format === 'slack') return writeJson({ text: changeText(project, message, url) });
+  return writeJson({
+    type: 'change',
+    timestamp: isoTime(at),
+    data: {
+      ...{ seq, project, actor, note, url },
+      events: events.map(({ action, environment, target, before, after, isCut }) => ({
+        ...{ action, environment, target, before: rawJson(before), after: rawJson(after) },
+        ...(isCut ? { truncated: true } : {}),
+      })),
+      ...(omitted > 0 ? { omitted } : {}),
+    },
+  });
+}
+
+/** The body of a test message. */
+export function pingBody({ format, project, name }: Receiver, at: number): string {
+  if (format === 'slack') {
+    return writeJson({
+      text: escapeMarkup(`Halyard: this is a test of the webhook ${name} of the project ${project}.`),
+    });
+  }
+  return writeJson({ type: 'ping', timestamp: isoTime(at), data: { project, webhook: name } });
+}
+
+function changeText(project: string, { actor, note, events, omitted }: WebhookMessage, url: string): string {
+  const who = actor.replace(/^operator:/, '').replace(/^token:/, 'token ');
+  const named = events.slice(0, NAMED_EVENTS).map((event) => `• ${eventText(event)}`);
+  const more = events.length - named.length + omitted;
+  const lines = [
+    `${who} changed ${project}${note === undefined ? '' : ` (${note})`}:`,
+    ...named,
+    ...(more > 0 ? [`• and ${more} more`] : []),
+  ];
+  return `${escapeMarkup(lines.join('\n'))}\n${url}`;
+}
+
+function eventText({ action, environment, target, before, after, isCut }: WebhookEvent): string {
+  const place = environment === undefined || action.startsWith('environment.') ? '' : ` in ${environment}`;
+  const [noun = '', verb = ''] = action.split('.');
+  // The number of a key says less than its name.
+  const name = nameIn(after) ?? nameIn(before) ?? target;
+  if (action !== 'flag.changed') return `${noun} ${name} ${verb.replaceAll('_', ' ')}${place}`;
+  if (isCut) return `${target}${place} changed`;
+  return `${target}${place}: ${stateText(before)} → ${stateText(after)}`;
+}
+
+function nameIn(text: string | undefined): string | undefined {
+  const { name } = membersOf(text);
+  return typeof name === 'string' ? name : undefined;
+}
+
+function stateText(text: string | undefined): string {
+  if (text === undefined) return 'absent';
+  const { enabled, value, rolloutPct } = membersOf(text);
+  const parts = [enabled === true ? 'on' : 'off'];
+  if (value !== undefined) parts.push(shorten(JSON.stringify(value)));
+  if (rolloutPct !== undefined) parts.push(`${String(rolloutPct)}%`);
+  return parts.join(', ');
+}
+
+function membersOf(text: string | undefined): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(text ?? '{}');
+    // `Record`: what JSON.parse returns for an object.
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
+  } catch {
+    // A damaged record is named by its target.
+    return {};
+  }
+}
+
+function shorten(text: string): string {
+  const characters = [...text];
+  return characters.length <= SHOWN_VALUE ? text : `${characters.slice(0, SHOWN_VALUE - 1).join('')}…`;
+}
+
+/** Slack reads these three characters as markup; other chat programs show them as they were. */
+function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,336 @@
+import { defined } from '@halyard/protocol';
+import { z } from '@hono/zod-openapi';
+import {
+  KEPT_DELIVERIES,
+  WEBHOOK_EVENTS,
+  WEBHOOK_FORMATS,
+  WEBHOOK_STATUSES,
+  type Webhook,
+  type WebhookDelivery,
+} from '../../domain/webhook.ts';
+import { created, done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
+import { type ManagementApp, mount } from '../api/operation.ts';
+import { DoneSchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import type { Written } from '../write.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  ROTATION_HOURS,
+  replayWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+  type WebhookContext,
+} from './webhooks.ts';
+
+const tag = 'Webhooks';
+const path = '/api/projects/{project}/webhooks';
+const onePath = `${path}/{webhook}` as const;
+const errors = ['project_not_found', 'not_found'] as const;
+
+const settingMembers = {
+  url: z.string().openapi({
+    format: 'uri',
+    example: 'https://hooks.example.com/halyard',
+    description:
+      'Where messages are sent, by https. Answers show it without its query, and for `slack` without its path.',
+  }),
+  format: z.enum(WEBHOOK_FORMATS).openapi({
+    description:
+      '`json`: everything. `slack`: one text, as Slack, Mattermost, Google Chat and Teams take it.',
+  }),
+  environments: z
+    .array(NameSchema)
+    .openapi({ description: 'Only changes of these environments, and of the project itself. Empty: all.' }),
+  events: z
+    .array(z.enum(WEBHOOK_EVENTS))
+    .openapi({ description: 'Only changes of these kinds. Empty: all.' }),
+} as const;
+
+const changedMembers = {
+  url: settingMembers.url.optional(),
+  format: settingMembers.format.optional(),
+  environments: settingMembers.environments.optional(),
+  events: settingMembers.events.optional(),
+} as const;
+
+/** A webhook, never its secret. */
+export const WebhookSchema = z
+  .object({
+    name: NameSchema,
+    ...settingMembers,
+    status: z.enum(WEBHOOK_STATUSES).openapi({
+      description:
+        '`paused` by a person; `disabled` by the server after five days of failures, or the answer 410.',
+    }),
+    reason: z.string().optional().openapi({ description: 'Why it is disabled.' }),
+    deliveredSeq: z.number().int().openapi({
+      description: 'Every change up to this number has been delivered, skipped or given up.',
+    }),
+    pendingSince: TimeSchema.optional().openapi({
+      description: 'When the oldest change was made that has not been sent; absent when all have been.',
+    }),
+    givenUp: z.number().int().openapi({ description: 'Changes given up after a day of retries.' }),
+    failures: z.number().int().openapi({ description: 'Attempts that failed since the last success.' }),
+    failingSince: TimeSchema.optional(),
+    nextAttemptAt: TimeSchema.optional(),
+    previousSecretUntil: TimeSchema.optional().openapi({
+      description: 'Until then, messages are signed with the previous secret too.',
+    }),
+    createdAt: TimeSchema,
+  })
+  .openapi('Webhook');
+
+const SecretSchema = WebhookSchema.extend({
+  secret: z
+    .string()
+    .openapi({ description: 'The signing secret, shown only this once.', example: 'whsec_…' }),
+  ...seqMember,
+}).openapi('WebhookWithSecret');
+
+/** One attempt to send a message. */
+export const WebhookDeliverySchema = z
+  .object({
+    number: z.number().int(),
+    seq: z.number().int().optional().openapi({ description: 'The change; absent for a test.' }),
+    messageId: z.string().openapi({ description: 'The header `webhook-id`: the same in every attempt.' }),
+    trigger: z.enum(['change', 'replay', 'test']),
+    outcome: z.enum(['delivered', 'failed', 'given-up']),
+    at: TimeSchema,
+    durationMs: z.number().int(),
+    status: z.number().int().optional().openapi({ description: 'The HTTP status of the answer.' }),
+    error: z.string().optional().openapi({ description: 'Why it failed.' }),
+    answer: z.string().optional().openapi({ description: 'The first kilobyte of the answer.' }),
+  })
+  .openapi('WebhookDelivery');
+
+/** Mounts the routes of webhooks. */
+export function mountWebhooks(app: ManagementApp, context: WebhookContext): void {
+  mount(
+    app,
+    {
+      method: 'get',
+      path,
+      id: 'listWebhooks',
+      tag,
+      errors: ['project_not_found'],
+      role: 'admin',
+      summary: 'List the webhooks of a project',
+      answer: {
+        status: 200,
+        description: 'The webhooks by name, at most 20, never their secrets.',
+        schema: z.object({ webhooks: z.array(WebhookSchema) }),
+      },
+    },
+    async ({ params }) => ok({ webhooks: (await listWebhooks(context, params.project)).map(webhookRecord) }),
+  );
+  mount(
+    app,
+    {
+      method: 'post',
+      path,
+      id: 'createWebhook',
+      tag,
+      errors: ['project_not_found', 'environment_not_found', 'already_exists'],
+      role: 'admin',
+      summary: 'Create a webhook; its secret is shown only once',
+      body: {
+        schema: z.strictObject({
+          name: NameSchema,
+          ...changedMembers,
+          url: settingMembers.url,
+        }),
+      },
+      answer: { status: 201, description: 'The webhook with its secret.', schema: SecretSchema },
+    },
+    async ({ params, body, actor }) => {
+      const { name, url, format = 'json', environments = [], events = [] } = body;
+      const input = { project: params.project, name, url, format, environments, events };
+      const { record, secret } = await createWebhook(context, actor, input);
+      return created({ ...webhookRecord(record), secret });
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'get',
+      path: onePath,
+      id: 'getWebhook',
+      tag,
+      errors,
+      role: 'admin',
+      summary: 'Read one webhook',
+      answer: { status: 200, description: 'The webhook, never its secret.', schema: WebhookSchema },
+    },
+    async ({ params }) => ok(webhookRecord(await getWebhook(context, params))),
+  );
+  mount(
+    app,
+    {
+      method: 'patch',
+      path: onePath,
+      id: 'updateWebhook',
+      tag,
+      errors: [...errors, 'environment_not_found'],
+      role: 'admin',
+      summary: 'Change, pause or resume a webhook',
+      body: {
+        schema: z.strictObject({
+          ...changedMembers,
+          status: z
+            .enum(['active', 'paused'])
+            .optional()
+            .openapi({ description: '`active` resumes it, also after it was disabled.' }),
+          skipPending: z
+            .boolean()
+            .optional()
+            .openapi({ description: 'Skip the changes that have not been sent.' }),
+        }),
+      },
+      answer: { status: 200, description: 'The webhook.', schema: WebhookSchema.extend(seqMember) },
+    },
+    async ({ params, body, actor }) =>
+      ok(webhookRecord(await updateWebhook(context, actor, { ...params, ...defined(body) }))),
+  );
+  mount(
+    app,
+    {
+      method: 'post',
+      path: `${onePath}/rotate`,
+      id: 'rotateWebhook',
+      tag,
+      errors,
+      role: 'admin',
+      summary: 'Replace the signing secret; the new one is shown only once',
+      body: {
+        schema: z.strictObject({
+          overlapHours: z
+            .number()
+            .min(0)
+            .max(ROTATION_HOURS.most)
+            .optional()
+            .openapi({
+              description: `How long messages are signed with the old secret too; default ${ROTATION_HOURS.default}.`,
+            }),
+        }),
+      },
+      answer: { status: 200, description: 'The webhook with its new secret.', schema: SecretSchema },
+    },
+    async ({ params, body, actor }) => {
+      const { overlapHours = ROTATION_HOURS.default } = body;
+      const { record, secret } = await rotateWebhook(context, actor, { ...params, overlapHours });
+      return ok({ ...webhookRecord(record), secret });
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'post',
+      path: `${onePath}/test`,
+      id: 'testWebhook',
+      tag,
+      errors: [...errors, 'rate_limited'],
+      role: 'admin',
+      summary: 'Send a test message and wait for the answer',
+      answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
+    },
+    async ({ params, keepOpen }) => {
+      keepOpen();
+      return ok(deliveryRecord(await testWebhook(context, params)));
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'post',
+      path: `${onePath}/replay`,
+      id: 'replayWebhook',
+      tag,
+      errors: [...errors, 'rate_limited'],
+      role: 'admin',
+      summary: 'Send the message of one change again and wait for the answer',
+      body: {
+        schema: z.strictObject({
+          seq: z
+            .number()
+            .int()
+            .min(0)
+            .openapi({ description: 'The number of the change, as in a delivery.' }),
+        }),
+      },
+      answer: { status: 200, description: 'What the receiver answered.', schema: WebhookDeliverySchema },
+    },
+    async ({ params, body, keepOpen }) => {
+      keepOpen();
+      return ok(deliveryRecord(await replayWebhook(context, { ...params, seq: body.seq })));
+    },
+  );
+  mount(
+    app,
+    {
+      method: 'get',
+      path: `${onePath}/deliveries`,
+      id: 'listWebhookDeliveries',
+      tag,
+      errors,
+      role: 'admin',
+      summary: 'List the last attempts of a webhook, the newest first',
+      answer: {
+        status: 200,
+        description: `The last ${KEPT_DELIVERIES} attempts.`,
+        schema: z.object({ deliveries: z.array(WebhookDeliverySchema) }),
+      },
+    },
+    async ({ params }) => ok({ deliveries: (await listDeliveries(context, params)).map(deliveryRecord) }),
+  );
+  mount(
+    app,
+    {
+      method: 'delete',
+      path: onePath,
+      id: 'deleteWebhook',
+      tag,
+      errors,
+      role: 'admin',
+      summary: 'Delete a webhook; what it has not sent is never sent',
+      answer: { status: 200, description: 'The webhook is deleted.', schema: DoneSchema },
+    },
+    async ({ params, actor }) => done(await deleteWebhook(context, actor, params)),
+  );
+}
+
+function webhookRecord(webhook: Written<Webhook>) {
+  const { name, format, environments, events, status, reason, cursor, givenUp, failures, seq } = webhook;
+  return {
+    ...{
+      name,
+      url: shownUrl(webhook),
+      format,
+      environments: [...environments],
+      events: [...events],
+      status,
+      reason,
+    },
+    ...{ deliveredSeq: cursor, givenUp, failures },
+    pendingSince: isoTimeOr(webhook.pendingSince),
+    failingSince: isoTimeOr(webhook.failingSince),
+    nextAttemptAt: isoTimeOr(webhook.nextAttemptAt),
+    previousSecretUntil: isoTimeOr(webhook.previousSecretUntil),
+    createdAt: isoTime(webhook.createdAt),
+    seq,
+  };
+}
+
+/** The path of a chat program's address is a secret, and so may be any query. */
+function shownUrl({ url, format }: Webhook): string {
+  const { origin, pathname, search } = new URL(url);
+  if (format === 'slack') return `${origin}/…`;
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+function deliveryRecord(delivery: WebhookDelivery) {
+  return { ...delivery, at: isoTime(delivery.at) };
+}

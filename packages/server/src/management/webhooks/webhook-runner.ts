@@ -1,0 +1,322 @@
+import type { Logger } from 'pino';
+import type { LogRow } from '../../domain/change-log.ts';
+import { StoreOutage } from '../../domain/errors.ts';
+import type {
+  DeliveryOutcome,
+  Lease,
+  Settlement,
+  WebhookMessage,
+  WebhookTarget,
+} from '../../domain/webhook.ts';
+import type { ManagementContext } from '../context.ts';
+import { write } from '../write.ts';
+import type { Attempt, WebhookSender } from './webhook-sender.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** How deliveries are retried. Times in milliseconds. */
+export const WEBHOOK_RETRIES = {
+  /** The first pause; it doubles with each failure, up to the longest, and varies by a fifth. */
+  firstMs: 5_000,
+  longestMs: 15 * 60_000,
+  /** A change is given up after this time. */
+  giveUpMs: 24 * HOUR_MS,
+  /** A webhook that failed for this long is switched off. */
+  disableMs: 5 * 24 * HOUR_MS,
+} as const;
+
+/** How long a node may deliver for a webhook without renewing its lease; longer than one attempt. */
+export const LEASE_MS = 30_000;
+
+/** Webhooks that this node delivers for at once, and messages until another webhook has its turn. */
+const LIMITS = { active: 64, turn: 50 } as const;
+
+/** Milliseconds between two looks for work of other nodes, and from a change to the look for its webhooks. */
+const PAUSES = { poll: 5_000, wake: 25, error: 30_000 } as const;
+
+/** The author of what the server does by itself. */
+const SYSTEM = {
+  name: 'system',
+  permissions: { role: 'admin', canChangeProtected: false, confirmed: [] },
+} as const;
+
+/** The parts of a {@link WebhookRunner}. */
+export interface WebhookRunnerParts {
+  readonly context: ManagementContext;
+  readonly sender: WebhookSender;
+  /** Names this run of this node. */
+  readonly node: string;
+  readonly log: Logger;
+  /** Whether the node follows the log; otherwise deliveries wait. */
+  readonly isReady: () => boolean;
+  /** From 0 to 1; default: random. */
+  readonly random?: () => number;
+}
+
+/**
+ * Delivers changes to webhooks: each webhook in order, one message at a time, on the node that holds its lease. Every node
+ * has a runner. What is to be delivered is read from the audit log when it is sent, so nothing waits in memory.
+ */
+export class WebhookRunner {
+  /** Attempts of this node by outcome; `given-up` counts changes. */
+  readonly counts: Record<DeliveryOutcome, number> = { delivered: 0, failed: 0, 'given-up': 0 };
+  readonly #parts: WebhookRunnerParts;
+  readonly #active = new Map<string, Promise<void>>();
+  /** Webhooks that met an unexpected error, and when they are tried again. */
+  readonly #stalled = new Map<string, number>();
+  /** Webhooks that got more to deliver while this node was at it. */
+  readonly #again = new Set<string>();
+  readonly #closing = new AbortController();
+  #hasLeases = false;
+  #timer: Timer | undefined;
+  #wakeAt = 0;
+  #scan: Promise<void> | undefined;
+  #isRunning = false;
+  /** Projects with changes since the last look; all of them at the first. */
+  #changed = new Set<string>();
+  #polledAt = Number.NEGATIVE_INFINITY;
+  #pendingSince: number | undefined;
+  #failing = 0;
+
+  constructor(parts: WebhookRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** How long the oldest change waits for its delivery, in seconds, as seen at the last poll. */
+  get lagSeconds(): number {
+    if (this.#pendingSince === undefined) return 0;
+    return Math.max(0, this.#parts.context.now() - this.#pendingSince) / 1000;
+  }
+
+  /** Active webhooks whose last attempt failed, as seen at the last poll. */
+  get failing(): number {
+    return this.#failing;
+  }
+
+  /** Looks for work at once, and from then on until {@link close}. */
+  start(): void {
+    this.#isRunning = true;
+    this.#wakeIn(0);
+  }
+
+  /** A row of the log was applied. */
+  readonly applied = ({ projectId }: Pick<LogRow, 'projectId'>): void => {
+    if (!this.#isRunning || projectId === '') return;
+    this.#changed.add(projectId);
+    this.#wakeIn(PAUSES.wake);
+  };
+
+  /** Looks for work once and delivers it. For tests; a node calls {@link start}. */
+  async runOnce(): Promise<void> {
+    this.#polledAt = Number.NEGATIVE_INFINITY;
+    await this.#look();
+    await Promise.all(this.#active.values());
+  }
+
+  /** Ends running attempts, whose messages are sent again, and lets other nodes continue. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#isRunning = false;
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    await this.#scan;
+    await Promise.all(this.#active.values());
+    if (!this.#hasLeases) return;
+    try {
+      await this.#parts.context.store.webhooks.release(this.#parts.node);
+    } catch {
+      // The database is away: the leases end by themselves.
+    }
+  }
+
+  #wakeIn(delayMs: number): void {
+    if (!this.#isRunning) return;
+    const at = performance.now() + delayMs;
+    if (this.#timer !== undefined && this.#wakeAt <= at) return;
+    clearTimeout(this.#timer);
+    this.#wakeAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#scan = (this.#scan ?? Promise.resolve())
+        .then(() => this.#look())
+        .then((delay) => this.#wakeIn(delay));
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  /** Starts what is due; returns how long to wait. Never rejects. */
+  async #look(): Promise<number> {
+    const { context, node, log, isReady } = this.#parts;
+    if (!isReady()) return PAUSES.poll / 5;
+    const isPoll = performance.now() - this.#polledAt >= PAUSES.poll;
+    const changed = [...this.#changed].slice(0, 100);
+    for (const project of changed) this.#changed.delete(project);
+    if (!isPoll && changed.length === 0) return this.#untilPoll();
+    try {
+      const pending = await context.store.webhooks.pending(node, isPoll ? undefined : changed);
+      if (isPoll) {
+        this.#polledAt = performance.now();
+        this.#pendingSince = pending.reduce<number | undefined>(
+          (oldest, { pendingSince }) => Math.min(oldest ?? pendingSince, pendingSince),
+          undefined,
+        );
+        this.#failing = pending.filter(({ nextAttemptAt }) => nextAttemptAt !== undefined).length;
+      }
+      let next = this.#changed.size > 0 ? 0 : this.#untilPoll();
+      const now = context.now();
+      for (const [id, until] of this.#stalled) if (until <= now) this.#stalled.delete(id);
+      for (const { id, nextAttemptAt = 0, leasedUntil = 0 } of pending) {
+        const wait = Math.max(nextAttemptAt, leasedUntil, this.#stalled.get(id) ?? 0) - now;
+        if (wait > 0) next = Math.min(next, wait);
+        // The rest gets its turn when one of them ends.
+        else if (this.#active.size < LIMITS.active) this.#begin(id);
+      }
+      return next;
+    } catch (err) {
+      for (const project of changed) this.#changed.add(project);
+      log[err instanceof StoreOutage ? 'debug' : 'warn']({ err }, 'cannot look for webhooks; retrying');
+      return PAUSES.poll;
+    }
+  }
+
+  #untilPoll(): number {
+    return Math.max(0, this.#polledAt + PAUSES.poll - performance.now());
+  }
+
+  #begin(id: string): void {
+    if (this.#closing.signal.aborted) return;
+    if (this.#active.has(id)) return void this.#again.add(id);
+    this.#hasLeases = true;
+    const done = this.#deliver(id)
+      .catch((err: unknown) => {
+        this.#stalled.set(id, this.#parts.context.now() + PAUSES.error);
+        if (this.#closing.signal.aborted) return false;
+        this.#parts.log[err instanceof StoreOutage ? 'debug' : 'error'](
+          { err, webhook: id },
+          'webhook stalled',
+        );
+        return false;
+      })
+      .then((hasMore) => {
+        this.#active.delete(id);
+        // What came meanwhile, and others that wait for a place.
+        if (this.#again.delete(id) || hasMore || this.#active.size >= LIMITS.active - 1) {
+          this.#polledAt = Number.NEGATIVE_INFINITY;
+          this.#wakeIn(0);
+        }
+      });
+    this.#active.set(id, done);
+  }
+
+  /** Delivers for one webhook until nothing is left, an attempt fails or its turn is over; returns whether it has more. */
+  async #deliver(id: string): Promise<boolean> {
+    const { store } = this.#parts.context;
+    let target = await store.webhooks.lease(this.#lease(id));
+    for (let sent = 0; target?.status === 'active'; sent++) {
+      if (this.#closing.signal.aborted || sent === LIMITS.turn) return true;
+      const { cursor } = target;
+      const scope = target;
+      const next = await store.read((reader) => reader.webhooks.next(scope));
+      if ('end' in next) {
+        if (next.end > cursor) await this.#settle(target, { cursor: next.end });
+        return false;
+      }
+      const attempt = await this.#parts.sender.change(target, next.message, this.#closing.signal);
+      if (attempt.outcome === 'failed' && this.#closing.signal.aborted) return false;
+      const settled = await this.#note(target, next.message, attempt);
+      if (attempt.outcome === 'failed') return false;
+      target = settled;
+    }
+    return false;
+  }
+
+  #lease(id: string): Lease {
+    const now = this.#parts.context.now();
+    return { id, node: this.#parts.node, now, until: now + LEASE_MS };
+  }
+
+  #settle(target: WebhookTarget, change: Partial<Settlement>): Promise<WebhookTarget | undefined> {
+    const { cursor, failures, failingSince, nextAttemptAt } = target;
+    return this.#parts.context.store.webhooks.settle(this.#lease(target.id), {
+      ...{ from: cursor, cursor, failures, deliveries: [] },
+      ...(failingSince === undefined ? {} : { failingSince }),
+      ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
+      ...change,
+    });
+  }
+
+  async #note(
+    target: WebhookTarget,
+    { seq, messageId, at }: WebhookMessage,
+    { retryAfterMs = 0, ...attempt }: Attempt,
+  ): Promise<WebhookTarget | undefined> {
+    const { webhooks } = this.#parts.context.store;
+    this.counts[attempt.outcome]++;
+    const delivery = { seq, messageId, trigger: 'change', ...attempt } as const;
+    if (attempt.outcome === 'delivered') {
+      return webhooks.settle(this.#lease(target.id), {
+        ...{ from: target.cursor, cursor: seq, failures: 0, deliveries: [delivery] },
+      });
+    }
+    const now = this.#parts.context.now();
+    const failures = target.failures + 1;
+    const failingSince = target.failingSince ?? now;
+    const nextAttemptAt = now + Math.max(this.#pauseAfter(failures), retryAfterMs);
+    const failed = { failures, failingSince, nextAttemptAt } as const;
+    const limit = now - WEBHOOK_RETRIES.giveUpMs;
+    if (failingSince > limit || at > limit) {
+      await this.#settle(target, { ...failed, deliveries: [delivery] });
+    } else {
+      const { count, cursor } = await webhooks.olderThan(target, limit);
+      const error = `${count === 1 ? 'This change was' : `${count} changes, up to this one, were`} given up after a day of retries.`;
+      const lost = { ...delivery, seq: cursor, outcome: 'given-up', error, durationMs: 0, at: now } as const;
+      const deliveries = [delivery, withoutAnswer(lost)];
+      if (await this.#settle(target, { ...failed, cursor, givenUp: count, deliveries })) {
+        this.counts['given-up'] += count;
+        const { name, project } = target;
+        this.#parts.log.warn(
+          { webhook: name, project, changes: count },
+          'changes given up: the webhook fails',
+        );
+      }
+    }
+    await this.#disable(target, failingSince, attempt);
+    return undefined;
+  }
+
+  /** Switches off a webhook whose receiver is gone for good. */
+  async #disable(
+    { id, name, project }: WebhookTarget,
+    failingSince: number,
+    { status }: Attempt,
+  ): Promise<void> {
+    const { context, log } = this.#parts;
+    const days = WEBHOOK_RETRIES.disableMs / (24 * HOUR_MS);
+    const reason =
+      status === 410
+        ? 'The receiver answered 410: it wants no more messages.'
+        : context.now() - failingSince >= WEBHOOK_RETRIES.disableMs
+          ? `Every attempt failed for ${days} days.`
+          : undefined;
+    if (reason === undefined) return;
+    await write(context, SYSTEM, async ({ webhooks }) => {
+      const current = await webhooks.target(id);
+      if (current?.status === 'active') await webhooks.update(current, { status: 'disabled', reason });
+    });
+    log.warn({ webhook: name, project, reason }, 'webhook disabled');
+  }
+
+  #pauseAfter(failures: number): number {
+    const { firstMs, longestMs } = WEBHOOK_RETRIES;
+    const random = this.#parts.random ?? Math.random;
+    return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (0.8 + 0.4 * random());
+  }
+}
+
+function withoutAnswer<T extends { readonly status?: number; readonly answer?: string }>({
+  status: _,
+  answer: _answer,
+  ...rest
+}: T) {
+  return rest;
+}

@@ -1,0 +1,244 @@
+import { defined } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import { environmentNotFound, invalid, quote, ServiceError } from '../../domain/errors.ts';
+import type { StoreReader } from '../../domain/store.ts';
+import {
+  KEPT_DELIVERIES,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookSettings,
+  type WebhookTarget,
+  type WebhookUpdate,
+} from '../../domain/webhook.ts';
+import type { ManagementContext } from '../context.ts';
+import { findProject } from '../lookup.ts';
+import { checkName } from '../rules.ts';
+import { type Written, writeDone, writeRecord } from '../write.ts';
+import { formatWebhookSecret, SECRET_BYTES } from './signing.ts';
+import type { Attempt, WebhookSender } from './webhook-sender.ts';
+
+/** Most webhooks of one project. */
+const MAX_WEBHOOKS = 20;
+
+/** Longest address, in characters. */
+const MAX_URL = 2000;
+
+/** How long the secret before the current one stays valid, in hours. */
+export const ROTATION_HOURS = { most: 168, default: 24 } as const;
+
+/** A webhook by its name. */
+export interface WebhookPlace {
+  readonly project: string;
+  readonly webhook: string;
+}
+
+/** The parts of the node that operations on webhooks use. */
+export interface WebhookContext extends ManagementContext {
+  readonly sender: WebhookSender;
+}
+
+/** A record with its new secret, which is shown only once. */
+export interface WebhookWithSecret {
+  readonly record: Written<Webhook>;
+  readonly secret: string;
+}
+
+/** The webhooks of a project, by name. `project_not_found`. */
+export function listWebhooks(context: ManagementContext, project: string): Promise<readonly Webhook[]> {
+  return context.store.read(async (reader) => reader.webhooks.list((await findProject(reader, project)).id));
+}
+
+/** One webhook. `project_not_found`, `not_found`. */
+export function getWebhook(context: ManagementContext, place: WebhookPlace): Promise<Webhook> {
+  return context.store.read((reader) => findWebhook(reader, place));
+}
+
+/**
+ * Creates a webhook, which gets the changes from its own creation on. `invalid_argument`, `project_not_found`,
+ * `environment_not_found`, `already_exists`.
+ */
+export async function createWebhook(
+  context: WebhookContext,
+  actor: Actor,
+  input: WebhookSettings & { readonly project: string; readonly name: string },
+): Promise<WebhookWithSecret> {
+  const { name } = input;
+  checkName('webhook', name);
+  const settings = checkSettings(context, input);
+  const secret = newSecret(context);
+  const record = await writeRecord(context, actor, async (transaction) => {
+    const { id: projectId } = await findProject(transaction, input.project);
+    await transaction.lockProject(projectId);
+    const others = await transaction.webhooks.list(projectId);
+    if (others.length >= MAX_WEBHOOKS) {
+      throw invalid(`The project has ${MAX_WEBHOOKS} webhooks, which is the most: delete one first.`);
+    }
+    await checkEnvironments(transaction, projectId, settings.environments);
+    const { url, format, environments, events } = settings;
+    const webhook = { id: context.newId(), projectId, name, createdAt: context.now() };
+    return transaction.webhooks.insert({ ...webhook, url, format, environments, events }, secret);
+  });
+  return { record, secret };
+}
+
+/** What to change about a webhook. */
+export interface WebhookChange extends Partial<WebhookSettings> {
+  /** `active` resumes it, also after it was disabled. */
+  readonly status?: 'active' | 'paused';
+  /** Whether changes that wait are skipped. */
+  readonly skipPending?: boolean;
+}
+
+/** Changes, pauses or resumes a webhook. `invalid_argument`, `project_not_found`, `environment_not_found`, `not_found`. */
+export function updateWebhook(
+  context: WebhookContext,
+  actor: Actor,
+  { skipPending = false, ...input }: WebhookPlace & WebhookChange,
+): Promise<Written<Webhook>> {
+  return writeRecord(context, actor, async (transaction) => {
+    const webhook = await findWebhook(transaction, input);
+    const { status } = input;
+    const changed = checkSettings(context, { ...webhook, ...defined(settingsIn(input)) });
+    // An environment that was deleted may stay.
+    const added = changed.environments.filter((name) => !webhook.environments.includes(name));
+    await checkEnvironments(transaction, webhook.projectId, added);
+    const update: WebhookUpdate = {
+      ...changed,
+      ...defined({ status }),
+      ...(skipPending ? { cursor: await transaction.webhooks.endOfLog() } : {}),
+    };
+    return transaction.webhooks.update(webhook, update);
+  });
+}
+
+function settingsIn({ url, format, environments, events }: WebhookChange) {
+  return { url, format, environments, events };
+}
+
+/**
+ * Creates a new secret. Messages are signed with both for `overlapHours`, so that the receiver can change over. Same errors
+ * as {@link getWebhook}, and `invalid_argument`.
+ */
+export async function rotateWebhook(
+  context: ManagementContext,
+  actor: Actor,
+  { overlapHours, ...place }: WebhookPlace & { readonly overlapHours: number },
+): Promise<WebhookWithSecret> {
+  const secret = newSecret(context);
+  const record = await writeRecord(context, actor, async (transaction) => {
+    const webhook = await findWebhook(transaction, place);
+    const until = context.now() + overlapHours * 3_600_000;
+    await transaction.webhooks.rotate(webhook, secret, until);
+    return { ...webhook, previousSecretUntil: until };
+  });
+  return { record, secret };
+}
+
+/** Deletes a webhook with its deliveries; what it has not sent is never sent. Same errors as {@link getWebhook}. */
+export function deleteWebhook(
+  context: ManagementContext,
+  actor: Actor,
+  place: WebhookPlace,
+): Promise<Written<object>> {
+  return writeDone(context, actor, async (transaction) =>
+    transaction.webhooks.delete(await findWebhook(transaction, place)),
+  );
+}
+
+/** The newest attempts first. Same errors as {@link getWebhook}. */
+export function listDeliveries(
+  context: ManagementContext,
+  place: WebhookPlace,
+  page: { readonly limit: number; readonly before?: number } = { limit: KEPT_DELIVERIES },
+): Promise<readonly WebhookDelivery[]> {
+  return context.store.read(async (reader) =>
+    reader.webhooks.deliveries((await findWebhook(reader, place)).id, page),
+  );
+}
+
+/** Sends a test message at once, whatever the webhook's status. Same errors as {@link getWebhook}, and `rate_limited`. */
+export async function testWebhook(context: WebhookContext, place: WebhookPlace): Promise<WebhookDelivery> {
+  const target = await context.store.read((reader) => findTarget(reader, place));
+  const messageId = `ping_${context.newId()}`;
+  const attempt = await context.sender.manually(() => context.sender.ping(target, messageId));
+  return record(context, target, { messageId, trigger: 'test', ...attempt });
+}
+
+/**
+ * Sends the message of a change again, at once and beside the order of the others. The same errors as
+ * {@link testWebhook}; `not_found` for a change that this webhook does not deliver.
+ */
+export async function replayWebhook(
+  context: WebhookContext,
+  { seq, ...place }: WebhookPlace & { readonly seq: number },
+): Promise<WebhookDelivery> {
+  const { target, message } = await context.store.read(async (reader) => {
+    const found = await findTarget(reader, place);
+    const operation = await reader.operation(seq);
+    return {
+      target: found,
+      message: operation && (await reader.webhooks.message(found, operation.seq)),
+    };
+  });
+  if (message === undefined) {
+    const text = `Change ${seq} does not exist, or has nothing that the webhook ${quote(place.webhook)} delivers.`;
+    throw new ServiceError('not_found', text);
+  }
+  const attempt = await context.sender.manually(() => context.sender.change(target, message));
+  const { messageId } = message;
+  return record(context, target, { seq: message.seq, messageId, trigger: 'replay', ...attempt });
+}
+
+async function record(
+  { store }: ManagementContext,
+  { id, name }: WebhookTarget,
+  { retryAfterMs: _, ...delivery }: Omit<WebhookDelivery, 'number'> & Pick<Attempt, 'retryAfterMs'>,
+): Promise<WebhookDelivery> {
+  const recorded = await store.webhooks.record(id, delivery);
+  if (recorded !== undefined) return recorded;
+  throw notFound(name);
+}
+
+async function findWebhook(reader: StoreReader, { project, webhook }: WebhookPlace): Promise<Webhook> {
+  const { id } = await findProject(reader, project);
+  const found = await reader.webhooks.find(id, webhook);
+  if (found !== undefined) return found;
+  throw notFound(webhook);
+}
+
+async function findTarget(reader: StoreReader, place: WebhookPlace): Promise<WebhookTarget> {
+  const { id, name } = await findWebhook(reader, place);
+  const target = await reader.webhooks.target(id);
+  if (target !== undefined) return target;
+  throw notFound(name);
+}
+
+function notFound(name: string): ServiceError {
+  const message = `The webhook ${quote(name)} does not exist: list the project's webhooks to find it.`;
+  return new ServiceError('not_found', message);
+}
+
+function newSecret(context: ManagementContext): string {
+  return formatWebhookSecret(context.randomBytes(SECRET_BYTES));
+}
+
+function checkSettings({ sender }: WebhookContext, settings: WebhookSettings): WebhookSettings {
+  const { url, format, environments, events } = settings;
+  const problem = url.length > MAX_URL ? `is longer than ${MAX_URL} characters` : sender.problemOf(url);
+  if (problem !== undefined) throw invalid(`"url" ${problem}.`);
+  return {
+    url: new URL(url).href,
+    format,
+    environments: [...new Set(environments)].sort(),
+    events: [...new Set(events)].sort(),
+  };
+}
+
+async function checkEnvironments(
+  reader: StoreReader,
+  projectId: string,
+  names: readonly string[],
+): Promise<void> {
+  const known = new Set((await reader.environments(projectId)).map(({ name }) => name));
+  for (const name of names) if (!known.has(name)) throw environmentNotFound(name);
+}
