@@ -43,7 +43,7 @@ test(
 );
 
 test(
-  'a protected environment asks before the switch, naming old and new, and keeps what it has until then',
+  'a protected environment asks before the switch and for its reason, and its state can be copied from another one',
   async () => {
     const { page, check } = await world.open(FLAG);
     const control = page.getByRole('switch', { name: 'new-checkout in production' });
@@ -55,8 +55,21 @@ test(
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await control.isChecked()).toBe(true);
     await control.press('Space');
-    await dialog.getByRole('button', { name: 'Change production' }).click();
+    await dialog.getByLabel('Note').fill('Too many complaints');
+    await page.keyboard.press('Enter');
     await page.getByText('new-checkout is off in production').first().waitFor();
+    await page.getByRole('button', { name: /^production/ }).click();
+    await card(page, 'production').getByText('“Too many complaints”').waitFor();
+
+    await card(page, 'production').getByRole('button', { name: 'More for production' }).click();
+    await page.getByRole('menuitem', { name: flagPage.card.copyFrom }).click();
+    const copying = page.getByRole('dialog', { name: 'Copy to production' });
+    await copying.getByRole('region', { name: 'What changes' }).getByText('On').waitFor();
+    expect(await copying.getByLabel('From').inputValue()).toBe('development');
+    await check();
+    await copying.getByRole('button', { name: 'Copy 1 flag to production' }).click();
+    await page.getByText('1 flag copied from development to production').first().waitFor();
+    expect(await control.isChecked()).toBe(true);
     await page.close();
   },
   PATIENCE_MS,

@@ -30,6 +30,9 @@ describe('the value', () => {
 
       await write(page, '{"b":2.50,"10":1.0}');
       await card(page).getByLabel('Reason for the change in development').fill('Half of it was too much');
+      const diff = card(page).getByRole('region', { name: 'Your changes' });
+      await diff.getByRole('deletion').getByText('1000').waitFor();
+      await diff.getByRole('insertion').getByText('2.5').waitFor();
       await check();
       await card(page).getByRole('button', { name: 'Save in development' }).click();
       await page.getByText('new-checkout is on, value').first().waitFor();

@@ -114,9 +114,9 @@ async function consentForAWhile(page: Page): Promise<void> {
 }
 
 test(
-  'a paused guard stays paused after a reload, until its time is over',
+  'a paused guard stays paused after a reload, until it is resumed or its time is over',
   async () => {
-    const { page } = await world.open(FLAGS);
+    const { page, check } = await world.open(FLAGS);
     const control = page.getByRole('switch', { name: 'dark-mode in production' });
     await control.click();
     await consentForAWhile(page);
@@ -124,6 +124,16 @@ test(
     await page.reload();
     await control.click();
     await page.getByText('dark-mode is off in production', { exact: true }).waitFor();
+    await check();
+    // The header shows the pause, and ends it.
+    const chip = page
+      .getByRole('banner')
+      .getByRole('button', { name: /^production not asking, 15 min left/ });
+    await chip.click();
+    await chip.waitFor({ state: 'detached' });
+    await control.click();
+    await consentForAWhile(page);
+    await page.getByText('dark-mode is on in production', { exact: true }).waitFor();
 
     await page.evaluate("sessionStorage.setItem('halyard.quiet.shop/production', String(Date.now() - 1))");
     await page.reload();

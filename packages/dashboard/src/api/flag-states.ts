@@ -120,6 +120,7 @@ interface SwitchRequest extends Omit<StatePlace, 'key'> {
   readonly keys: readonly string[];
   readonly enabled: boolean;
   readonly confirmed: string | undefined;
+  readonly note: string | undefined;
 }
 
 /**
@@ -130,6 +131,7 @@ export async function switchStates({
   keys,
   enabled,
   confirmed,
+  note,
   ...place
 }: SwitchRequest): Promise<ChangeWritten> {
   const path = api`projects/${place.project}/environments/${place.environment}`;
@@ -149,5 +151,5 @@ export async function switchStates({
     }),
   );
   const body = `{"changes":[${steps.join(',')}]}`;
-  return request('POST', `${path}/changes`, { text: body, seen: revision, confirmed });
+  return request('POST', `${path}/changes`, { text: body, seen: revision, confirmed, note });
 }

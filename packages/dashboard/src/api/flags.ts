@@ -61,8 +61,14 @@ export interface NewFlag {
 export function useCreateFlag(project: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ flag, confirmed }: { flag: NewFlag; confirmed: readonly string[] }) =>
-      request<FlagRecord>('POST', api`projects/${project}/flags`, { body: flag, confirmed }),
+    mutationFn: ({
+      flag,
+      ...rest
+    }: {
+      flag: NewFlag;
+      confirmed: readonly string[];
+      note: string | undefined;
+    }) => request<FlagRecord>('POST', api`projects/${project}/flags`, { body: flag, ...rest }),
     onSuccess: (flag) => putFlag(queries, project, flag),
   });
 }

@@ -1,22 +1,41 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import ShieldOff from 'lucide-react/icons/shield-off';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { useEnvironments } from '../api/projects.ts';
 import { useOperator } from '../api/session.ts';
 import type { EnvironmentRecord } from '../api/types.ts';
+import { announce } from '../components/live-region.tsx';
 import { createQuestionSlot } from '../components/question-slot.ts';
+import { useTimeRefresh } from '../components/time-ago.tsx';
 import { type Conflict, ConflictDialog, type Resolution } from './conflict-dialog.tsx';
 import { messages } from './messages.ts';
-import { type GuardedChange, ProductionGuard } from './production-guard.tsx';
+import { type GuardAnswer, type GuardedChange, ProductionGuard } from './production-guard.tsx';
+
+/** A person's consent to a change. */
+interface Consent {
+  /** The reason for the change, for the history; `undefined` without one. */
+  readonly note: string | undefined;
+}
 
 interface Guards {
-  /** Asks before a change of a protected environment; `true` at once for any other. */
-  readonly askConsent: (change: GuardedChange) => Promise<boolean>;
+  /**
+   * Asks before a change of a protected environment, and for its reason; consents at once to any other. `undefined`: no
+   * consent.
+   */
+  readonly askConsent: (change: GuardedChange) => Promise<Consent | undefined>;
   /** Shows both versions of a state; resolves with the person's decision, `cancel` by default. */
   readonly resolveConflict: (conflict: Conflict) => Promise<Resolution>;
 }
 
-type Consent = 'no' | 'once' | 'pause';
-
 type Open =
-  | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: Consent) => void }
+  | { kind: 'guard'; id: number; change: GuardedChange; answer: (answer: GuardAnswer | undefined) => void }
   | { kind: 'conflict'; id: number; conflict: Conflict; answer: (answer: Resolution) => void };
 
 const GuardsContext = createContext<Guards | undefined>(undefined);
@@ -34,13 +53,13 @@ export function ChangeGuards({ children }: { children: ReactNode }) {
   const [slot] = useState(() => createQuestionSlot<Open>(setOpen));
   const askConsent = useCallback(
     async (change: GuardedChange) => {
-      if (!change.environment.protected || isGuardPaused(change)) return true;
-      const answer = await slot.ask<Consent>(
+      if (!change.environment.protected || leftMs(change) > 0) return { note: change.note };
+      const answer = await slot.ask<GuardAnswer | undefined>(
         (give, id) => ({ kind: 'guard', id, change, answer: give }),
-        'no',
+        undefined,
       );
-      if (answer === 'pause') pauseGuard(change);
-      return answer !== 'no';
+      if (answer?.pauses) pauseGuard(change);
+      return answer && { note: answer.note };
     },
     [slot],
   );
@@ -69,17 +88,20 @@ const QUIET_MS = 15 * 60_000;
 /** The prefix of the names in the tab's storage. */
 const PREFIX = 'halyard.quiet.';
 
-type Place = Pick<GuardedChange, 'project' | 'environment'>;
+interface Place {
+  readonly project: string;
+  readonly environment: Pick<EnvironmentRecord, 'name'>;
+}
 
 /** When the guard resumes, by environment, in epoch milliseconds; used if the tab's storage is unavailable. */
 const until = new Map<string, number>();
 
-/** Whether the person paused the question for this environment. A pause survives a reload, but not the tab. */
-function isGuardPaused(place: Place): boolean {
+/** How long the person has paused the question for this environment, in milliseconds. A reload keeps it; the tab's end does not. */
+function leftMs(place: Place): number {
   const name = nameOf(place);
-  const leftMs = (until.get(name) ?? stored(name)) - Date.now();
+  const left = (until.get(name) ?? stored(name)) - Date.now();
   // The stored value may be anything, and clocks are set back: never pause for longer than that.
-  return leftMs > 0 && leftMs <= QUIET_MS;
+  return left > 0 && left <= QUIET_MS ? left : 0;
 }
 
 /** Pauses the question for this environment for 15 minutes. */
@@ -92,18 +114,58 @@ function pauseGuard(place: Place): void {
   } catch {
     // Storage is unavailable or full: the pause lasts as long as the page.
   }
+  noticePauses();
 }
 
-/** Ends every pause, because another person may be at this screen now. */
-export function resumeGuards(): void {
-  until.clear();
+/** Ends the pause of one environment, or every pause: another person may be at this screen now. */
+export function resumeGuards(place?: Place): void {
+  const isMeant = (name: string) => (place === undefined ? name.startsWith(PREFIX) : name === nameOf(place));
+  for (const name of until.keys()) if (isMeant(name)) until.delete(name);
   try {
-    for (const name of Object.keys(sessionStorage)) {
-      if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
-    }
+    for (const name of Object.keys(sessionStorage)) if (isMeant(name)) sessionStorage.removeItem(name);
   } catch {
     // Storage is unavailable.
   }
+  noticePauses();
+}
+
+/** Called when a pause begins or ends. */
+const watchers = new Set<() => void>();
+let pauses = 0;
+
+function noticePauses(): void {
+  pauses += 1;
+  for (const watcher of watchers) watcher();
+}
+
+function watchPauses(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Shows for which environments of a project the person has paused the question, and resumes it. */
+export function PausedGuards({ project }: { project: string }) {
+  useSyncExternalStore(watchPauses, () => pauses);
+  useTimeRefresh();
+  const paused = useEnvironments(project)
+    .map((environment) => ({ environment, left: leftMs({ project, environment }) }))
+    .filter(({ left }) => left > 0);
+  return paused.map(({ environment, left }) => (
+    <button
+      key={environment.name}
+      type="button"
+      title={messages.guardPaused(environment.name)}
+      className="inline-flex h-7 max-w-96 shrink-0 items-center gap-1.5 rounded-full bg-warn-soft px-2.5 text-xs text-warn hover:underline forced-colors:border"
+      onClick={() => {
+        resumeGuards({ project, environment });
+        announce(messages.guardResumed(environment.name));
+      }}
+    >
+      <ShieldOff size={13} aria-hidden className="shrink-0" />
+      <span className="truncate max-md:sr-only">{environment.name}</span>
+      <span className="whitespace-nowrap max-sm:sr-only">{messages.guardLeft(Math.ceil(left / 60_000))}</span>
+    </button>
+  ));
 }
 
 /** 0 if nothing is stored. Invalid values give NaN, which is never later than now. */

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { isRefusal } from '../api/api-error.ts';
@@ -223,9 +224,10 @@ export function useChangeState(project: string): (change: StateChange) => Promis
   );
   return useCallback(
     async (change: StateChange) => {
-      const { key, environment, before, after } = change;
+      const { key, environment, before, after, note } = change;
       const steps = [{ key, before: before?.state, after }];
-      return (await askConsent({ project, environment, steps })) ? write(change) : 'cancelled';
+      const consent = await askConsent({ project, environment, steps, note });
+      return consent === undefined ? 'cancelled' : write({ ...change, ...defined({ note: consent.note }) });
     },
     [project, askConsent, write],
   );

@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { isRefusal } from '../api/api-error.ts';
@@ -138,22 +139,27 @@ export function CopyDialog({
   );
 }
 
-/** Copies flags between two environments that are selected in the dialog. The project needs at least two. */
+/**
+ * Copies flags between two environments that are selected in the dialog; `to` is the second at first. The project needs at
+ * least two.
+ */
 export function CopyBetweenDialog({
   project: { name: project, environments },
   keys,
+  to: firstTo,
   onClose,
   onCopied,
 }: {
   project: ProjectRecord;
   keys: readonly string[];
+  to?: string;
   onClose: () => void;
-  onCopied: () => void;
+  onCopied?: () => void;
 }) {
   const readOnlyReason = useReadOnlyReason();
   const targets = environments.filter((environment) => readOnlyReason(environment) === undefined);
-  const [fromName, setFrom] = useState(environments[0]?.name);
-  const [toName, setTo] = useState<string>();
+  const [fromName, setFrom] = useState(environments.find(({ name }) => name !== firstTo)?.name);
+  const [toName, setTo] = useState(firstTo);
   const from = environments.find(({ name }) => name === fromName);
   const to =
     targets.find(({ name }) => name === toName && name !== fromName) ?? targets.find((each) => each !== from);
@@ -161,7 +167,8 @@ export function CopyBetweenDialog({
   return (
     <CopyDialog
       key={`${from.name} ${to.name}`}
-      {...{ project, from, to, keys, onClose, onCopied }}
+      {...{ project, from, to, keys, onClose }}
+      {...defined({ onCopied })}
       places={
         <p className="flex flex-wrap items-center gap-2">
           <EnvironmentSelect label="From" environments={environments} chosen={from} onChoose={setFrom} />

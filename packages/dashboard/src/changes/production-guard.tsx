@@ -9,6 +9,7 @@ import { Dialog, DialogActions } from '../components/dialog.tsx';
 import { CheckField } from '../components/field.tsx';
 import { differingFields, stateText } from '../components/state-summary.tsx';
 import { messages } from './messages.ts';
+import { NoteField } from './note-field.tsx';
 
 /** A change of a protected environment that needs a person's consent. */
 export interface GuardedChange {
@@ -20,8 +21,17 @@ export interface GuardedChange {
     readonly before: FlagState | null | undefined;
     readonly after: FlagState | null;
   }[];
-  /** The time of a scheduled change, in words; absent for an immediate one. */
+  /** The time of a scheduled change, in words; absent for an immediate one. Its form has asked for the reason. */
   readonly scheduledFor?: string;
+  /** The reason, if the person has given one already. */
+  readonly note?: string | undefined;
+}
+
+/** The answer of a person who consents. */
+export interface GuardAnswer {
+  readonly note: string | undefined;
+  /** Whether the question is paused for a while. */
+  readonly pauses: boolean;
 }
 
 /** How many steps are listed. */
@@ -29,13 +39,15 @@ const MOST = 6;
 
 /** Shows what is about to change, where, how, and how many clients are connected. */
 export function ProductionGuard({
-  change: { project, environment, steps, scheduledFor },
+  change: { project, environment, steps, scheduledFor, note: given = '' },
   onAnswer,
 }: {
   change: GuardedChange;
-  onAnswer: (answer: 'no' | 'once' | 'pause') => void;
+  /** `undefined`: no consent. */
+  onAnswer: (answer: GuardAnswer | undefined) => void;
 }) {
-  const [isPausing, setPausing] = useState(false);
+  const [pauses, setPausing] = useState(false);
+  const [note, setNote] = useState(given);
   const first = steps[0];
   const what = steps.length === 1 && first !== undefined ? first.key : messages.flags(steps.length);
   const isLater = scheduledFor !== undefined;
@@ -45,7 +57,7 @@ export function ProductionGuard({
     ? steps.filter(({ before, after }) => differingFields(before, after).length === 0)
     : [];
   return (
-    <Dialog title={title} onClose={() => onAnswer('no')} isQuestion>
+    <Dialog title={title} onClose={() => onAnswer(undefined)} isQuestion>
       <ProtectedNote project={project} environment={environment} isLater={isLater} />
       {idle.length > 0 && (
         <p className="mt-3 text-ink-2">
@@ -69,18 +81,25 @@ export function ProductionGuard({
           <li className="px-3 py-2 text-ink-2">{messages.more(steps.length - MOST)}</li>
         )}
       </ul>
-      <div className="mt-3">
-        <CheckField label={messages.pauseGuard} isChecked={isPausing} onChange={setPausing} />
-      </div>
-      <DialogActions>
-        {/* Pressing the key that opened it once more must not confirm. */}
-        <Button data-autofocus onClick={() => onAnswer('no')}>
-          {messages.cancel}
-        </Button>
-        <Button kind="primary" onClick={() => onAnswer(isPausing ? 'pause' : 'once')}>
-          {isLater ? messages.scheduleIn(environment.name) : messages.changeIn(environment.name)}
-        </Button>
-      </DialogActions>
+      <form
+        className="mt-3 flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onAnswer({ note: note.trim() === '' ? undefined : note.trim(), pauses });
+        }}
+      >
+        {!isLater && <NoteField value={note} onChange={setNote} />}
+        <CheckField label={messages.pauseGuard} isChecked={pauses} onChange={setPausing} />
+        <DialogActions>
+          {/* Pressing the key that opened it once more must not confirm. */}
+          <Button data-autofocus onClick={() => onAnswer(undefined)}>
+            {messages.cancel}
+          </Button>
+          <Button type="submit" kind="primary">
+            {isLater ? messages.scheduleIn(environment.name) : messages.changeIn(environment.name)}
+          </Button>
+        </DialogActions>
+      </form>
     </Dialog>
   );
 }

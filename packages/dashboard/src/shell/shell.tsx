@@ -5,6 +5,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter';
 import { useProjects } from '../api/projects.ts';
 import { useCan } from '../api/session.ts';
+import { PausedGuards } from '../changes/change-guards.tsx';
 import { classNames } from '../components/class-names.ts';
 import { Kbd } from '../components/kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../components/menu.tsx';
@@ -126,6 +127,7 @@ function ProjectNavigation({ project }: { project: string }) {
         label={messages.header.navigation}
         screens={PROJECT_SCREENS.map(({ name, to }) => ({ name, address: to(project) }))}
       />
+      <PausedGuards project={project} />
       {hasEnvironmentFilter(location) && <EnvironmentFilter project={project} />}
     </>
   );

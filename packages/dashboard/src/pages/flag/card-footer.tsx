@@ -1,4 +1,5 @@
 import CalendarClock from 'lucide-react/icons/calendar-clock';
+import Copy from 'lucide-react/icons/copy';
 import Ellipsis from 'lucide-react/icons/ellipsis';
 import X from 'lucide-react/icons/x';
 import type { AuditEntryRecord, EnvironmentRecord, StateRecord } from '../../api/types.ts';
@@ -20,6 +21,7 @@ export function CardFooter({
   isThere,
   canEdit,
   onSchedule,
+  onCopy,
   onRemove,
 }: {
   project: string;
@@ -32,6 +34,8 @@ export function CardFooter({
   isThere: boolean;
   canEdit: boolean;
   onSchedule: () => void;
+  /** Copies the state from another environment; `undefined` where there is no other. */
+  onCopy: (() => void) | undefined;
   onRemove: () => void;
 }) {
   return (
@@ -65,6 +69,11 @@ export function CardFooter({
           <MenuItem onSelect={onSchedule}>
             <CalendarClock size={14} aria-hidden /> {words.schedule}
           </MenuItem>
+          {onCopy !== undefined && (
+            <MenuItem onSelect={onCopy}>
+              <Copy size={14} aria-hidden /> {words.copyFrom}
+            </MenuItem>
+          )}
           {isThere && (
             <MenuItem isDangerous onSelect={onRemove}>
               <X size={14} aria-hidden /> {words.remove(name)}

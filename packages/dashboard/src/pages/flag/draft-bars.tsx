@@ -1,20 +1,36 @@
-import { useId, useState } from 'react';
+import { useDeferredValue, useId, useState } from 'react';
 import { usePersonName } from '../../api/operators.ts';
-import type { EnvironmentRecord, StateRecord } from '../../api/types.ts';
+import type { EnvironmentRecord, FlagState, StateRecord } from '../../api/types.ts';
 import { StateJson } from '../../changes/conflict-dialog.tsx';
 import { NOTE_LENGTH } from '../../changes/note-field.tsx';
+import { FieldDiff } from '../../components/audit/field-diff.tsx';
 import { Button } from '../../components/button.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { StateSummary } from '../../components/state-summary.tsx';
 import { messages } from './messages.tsx';
+import { isSound, type StateDraft, stateOf } from './state-draft.ts';
 
 const words = messages.draft;
+
+/** What saving a draft changes, old and new side by side. */
+export function DraftDiff({ before, draft }: { before: FlagState | undefined; draft: StateDraft }) {
+  // Comparing a long value must not hold up typing.
+  const latest = useDeferredValue(draft);
+  // A deferred draft may be an older one with a problem.
+  if (!isSound(latest)) return null;
+  const { state } = stateOf(latest, before?.enabled ?? false);
+  return (
+    <section aria-label={words.diff} className="border-t border-line px-4 py-3">
+      <FieldDiff before={before} after={state} />
+    </section>
+  );
+}
 
 /** Shown below an edited state: the reason, and the actions on the draft. */
 export function SaveBar({
   environment: { name },
   note,
-  isSound,
+  isSound: canSave,
   isSaving,
   onNote,
   onSave,
@@ -50,10 +66,10 @@ export function SaveBar({
       />
       <div className="flex flex-wrap gap-2">
         <Button onClick={onDiscard}>{words.discard}</Button>
-        <Button disabled={!isSound} onClick={onSchedule}>
+        <Button disabled={!canSave} onClick={onSchedule}>
           {words.schedule}
         </Button>
-        <Button type="submit" kind="primary" disabled={!isSound || isSaving}>
+        <Button type="submit" kind="primary" disabled={!canSave || isSaving}>
           {isSaving ? words.saving : words.save(name)}
         </Button>
       </div>

@@ -5,7 +5,7 @@ import { useChangeState } from '../../changes/change-state.tsx';
 import { Button } from '../../components/button.tsx';
 import { useLeaveGuard } from '../../shell/leave-guard.ts';
 import { CardFooter, newestChange } from './card-footer.tsx';
-import { ArchivedDraft, OvertakenBanner, SaveBar } from './draft-bars.tsx';
+import { ArchivedDraft, DraftDiff, OvertakenBanner, SaveBar } from './draft-bars.tsx';
 import type { ScheduleStart } from './flag-schedules.tsx';
 import { messages } from './messages.tsx';
 import { ENVIRONMENT_PANELS, Panels } from './panels.tsx';
@@ -29,6 +29,7 @@ export function EnvironmentEditor({
   obstacle,
   onDirty,
   onSchedule,
+  onCopyFrom,
 }: {
   project: ProjectRecord;
   environment: EnvironmentRecord;
@@ -41,6 +42,8 @@ export function EnvironmentEditor({
   obstacle: string | undefined;
   onDirty: (name: string, isDirty: boolean) => void;
   onSchedule: (start: ScheduleStart) => void;
+  /** Asks for an environment to copy the state from. */
+  onCopyFrom: (environment: string) => void;
 }) {
   const { key } = flag;
   const { name } = environment;
@@ -108,6 +111,7 @@ export function EnvironmentEditor({
       {!isArchived && editing.isOvertaken && (
         <OvertakenBanner record={record} by={change?.by} onDiscard={editing.reset} onKeep={editing.keep} />
       )}
+      {isDirty && isSound && <DraftDiff before={base.record?.state} draft={draft} />}
       {!isArchived && isDirty && (
         <SaveBar
           {...{ environment, note, isSound }}
@@ -126,6 +130,7 @@ export function EnvironmentEditor({
         isNew={change === undefined && isWholeHistory}
         isThere={record !== undefined}
         onSchedule={() => onSchedule({ environment, draft: undefined, valueText })}
+        onCopy={project.environments.length > 1 ? () => onCopyFrom(name) : undefined}
         onRemove={() =>
           void changeState({ key, environment, before: record, after: null, texts: { before: valueText } })
         }

@@ -242,7 +242,7 @@ const EnvironmentRow = memo(function EnvironmentRow({
               />
               <EnvironmentBadge environment={environment} />
             </button>
-            {isDirty && <Badge kind="warn">{words.unsaved}</Badge>}
+            {isDirty && !isOpen && <Badge kind="warn">{words.unsaved}</Badge>}
           </h3>
           <span
             className="relative z-1 flex items-center gap-2 justify-self-end @3xl:justify-self-start"

@@ -14,6 +14,7 @@ import { CopyButton } from '../../components/copy.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { DialogPart } from '../../shell/dialog-part.tsx';
 import { useEnvironmentFilter } from '../../shell/environment-filter.tsx';
 import { links } from '../../shell/links.ts';
 import { PartBoundary } from '../../shell/part-boundary.tsx';
@@ -28,6 +29,9 @@ import { messages } from './messages.tsx';
 import { MORE_TABS, Panels, SIDE_PANELS } from './panels.tsx';
 
 const FlagHistory = lazy(async () => ({ default: (await import('./flag-history.tsx')).FlagHistory }));
+const CopyBetweenDialog = lazy(async () => ({
+  default: (await import('../../changes/copy-dialog.tsx')).CopyBetweenDialog,
+}));
 const CodeSnippets = lazy(async () => ({ default: (await import('./code-snippets.tsx')).CodeSnippets }));
 
 const words = messages.page;
@@ -159,6 +163,7 @@ function Overview({
 }) {
   const last = lastChanges(history.entries ?? []);
   const [scheduling, setScheduling] = useState<ScheduleStart>();
+  const [copyTo, setCopyTo] = useState<string>();
   const isArchived = flag.archivedAt !== undefined;
   const [only] = useEnvironmentFilter(project.name);
   return (
@@ -175,6 +180,7 @@ function Overview({
               last={last.get(environment.name)}
               isWholeHistory={history.entries !== undefined && !history.hasOlder}
               onSchedule={setScheduling}
+              onCopyFrom={setCopyTo}
             />
           )}
         />
@@ -191,6 +197,16 @@ function Overview({
           start={scheduling}
           onClose={() => setScheduling(undefined)}
         />
+      )}
+      {copyTo !== undefined && (
+        <DialogPart title={messages.card.copyTitle(copyTo)} onClose={() => setCopyTo(undefined)}>
+          <CopyBetweenDialog
+            project={project}
+            keys={[flag.key]}
+            to={copyTo}
+            onClose={() => setCopyTo(undefined)}
+          />
+        </DialogPart>
       )}
     </div>
   );

@@ -88,10 +88,13 @@ export const messages = {
     by: 'by',
     menu: (environment: string) => `More for ${environment}`,
     schedule: 'Schedule a change…',
+    copyFrom: 'Copy from another environment…',
+    copyTitle: (environment: string) => `Copy to ${environment}`,
     remove: (environment: string) => `Remove from ${environment}`,
   },
 
   draft: {
+    diff: 'Your changes',
     reason: (environment: string) => `Reason for the change in ${environment}`,
     reasonHint: 'Reason for the change (optional)',
     discard: 'Discard',

@@ -69,6 +69,12 @@ export function problemsOf(draft: StateDraft): DraftProblems {
   };
 }
 
+/** Whether a draft has no problems. */
+export function isSound(draft: StateDraft): boolean {
+  const { value, rollout } = problemsOf(draft);
+  return value === undefined && rollout === undefined;
+}
+
 /** The state that the draft becomes, and its value's text. The draft must have no problems. */
 export function stateOf(
   draft: StateDraft,

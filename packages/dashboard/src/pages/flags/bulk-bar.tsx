@@ -180,7 +180,8 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
         toast({ kind: 'news', title: words.already(enabled, environment.name) });
         return true;
       }
-      if (!(await askConsent({ project, environment, steps }))) return false;
+      const consent = await askConsent({ project, environment, steps });
+      if (consent === undefined) return false;
       const cells = steps.map(({ key }) => cellName(project, environment.name, key));
       for (const cell of cells) setWriteStatus(cell, 'saving');
       try {
@@ -192,6 +193,7 @@ function useBulkSwitch(project: string): (bulk: BulkSwitch) => Promise<boolean> 
           keys,
           enabled,
           confirmed,
+          note: consent.note,
         });
         for (const cell of cells) setWriteStatus(cell, 'saved');
         catchUp();

@@ -165,16 +165,20 @@ function useCreateGuarded(project: ProjectRecord): (draft: FlagDraft) => Promise
     async ({ enabledIn, ...flag }) => {
       const states: Record<string, FlagState> = {};
       const confirmed: string[] = [];
+      let note: string | undefined;
       for (const environment of project.environments.filter((each) => readOnlyReason(each) === undefined)) {
         const { name } = environment;
         const after = { enabled: enabledIn.has(name) };
         const steps = [{ key: flag.key, before: undefined, after }];
-        if (after.enabled && !(await askConsent({ project: project.name, environment, steps })))
-          return undefined;
+        if (after.enabled) {
+          const consent = await askConsent({ project: project.name, environment, steps, note });
+          if (consent === undefined) return undefined;
+          ({ note } = consent);
+        }
         states[name] = after;
         if (environment.protected) confirmed.push(name);
       }
-      return mutateAsync({ flag: { ...flag, states }, confirmed });
+      return mutateAsync({ flag: { ...flag, states }, confirmed, note });
     },
     [project, askConsent, readOnlyReason, mutateAsync],
   );

@@ -56,7 +56,7 @@ export function CreateScheduleDialog({ project, onClose }: { project: string; on
     },
   });
 
-  function consent(place: EnvironmentRecord): Promise<boolean> {
+  function consent(place: EnvironmentRecord) {
     const steps = draft.steps.map((step) => {
       const before = byKey.get(step.key)?.environments[place.name]?.state;
       return {
