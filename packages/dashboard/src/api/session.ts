@@ -43,7 +43,7 @@ export function useOperator(): SignedInOperator {
   return data.operator;
 }
 
-const ORDER: Readonly<Record<Role, number>> = { viewer: 0, editor: 1, admin: 2 };
+const ORDER: Readonly<Record<Role, number>> = { none: -1, viewer: 0, editor: 1, admin: 2 };
 
 /** Whether the person who is signed in has at least this role. */
 export function useCan(role: Role): boolean {

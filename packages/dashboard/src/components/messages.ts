@@ -36,6 +36,7 @@ export const messages = {
   },
 
   roles: {
+    none: 'Only has roles in single projects.',
     viewer: "Can see everything, but can't change anything.",
     editor: 'Can change flags, their states and schedules.',
     admin: 'Can also manage projects, environments, keys, tokens and people.',
@@ -44,6 +45,7 @@ export const messages = {
   protectedAccess: { yes: 'Can change', no: 'View only' },
   protectedHints: {
     admin: 'Administrators always can.',
+    none: 'Single projects have their own roles.',
     viewer: "Viewers can't change anything.",
     editor: 'Such as production. Each change must be confirmed.',
   },

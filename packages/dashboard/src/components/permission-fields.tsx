@@ -10,6 +10,7 @@ export interface Permissions {
 
 /** The name of a role on screens. */
 export const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  none: 'Single projects',
   viewer: 'Viewer',
   editor: 'Editor',
   admin: 'Administrator',

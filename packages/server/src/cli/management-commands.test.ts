@@ -215,7 +215,7 @@ describe('token', () => {
     const { tokens } = await json('token list');
     const { id } = tokens.find((token: { name: string }) => token.name === 'pipeline');
     expect(await seen('token list')).toMatch(
-      /^ID +NAME +ROLE +CREATED +EXPIRES +REVOKED +LAST USED\n[\s\S]*pipeline +admin /,
+      /^ID +NAME +ROLE +CREATED +EXPIRES +REVOKED +LAST USED\n[\s\S]*pipeline +editor /,
     );
     expect(await seen(`token revoke ${id}`)).toBe(`Revoked token ${id}.\n`);
     const refused = await halyard('project list', asPipeline);

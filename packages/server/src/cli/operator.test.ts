@@ -93,6 +93,34 @@ test('reports invalid options and unknown operators', async () => {
   expect(unsure.err).toContain('Add --yes');
 });
 
+test('a role in one project shows that project alone, and set-role changes it', async () => {
+  for (const name of ['shop', 'web']) await halyard(`project create ${name}`);
+  const made = await halyard('token create --name shop-only --project shop --role viewer --days 7');
+  expect(made.err).toContain('has the role shop: viewer and expires at ');
+  const list = async () =>
+    JSON.parse((await halyard('project list', { env: { HALYARD_TOKEN: made.out.trim() } })).out).projects;
+  expect(await list()).toMatchObject([{ name: 'shop' }]);
+  const limited = await halyard('token create --name plan --project shop,web --only plan --json');
+  const projects = ['shop', 'web'].map((project) => ({ project, role: 'editor', canChangeProtected: false }));
+  expect(JSON.parse(limited.out)).toMatchObject({ role: 'none', projects, only: 'plan' });
+  for (const wrong of ['--days 0', '--days 1 --expires 1d', '--only all'])
+    expect(await halyard(`token create --name wrong ${wrong}`)).toMatchObject({ exitCode: 2, out: '' });
+
+  const token = tokenIn(await halyard('operator invite pat@example.com --role editor --project shop'));
+  expect((await post('/invitations/accept', { token, password: 'pat has a long one' })).status).toBe(201);
+  const setRole = async (options: string) =>
+    (await halyard(`operator set-role pat@example.com ${options}`, { isTerminal: true })).out;
+  expect(await setRole('--role admin --project web')).toBe(
+    'pat@example.com now has the roles shop: editor, web: admin.\n',
+  );
+  expect(await setRole('--role none --project web')).toBe('pat@example.com now has the role shop: editor.\n');
+  expect(await setRole('--protected --project shop')).toBe(
+    'pat@example.com now has the role shop: editor + protected.\n',
+  );
+  const { exitCode } = await halyard('operator set-role pat@example.com --protected --project web');
+  expect(exitCode).toBe(2);
+});
+
 test('an access token can do only what its role allows', async () => {
   const run = await halyard('token create --name reader --role viewer --no-protected');
   expect(run.err).toContain('has the role viewer');
@@ -102,5 +130,6 @@ test('an access token can do only what its role allows', async () => {
   expect(refused).toMatchObject({ exitCode: 4, out: '' });
   expect(refused.err).toContain('/errors/forbidden');
   const { tokens } = JSON.parse((await halyard('token list')).out);
-  expect(tokens[0]).toMatchObject({ name: 'reader', role: 'viewer', canChangeProtected: false });
+  const reader = tokens.find(({ name }: { name: string }) => name === 'reader');
+  expect(reader).toMatchObject({ role: 'viewer', canChangeProtected: false });
 });

@@ -1,40 +1,66 @@
 import { type Command, Option } from 'commander';
-import { ROLES } from '../domain/people.ts';
+import { GLOBAL_ROLES, ROLES } from '../domain/people.ts';
 import { type ApiAnswer, type ApiClient, apiPath } from './api-client.ts';
 import { CliError, EXIT, usageError } from './cli-error.ts';
-import { addConnectionOptions, type CommandOptions, connect, requireYes } from './options.ts';
+import type { Fields } from './fields.ts';
+import { addConnectionOptions, type CommandOptions, connect, namesIn, requireYes } from './options.ts';
 import { printAnswer, printDone, printList, printSecret, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
-/** Options that name the permissions of an operator or access token. */
-export interface PermissionOptions {
+/** Options that name the rights of an operator or access token. */
+export interface RightsOptions {
   readonly role?: string;
   /** `--protected` and `--no-protected`; absent without either. */
   readonly protected?: boolean;
+  /** Names of projects, separated by commas: the role is only given there. */
+  readonly project?: string;
 }
 
-/** Adds `--role`, `--protected` and `--no-protected`. `defaults` describes what holds without them. */
-export function addPermissionOptions(
+/** Adds `--role`, `--project`, `--protected` and `--no-protected`. `defaults` describes what holds without them. */
+export function addRightsOptions(
   command: Command,
-  defaults: { readonly role: string; readonly protected: string },
+  {
+    role,
+    protected: isProtected,
+    choices,
+  }: Readonly<Record<'role' | 'protected', string>> & { readonly choices: readonly string[] },
 ): Command {
   return command
-    .addOption(
-      new Option('--role <role>', `Role: viewer, editor or admin (${defaults.role})`).choices([...ROLES]),
-    )
-    .option('--protected', `Allow changes in protected environments (${defaults.protected})`)
+    .addOption(new Option('--role <role>', `Role: ${listOf(choices)} (${role})`).choices([...choices]))
+    .option('--project <projects>', 'Only in these projects, separated by commas (default all projects)')
+    .option('--protected', `Allow changes in protected environments (${isProtected})`)
     .option('--no-protected', 'Deny changes in protected environments');
 }
 
-/** The members of a request body that the options stand for. */
-export function permissionBody(options: PermissionOptions): object {
-  // JSON.stringify leaves out what is undefined.
-  return { role: options.role, canChangeProtected: options.protected };
+function listOf(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** Permissions in a table: `editor`, `editor + protected`. Administrators can always change protected environments. */
-export function describePermission(role: string, canChangeProtected: unknown): string {
-  return role === 'editor' && canChangeProtected === true ? 'editor + protected' : role;
+/** The members of a request body for something new. */
+export function rightsBody({ role, project, protected: canChangeProtected }: RightsOptions): object {
+  // JSON.stringify leaves out what is undefined.
+  if (project === undefined) return { role, canChangeProtected };
+  return {
+    role: 'none',
+    projects: namesIn(project).map((name) => ({ project: name, role, canChangeProtected })),
+  };
+}
+
+/** Rights in a table: `editor`, `editor + protected`, `shop: admin`. Administrators can always change protected environments. */
+export function describeRights(item: Fields): string {
+  // Servers older than roles have administrator tokens only, and older ones have no roles in projects.
+  const role = item.optionalText('role') ?? 'admin';
+  const projects = item.any('projects') === undefined ? [] : item.list('projects');
+  const roles = [
+    ...(role === 'none' && projects.length > 0 ? [] : [describeRole(role, item)]),
+    ...projects.map((each) => `${each.text('project')}: ${describeRole(each.text('role'), each)}`),
+  ];
+  const only = item.optionalText('only');
+  return `${roles.join(', ')}${only === undefined ? '' : `, only ${only}`}`;
+}
+
+function describeRole(role: string, item: Fields): string {
+  return role === 'editor' && item.any('canChangeProtected') === true ? 'editor + protected' : role;
 }
 
 /** `halyard operator list|invite|set-role|reset|remove` */
@@ -44,31 +70,45 @@ export function defineOperator(operator: Command, shell: Shell): void {
     (options: CommandOptions) => listOperators(shell, options),
   );
   addConnectionOptions(
-    addPermissionOptions(
+    addRightsOptions(
       operator
         .command('invite <email>')
         .description(
           'Invite an operator. Prints the one-time link to pass on, on standard output (with --json the whole record).',
         ),
-      { role: 'default viewer', protected: 'always on for admin' },
-    ).addHelpText('after', '\nExample:\n  halyard operator invite ada@example.com --role editor --protected'),
-  ).action(async (email: string, options: CommandOptions & PermissionOptions) => {
-    const body = JSON.stringify({ ...permissionBody(options), role: options.role ?? 'viewer', email });
+      { role: 'default viewer', protected: 'always on for admin', choices: ROLES },
+    ).addHelpText(
+      'after',
+      `
+Examples:
+  halyard operator invite ada@example.com --role editor --protected
+  halyard operator invite bob@example.com --role admin --project shop`,
+    ),
+  ).action(async (email: string, options: CommandOptions & RightsOptions) => {
+    const body = JSON.stringify({ ...rightsBody({ role: 'viewer', ...options }), email });
     const request = { method: 'POST', path: apiPath`/invitations`, body } as const;
     const answer = await connect(shell, options).request(request);
     printLink(shell, options, answer, `Invited ${email}.`);
   });
   addConnectionOptions(
-    addPermissionOptions(
+    addRightsOptions(
       operator
         .command('set-role <email>')
-        .description('Change the permissions of an operator. Their sessions end and they sign in again.'),
-      { role: 'default unchanged', protected: 'default unchanged' },
+        .description(
+          'Change the role of an operator for all projects, or with --project in some. Their sessions end and they sign in again.',
+        ),
+      { role: 'default unchanged', protected: 'default unchanged', choices: GLOBAL_ROLES },
     ).addHelpText(
       'after',
-      '\nExample:\n  halyard operator set-role ada@example.com --role editor --protected',
+      `
+"none" takes the role away. In a project, the higher of both roles counts.
+
+Examples:
+  halyard operator set-role ada@example.com --role editor --protected
+  halyard operator set-role bob@example.com --role admin --project shop
+  halyard operator set-role bob@example.com --role none --project web`,
     ),
-  ).action((email: string, options: CommandOptions & PermissionOptions) => setRole(shell, email, options));
+  ).action((email: string, options: CommandOptions & RightsOptions) => setRole(shell, email, options));
   addConnectionOptions(
     operator
       .command('reset <email>')
@@ -107,7 +147,7 @@ async function listOperators(shell: Shell, options: CommandOptions): Promise<voi
     row: (item) => [
       item.text('email'),
       item.text('name'),
-      describePermission(item.text('role'), item.any('canChangeProtected')),
+      describeRights(item),
       shortTime(item.optionalText('createdAt')),
       shortTime(item.optionalText('lastSeenAt')),
     ],
@@ -115,20 +155,46 @@ async function listOperators(shell: Shell, options: CommandOptions): Promise<voi
   });
 }
 
-async function setRole(
-  shell: Shell,
-  email: string,
-  options: CommandOptions & PermissionOptions,
-): Promise<void> {
-  const body = JSON.stringify(permissionBody(options));
-  if (body === '{}') throw usageError('Nothing to change. Add --role, --protected or --no-protected.');
+async function setRole(shell: Shell, email: string, options: CommandOptions & RightsOptions): Promise<void> {
+  const { role, project, protected: canChangeProtected } = options;
+  if (role === undefined && canChangeProtected === undefined)
+    throw usageError('Nothing to change. Add --role, --protected or --no-protected.');
   const client = connect(shell, options);
-  const path = apiPath`/operators/${await idOf(client, email)}`;
-  const answer = await client.request({ method: 'PATCH', path, body });
+  const operator = await findOperator(client, email);
+  const change =
+    project === undefined
+      ? { role, canChangeProtected }
+      : { projects: projectRoles(operator, namesIn(project), { role, canChangeProtected }) };
+  const path = apiPath`/operators/${operator.text('id')}`;
+  const answer = await client.request({ method: 'PATCH', path, body: JSON.stringify(change) });
   printAnswer(shell, options, answer, (fields) => {
-    const role = describePermission(fields.text('role'), fields.any('canChangeProtected'));
-    return `${email} now has the role ${role}.\n`;
+    const rights = describeRights(fields);
+    return `${email} now has the role${rights.includes(',') ? 's' : ''} ${rights}.\n`;
   });
+}
+
+/** All roles of an operator in single projects, after a change to those in `names`. */
+function projectRoles(
+  operator: Fields,
+  names: readonly string[],
+  change: { readonly role: string | undefined; readonly canChangeProtected: boolean | undefined },
+): readonly object[] {
+  const known = operator.any('projects') === undefined ? [] : operator.list('projects');
+  const roles = new Map(
+    known.map((each) => [
+      each.text('project'),
+      { role: each.text('role'), canChangeProtected: each.boolean('canChangeProtected') },
+    ]),
+  );
+  for (const name of names) {
+    const before = roles.get(name);
+    const role = change.role ?? before?.role;
+    if (role === undefined) throw usageError(`The operator has no role in ${name}. Add --role.`);
+    const canChangeProtected = change.canChangeProtected ?? before?.canChangeProtected ?? false;
+    if (role === 'none') roles.delete(name);
+    else roles.set(name, { role, canChangeProtected });
+  }
+  return [...roles].map(([project, each]) => ({ project, ...each }));
 }
 
 function printLink(shell: Shell, options: CommandOptions, answer: ApiAnswer, done: string): void {
@@ -137,13 +203,17 @@ function printLink(shell: Shell, options: CommandOptions, answer: ApiAnswer, don
   printSecret(shell, options, answer, { member: 'link', sentence });
 }
 
-async function idOf(client: ApiClient, email: string): Promise<string> {
+async function findOperator(client: ApiClient, email: string): Promise<Fields> {
   const { fields } = await client.request({ path: apiPath`/operators` });
   const found = fields.list('operators').find((one) => one.text('email') === email.trim().toLowerCase());
-  if (found !== undefined) return found.text('id');
+  if (found !== undefined) return found;
   throw new CliError(`Operator ${email} does not exist. Run "halyard operator list" to see all operators.`, {
     exitCode: EXIT.notFound,
   });
+}
+
+async function idOf(client: ApiClient, email: string): Promise<string> {
+  return (await findOperator(client, email)).text('id');
 }
 
 /** `halyard invitation list|revoke` */
@@ -159,7 +229,7 @@ export function defineInvitation(invitation: Command, shell: Shell): void {
           item.text('id'),
           item.text('kind'),
           item.optionalText('email') ?? '-',
-          describePermission(item.optionalText('role') ?? '-', item.any('canChangeProtected')),
+          describeRights(item),
           item.optionalText('createdBy') ?? '-',
           shortTime(item.optionalText('expiresAt')),
         ],

@@ -1,37 +1,46 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { ROLES, TOKEN_LIMITS } from '../domain/people.ts';
 import { apiPath } from './api-client.ts';
-import type { Fields } from './fields.ts';
+import { usageError } from './cli-error.ts';
 import { describeExpiry } from './key.ts';
-import {
-  addPermissionOptions,
-  describePermission,
-  type PermissionOptions,
-  permissionBody,
-} from './operator.ts';
+import { addRightsOptions, describeRights, type RightsOptions, rightsBody } from './operator.ts';
 import { addConnectionOptions, type CommandOptions, connect, parseFutureTime } from './options.ts';
 import { printDone, printList, printSecret, shortTime } from './output.ts';
 import type { Shell } from './shell.ts';
 
-interface CreateOptions extends CommandOptions, PermissionOptions {
+interface CreateOptions extends CommandOptions, RightsOptions {
   readonly name: string;
+  readonly only?: string;
+  readonly days?: string;
   readonly expires?: string;
 }
 
 /** `halyard token create|list|revoke` */
 export function defineToken(token: Command, shell: Shell): void {
   addConnectionOptions(
-    addPermissionOptions(
+    addRightsOptions(
       token
         .command('create')
         .description(
           'Create an access token and print it on standard output (with --json the whole record). It is shown only once.',
         )
         .requiredOption('--name <name>', 'Name of the token, such as the person or pipeline that uses it')
-        .option('--expires <when>', 'Expiry: 12h, 30d, 4w, or a date (default never)'),
-      { role: 'default admin', protected: 'default; always on for admin' },
+        .addOption(
+          new Option(
+            '--only <task>',
+            'Limit the token to a task: plan (read, preview imports) or states (read, set flag states)',
+          ).choices([...TOKEN_LIMITS]),
+        )
+        .option('--days <count>', 'Days until it expires (default 90)')
+        .option('--expires <when>', 'Expiry: 12h, 30d, 4w, a date, or never'),
+      { role: 'default editor', protected: 'always on for admin', choices: ROLES },
     ).addHelpText(
       'after',
-      '\nExample:\n  halyard token create --name deploy-pipeline --role editor --expires 30d',
+      `
+Examples:
+  halyard token create --name deploy --project shop --only states --protected --days 30
+  halyard token create --name review --project shop,web --only plan
+  halyard token create --name operations --role admin --expires never`,
     ),
   ).action((options: CreateOptions) => createToken(shell, options));
   addConnectionOptions(
@@ -43,7 +52,7 @@ export function defineToken(token: Command, shell: Shell): void {
       row: (item) => [
         item.text('id'),
         item.text('name'),
-        item.any('damaged') === true ? 'damaged' : roleOf(item),
+        item.any('damaged') === true ? 'damaged' : describeRights(item),
         ...['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'].map((name) =>
           shortTime(item.optionalText(name)),
         ),
@@ -63,20 +72,26 @@ export function defineToken(token: Command, shell: Shell): void {
 }
 
 async function createToken(shell: Shell, options: CreateOptions): Promise<void> {
-  const { name, expires } = options;
-  const expiresAt = expires === undefined ? undefined : parseFutureTime(expires, shell.now(), '--expires');
-  const body = JSON.stringify({ name, ...permissionBody(options), expiresAt });
+  const { name, only } = options;
+  const rights = rightsBody({ role: 'editor', ...options });
+  const body = JSON.stringify({ name, ...rights, only, expiresAt: expiryOf(shell, options) });
   const answer = await connect(shell, options).request({ method: 'POST', path: apiPath`/tokens`, body });
   const { fields } = answer;
   printSecret(shell, options, answer, {
     member: 'token',
     sentence:
-      `Token ${name} (${fields.text('id')}) has the role ${roleOf(fields)} and ${describeExpiry(expiresAt)}.\n` +
+      `Token ${name} (${fields.text('id')}) has the role ${describeRights(fields)} and ${describeExpiry(fields.optionalText('expiresAt'))}.\n` +
       'Save it now. You cannot see it again.',
   });
 }
 
-/** Servers older than roles have administrator tokens only. */
-function roleOf(fields: Fields): string {
-  return describePermission(fields.optionalText('role') ?? 'admin', fields.any('canChangeProtected'));
+/** `undefined`: as the server decides. */
+function expiryOf(shell: Shell, { days, expires }: CreateOptions): string | null | undefined {
+  if (days !== undefined && expires !== undefined)
+    throw usageError('Add either --days or --expires, not both.');
+  if (expires === 'never') return null;
+  if (expires !== undefined) return parseFutureTime(expires, shell.now(), '--expires');
+  if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
+    throw usageError(`--days must be a whole number of days, such as 30, not "${days}".`);
+  return days === undefined ? undefined : parseFutureTime(`${days}d`, shell.now(), '--days');
 }

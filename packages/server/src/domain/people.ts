@@ -7,11 +7,40 @@ export const ROLES = ['viewer', 'editor', 'admin'] as const;
  */
 export type Role = (typeof ROLES)[number];
 
-/** The permissions of an operation's actor. */
-export interface Permissions {
+/** A role for all projects, future ones included; `none`: only the roles in single projects count. */
+export const GLOBAL_ROLES = ['none', ...ROLES] as const;
+
+/** One of {@link GLOBAL_ROLES}. */
+export type GlobalRole = (typeof GLOBAL_ROLES)[number];
+
+/** A role in one project. */
+export interface ProjectRole {
+  readonly projectId: string;
+  /** The name of the project now. */
+  readonly project: string;
   readonly role: Role;
+  readonly canChangeProtected: boolean;
+}
+
+/** The rights of a person, an invitation or an access token. In a project, the higher of both roles counts. */
+export interface Rights {
+  readonly role: GlobalRole;
   /** Whether the states of protected environments may be changed. Administrators always may. */
   readonly canChangeProtected: boolean;
+  /** The roles in single projects that still exist, by name; absent without any. */
+  readonly projects?: readonly ProjectRole[];
+}
+
+/** The tasks that an access token can be limited to: `plan` reads and previews imports, `states` also sets flag states. */
+export const TOKEN_LIMITS = ['plan', 'states'] as const;
+
+/** One of {@link TOKEN_LIMITS}. */
+export type TokenLimit = (typeof TOKEN_LIMITS)[number];
+
+/** The permissions of an operation's actor. */
+export interface Permissions extends Rights {
+  /** The only task of an access token, whatever its roles; absent: all that they allow. */
+  readonly only?: TokenLimit;
   /**
    * Names of the protected environments that this request confirms. `all` for programs: a confirmation
    * guards against a slip of the hand.
@@ -29,13 +58,11 @@ export interface Identity {
 }
 
 /** A person who signs in to the dashboard. */
-export interface Operator {
+export interface Operator extends Rights {
   readonly id: string;
   /** Lower case; unique. */
   readonly email: string;
   readonly name: string;
-  readonly role: Role;
-  readonly canChangeProtected: boolean;
   /** Present for a person who signs in by single sign-on and has no password. */
   readonly identity?: Identity;
   /** Epoch milliseconds, as are all times here. */
@@ -44,11 +71,10 @@ export interface Operator {
 }
 
 /** A credential of the CLI or of a pipeline for the management API. The token itself is shown once. */
-export interface AccessToken {
+export interface AccessToken extends Rights {
   readonly id: string;
   readonly name: string;
-  readonly role: Role;
-  readonly canChangeProtected: boolean;
+  readonly only?: TokenLimit;
   /** Epoch milliseconds, as are all times here. */
   readonly createdAt: number;
   readonly expiresAt?: number;
@@ -91,14 +117,11 @@ export const INVITATION_LIFETIME: Readonly<Record<InvitationKind, number>> = {
 };
 
 /** A link with which a person chooses a password, once. The token in it is shown once; only its digest is kept. */
-export interface Invitation {
+export interface Invitation extends Rights {
   readonly id: string;
   readonly kind: InvitationKind;
-  /** Lower case. Absent on `setup`: the first administrator chooses it. */
+  /** Lower case. Absent on `setup`: the first administrator chooses it. The rights on `reset` are only for the record. */
   readonly email?: string;
-  /** The invited person's role; on `reset` the operator's at that time, for the record. */
-  readonly role: Role;
-  readonly canChangeProtected: boolean;
   /** The actor's name; for `setup` the node that offers it. */
   readonly createdBy: string;
   /** Epoch milliseconds, as are all times here. */
@@ -144,7 +167,7 @@ export interface PeopleTransaction extends PeopleReader {
   insertOperator(operator: Operator, passwordHash: string): Promise<void>;
   /** From now on the operator signs in as this identity: the password is forgotten. */
   linkOperator(operator: Operator, identity: Identity): Promise<void>;
-  /** Replaces name, role and `canChangeProtected`. */
+  /** Replaces name and rights. */
   updateOperator(operator: Operator): Promise<void>;
   /** From now on the operator signs in with this password: an identity is forgotten. */
   setPassword(operator: Operator, passwordHash: string): Promise<void>;

@@ -50,8 +50,8 @@ export interface StoreReader {
   auditPage(filter: AuditFilter): Promise<AuditPage>;
   /** The operation that wrote the change-log row `seq`; `undefined` when the audit log does not have it. */
   operation(seq: number): Promise<AuditedOperation | undefined>;
-  /** Searches for `text`, ignoring case; returns the best hits first, at most `limit`. */
-  search(text: string, limit: number): Promise<readonly SearchHit[]>;
+  /** Searches for `text`, ignoring case; returns the best hits first. */
+  search(text: string, query: SearchQuery): Promise<readonly SearchHit[]>;
 }
 
 /** A part of a list: at most `limit` items after a place in it, which has the values that the list is sorted by. */
@@ -91,6 +91,8 @@ export interface AuditPage {
 export interface AuditFilter {
   /** Leaves out entries about people and their credentials. */
   readonly withoutPeople?: boolean;
+  /** Only entries of these projects; absent: of all, and of none. */
+  readonly projectIds?: readonly string[];
   readonly projectId?: string;
   readonly environmentId?: string;
   readonly target?: string;
@@ -257,6 +259,14 @@ export interface Store {
 
 /** The kinds of search hits, in the order of equally good ones. */
 export const SEARCH_KINDS = ['project', 'environment', 'flag', 'key'] as const;
+
+/** Where to search. */
+export interface SearchQuery {
+  /** Hits at most. */
+  readonly limit: number;
+  /** Ids of the projects to search; absent: all. */
+  readonly projectIds?: readonly string[];
+}
 
 /** One search result. */
 export interface SearchHit {

@@ -20,6 +20,17 @@ describe('EventStream', () => {
     expect(await second).toBe(false);
   });
 
+  test('repeats a check that began before the newest one was asked for', async () => {
+    const answers = [true, false];
+    const stream = new EventStream({
+      maxQueuedBytes: 1024,
+      stillValid: async () => answers.shift() === true,
+    });
+    const first = stream.isAuthorized();
+    void stream.isAuthorized();
+    expect([await first, answers]).toEqual([false, []]);
+  });
+
   test('a stream that ends with its key needs no check', async () => {
     const stream = new EventStream({ maxQueuedBytes: 1024 });
     expect([stream.needsRecheck, await stream.isAuthorized()]).toEqual([false, true]);

@@ -31,7 +31,8 @@ export class EventStream {
   /** The largest frame since the reader last had everything. */
   #largestFrame = 0;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #isRechecking = false;
+  /** The callers of {@link isAuthorized} since the check in progress began. */
+  #checksWanted = 0;
 
   constructor({ maxQueuedBytes, stillValid }: EventStreamOptions) {
     this.#maxQueuedBytes = maxQueuedBytes;
@@ -93,19 +94,25 @@ export class EventStream {
   }
 
   /**
-   * Whether the reader may still read. One check at a time: while it runs the answer is yes. A check that fails counts
-   * as no, because the reader can reconnect and authenticate.
+   * Whether the reader may still read. One check at a time: while it runs the answer is yes, and it is repeated for those
+   * who asked, because it may have begun before a change. A check that fails counts as no, because the reader can
+   * reconnect and authenticate.
    */
   async isAuthorized(): Promise<boolean> {
-    if (this.#stillValid === undefined || this.#isRechecking) return true;
-    this.#isRechecking = true;
+    if (this.#stillValid === undefined) return true;
+    this.#checksWanted++;
+    if (this.#checksWanted > 1) return true;
     try {
-      return await this.#stillValid();
+      for (;;) {
+        const wanted = this.#checksWanted;
+        if (!(await this.#stillValid())) return false;
+        if (wanted === this.#checksWanted) return true;
+      }
     } catch {
       // Fail closed.
       return false;
     } finally {
-      this.#isRechecking = false;
+      this.#checksWanted = 0;
     }
   }
 

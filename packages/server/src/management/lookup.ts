@@ -1,6 +1,8 @@
+import type { Actor } from '../domain/audit.ts';
 import { environmentNotFound, projectNotFound, quote, ServiceError } from '../domain/errors.ts';
 import type { Environment, Flag, Project } from '../domain/project.ts';
 import type { StoreReader } from '../domain/store.ts';
+import { sees } from './rights.ts';
 
 /** The environment that an operation is about, by name. */
 export interface EnvironmentPlace {
@@ -12,6 +14,13 @@ export interface EnvironmentPlace {
 export async function findProject(reader: StoreReader, name: string): Promise<Project> {
   const project = await reader.project(name);
   if (project !== undefined) return project;
+  throw projectNotFound(name);
+}
+
+/** As {@link findProject}; a project that the actor may not see does not exist for it. */
+export async function findVisibleProject(reader: StoreReader, actor: Actor, name: string): Promise<Project> {
+  const project = await findProject(reader, name);
+  if (sees(actor, project.id)) return project;
   throw projectNotFound(name);
 }
 

@@ -1,10 +1,10 @@
 import type { Actor } from '../domain/audit.ts';
 import { environmentNotFound, quote, ServiceError } from '../domain/errors.ts';
-import { ROLES, type Role } from '../domain/people.ts';
 import type { Environment } from '../domain/project.ts';
 import type { Committed, StateWrite, StateWritten, StoreTransaction } from '../domain/store.ts';
 import type { ManagementContext } from './context.ts';
 import { type EnvironmentPlace, findEnvironment } from './lookup.ts';
+import { mayChangeProtected, requireRole } from './rights.ts';
 
 /** A record after a write. */
 export type Written<T extends object> = T & {
@@ -73,25 +73,16 @@ async function applied<T>(
   return committed;
 }
 
-/** Refuses an actor whose role is lower than `least` with `forbidden`. */
-export function requireRole({ permissions }: Actor, least: Role): void {
-  if (ROLES.indexOf(permissions.role) >= ROLES.indexOf(least)) return;
-  throw new ServiceError(
-    'forbidden',
-    `This requires the role "${least}", and yours is "${permissions.role}": ask an administrator.`,
-  );
-}
-
 /**
  * Refuses an actor who may not change the states of this environment: `forbidden` without the permission,
  * `confirmation_required` when it is protected and an operator has not confirmed this request.
  */
 export function requireChangeOf(actor: Actor, environment: Environment): void {
-  requireRole(actor, 'editor');
+  requireRole(actor, 'states', { id: environment.projectId });
   if (!environment.protected) return;
-  const { role, canChangeProtected, confirmed } = actor.permissions;
+  const { confirmed } = actor.permissions;
   const name = quote(environment.name);
-  if (role !== 'admin' && !canChangeProtected) {
+  if (!mayChangeProtected(actor.permissions, environment.projectId)) {
     throw new ServiceError(
       'forbidden',
       `The environment ${name} is protected, and you may not change it: ask an administrator.`,

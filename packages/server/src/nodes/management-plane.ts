@@ -91,6 +91,7 @@ export class ManagementPlane {
       store: deliveries,
       onDropped: parts.onReceiptsDropped,
       admitStream: () => plane.files.admitStream(),
+      recheckStreams: () => plane.hub.recheckAll(),
     });
     const isReady = () => plane.follower.isLive;
     this.#schedules = new ScheduleRunner({ context, log, isReady });

@@ -30,8 +30,12 @@ type Condition = (add: (value: Parameter) => string) => string;
  * {@link SCANNED_ROWS}. Texts have no index: PostgreSQL's is an extension that may be missing, and SQLite's would make every
  * change write several times as much.
  */
-export async function readAudit(queryable: Queryable, filter: AuditFilter): Promise<AuditPage> {
-  const { limit } = filter;
+export async function readAudit(queryable: Queryable, asked: AuditFilter): Promise<AuditPage> {
+  const { limit, projectIds } = asked;
+  if (projectIds?.length === 0) return { entries: [] };
+  const [only] = projectIds ?? [];
+  // One project has an index.
+  const filter = only !== undefined && projectIds?.length === 1 ? { projectId: only, ...asked } : asked;
   const { indexed, others } = await conditions(queryable, filter);
   const rows = await select<AuditRow>(queryable, (add) => {
     const scan = `SELECT * FROM audit_log ${where(indexed, add)} ${ORDER} LIMIT ${add(SCANNED_ROWS)}`;
@@ -180,9 +184,14 @@ async function conditions(
               `action NOT LIKE '${noun}.%'`,
         )
       : []),
+    ...(filter.projectIds === undefined ? [] : [isInOneOf(filter.projectIds)]),
     ...(text === undefined ? [] : [isFoundIn(text)]),
   ];
   return { indexed, others };
+}
+
+function isInOneOf(projectIds: readonly string[]): Condition {
+  return (add) => `project_id IN (${projectIds.map(add).join(', ')})`;
 }
 
 function isFoundIn(text: string): Condition {

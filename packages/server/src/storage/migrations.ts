@@ -326,4 +326,12 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       PRIMARY KEY (webhook_id, number)
     )`,
   ],
+  [
+    // Roles in single projects: a JSON list of { id, role, protected }. NULL: none.
+    'ALTER TABLE operators ADD COLUMN project_roles TEXT',
+    'ALTER TABLE invitations ADD COLUMN project_roles TEXT',
+    'ALTER TABLE access_tokens ADD COLUMN project_roles TEXT',
+    // The only task of the token. NULL: all that its roles allow.
+    'ALTER TABLE access_tokens ADD COLUMN only_task TEXT',
+  ],
 ];

@@ -7,29 +7,22 @@ import type {
   Operator,
   PeopleReader,
   PeopleTransaction,
+  Rights,
   Session,
 } from '../domain/people.ts';
 import type { Parameter, Queryable, WriteTransaction } from './database.ts';
 import type { Journal } from './journal.ts';
-import { type NullableColumns, withoutNulls } from './rows.ts';
+import { RIGHTS_COLUMNS, type RightsRow, rightsText, rightsValues, withRights } from './rights.ts';
 import { likeText } from './search.ts';
 
-const OPERATOR_COLUMNS = `operators.id, email, name, role, can_change_protected AS "canChangeProtected",
+const OPERATOR_COLUMNS = `operators.id, email, name, ${RIGHTS_COLUMNS},
   sso_issuer AS "issuer", sso_subject AS "subject", operators.created_at AS "createdAt", last_seen_at AS "lastSeenAt"`;
-const INVITATION_COLUMNS = `id, kind, email, role, can_change_protected AS "canChangeProtected",
+const INVITATION_COLUMNS = `id, kind, email, ${RIGHTS_COLUMNS},
   created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt", used_at AS "usedAt",
   revoked_at AS "revokedAt"`;
 
-/** A record as its row has it: the engines have no booleans in common. */
-type RowOf<T extends { canChangeProtected: boolean }> = NullableColumns<Omit<T, 'canChangeProtected'>> & {
-  readonly canChangeProtected: number;
-};
-
-/** An operator's row. */
-type OperatorRow = RowOf<Omit<Operator, 'identity'>> & {
-  readonly issuer: string | null;
-  readonly subject: string | null;
-};
+/** An operator with the identity in two members, as the row has it. */
+type FlatOperator = Omit<Operator, 'identity'> & { readonly issuer?: string; readonly subject?: string };
 
 /** Reads of operators, sessions and links over one transaction or snapshot. */
 export class SqlPeopleReader implements PeopleReader {
@@ -41,20 +34,20 @@ export class SqlPeopleReader implements PeopleReader {
   }
 
   async operators(): Promise<readonly Operator[]> {
-    const rows = await this.#rows<OperatorRow>(`SELECT ${OPERATOR_COLUMNS} FROM operators`);
-    return rows.map(operatorOf).sort((a, b) => (a.email < b.email ? -1 : 1));
+    const operators = await this.#records<FlatOperator>(`SELECT ${OPERATOR_COLUMNS} FROM operators`);
+    return operators.map(operatorOf).sort((a, b) => (a.email < b.email ? -1 : 1));
   }
 
   async operator(id: string): Promise<Operator | undefined> {
     const text = `SELECT ${OPERATOR_COLUMNS} FROM operators WHERE id = $1`;
-    const [row] = await this.#rows<OperatorRow>(text, id);
-    return row === undefined ? undefined : operatorOf(row);
+    const [row] = await this.#records<FlatOperator>(text, id);
+    return row && operatorOf(row);
   }
 
   async operatorByIdentity({ issuer, subject }: Identity): Promise<Operator | undefined> {
     const text = `SELECT ${OPERATOR_COLUMNS} FROM operators WHERE sso_issuer = $1 AND sso_subject = $2`;
-    const [row] = await this.#rows<OperatorRow>(text, issuer, subject);
-    return row === undefined ? undefined : operatorOf(row);
+    const [row] = await this.#records<FlatOperator>(text, issuer, subject);
+    return row && operatorOf(row);
   }
 
   async operatorByEmail(email: string): Promise<Operator | undefined> {
@@ -67,7 +60,7 @@ export class SqlPeopleReader implements PeopleReader {
 
   async credentials(email: string): Promise<Credentials | undefined> {
     const text = `SELECT ${OPERATOR_COLUMNS}, password_hash AS "passwordHash" FROM operators WHERE email = $1`;
-    const [row] = await this.#rows<OperatorRow & { readonly passwordHash: string }>(text, email);
+    const [row] = await this.#records<FlatOperator & { readonly passwordHash: string }>(text, email);
     if (row === undefined) return undefined;
     const { passwordHash, ...operator } = row;
     return { operator: operatorOf(operator), passwordHash };
@@ -77,27 +70,29 @@ export class SqlPeopleReader implements PeopleReader {
     const text = `SELECT ${OPERATOR_COLUMNS}, sessions.created_at AS "startedAt",
         sessions.last_used_at AS "lastUsedAt"
       FROM sessions JOIN operators ON operators.id = sessions.operator_id WHERE digest = $1`;
-    const [row] = await this.#rows<OperatorRow & { startedAt: number; lastUsedAt: number }>(text, digest);
+    const [row] = await this.#records<FlatOperator & { startedAt: number; lastUsedAt: number }>(text, digest);
     if (row === undefined) return undefined;
     const { startedAt, lastUsedAt, ...columns } = row;
     const operator = operatorOf(columns);
     return { session: { digest, operatorId: operator.id, createdAt: startedAt, lastUsedAt }, operator };
   }
 
-  async openInvitations(now: number): Promise<readonly Invitation[]> {
-    const rows = await this.#rows<RowOf<Invitation>>(
+  openInvitations(now: number): Promise<readonly Invitation[]> {
+    return this.#records<Invitation>(
       `SELECT ${INVITATION_COLUMNS} FROM invitations
         WHERE kind <> 'setup' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > $1
         ORDER BY created_at DESC, id DESC`,
       now,
     );
-    return rows.map((row) => withFlag<Invitation>(row));
   }
 
   async invitationByDigest(digest: string): Promise<Invitation | undefined> {
     const text = `SELECT ${INVITATION_COLUMNS} FROM invitations WHERE digest = $1`;
-    const [row] = await this.#rows<RowOf<Invitation>>(text, digest);
-    return row === undefined ? undefined : withFlag<Invitation>(row);
+    return (await this.#records<Invitation>(text, digest))[0];
+  }
+
+  async #records<T extends Rights>(text: string, ...parameters: readonly Parameter[]): Promise<T[]> {
+    return withRights<T>(this.#queryable, await this.#rows<RightsRow<T>>(text, ...parameters));
   }
 
   #rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
@@ -105,15 +100,10 @@ export class SqlPeopleReader implements PeopleReader {
   }
 }
 
-function withFlag<T extends { canChangeProtected: boolean }>({ canChangeProtected, ...row }: RowOf<T>): T {
-  // `T`: this reverses `RowOf`, which changed the absent members and the boolean.
-  const members = withoutNulls<object>(row);
-  return { ...members, canChangeProtected: canChangeProtected !== 0 } as T;
-}
-
-function operatorOf({ issuer, subject, ...row }: OperatorRow): Operator {
-  const operator = withFlag<Omit<Operator, 'identity'>>(row);
-  return issuer === null || subject === null ? operator : { ...operator, identity: { issuer, subject } };
+function operatorOf({ issuer, subject, ...operator }: FlatOperator): Operator {
+  return issuer === undefined || subject === undefined
+    ? operator
+    : { ...operator, identity: { issuer, subject } };
 }
 
 /** The audit action of creating a link, by its kind. */
@@ -141,12 +131,13 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
   }
 
   async insertOperator(operator: Operator, passwordHash: string): Promise<void> {
-    const { id, email, name, role, canChangeProtected, createdAt, identity } = operator;
+    const { id, email, name, createdAt, identity } = operator;
     const inserted = await this.#rows(
-      `INSERT INTO operators (id, email, name, password_hash, role, can_change_protected, created_at, sso_issuer, sso_subject)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
-      ...[id, email, name, passwordHash, role, canChangeProtected ? 1 : 0, createdAt],
-      ...[identity?.issuer ?? null, identity?.subject ?? null],
+      `INSERT INTO operators (id, email, name, password_hash, created_at, sso_issuer, sso_subject, role,
+          can_change_protected, project_roles)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING RETURNING id`,
+      ...[id, email, name, passwordHash, createdAt, identity?.issuer ?? null, identity?.subject ?? null],
+      ...rightsValues(operator),
     );
     if (inserted.length === 0) {
       throw new ServiceError(
@@ -160,10 +151,10 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
   async updateOperator(operator: Operator): Promise<void> {
     const known = await this.operator(operator.id);
     if (known === undefined || textOf(known) === textOf(operator)) return;
-    const { id, email, name, role, canChangeProtected } = operator;
+    const { id, email, name } = operator;
     await this.#rows(
-      'UPDATE operators SET name = $2, role = $3, can_change_protected = $4 WHERE id = $1',
-      ...[id, name, role, canChangeProtected ? 1 : 0],
+      'UPDATE operators SET name = $2, role = $3, can_change_protected = $4, project_roles = $5 WHERE id = $1',
+      ...[id, name, ...rightsValues(operator)],
     );
     const texts = { before: textOf(known), after: textOf(operator) };
     this.#journal.audit({ action: 'operator.changed', target: email, ...texts });
@@ -226,8 +217,8 @@ export class SqlPeopleWriter extends SqlPeopleReader implements PeopleTransactio
 
   async insertInvitation(invitation: Invitation, digest: string): Promise<void> {
     await insertInvitation(this.#sql, invitation, digest);
-    const { kind, email = '', role, canChangeProtected, expiresAt } = invitation;
-    const after = JSON.stringify({ role, canChangeProtected, expiresAt });
+    const { kind, email = '', expiresAt } = invitation;
+    const after = JSON.stringify({ ...rightsText(invitation), expiresAt });
     this.#journal.audit({ action: OFFERED[kind], target: email, after });
   }
 
@@ -266,15 +257,17 @@ export async function insertInvitation(
   invitation: Invitation,
   digest: string,
 ): Promise<void> {
-  const { id, kind, email = null, role, canChangeProtected, createdBy, createdAt, expiresAt } = invitation;
+  const { id, kind, email = null, createdBy, createdAt, expiresAt } = invitation;
   await sql.query(
-    `INSERT INTO invitations (id, kind, digest, email, role, can_change_protected, created_by, created_at, expires_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [id, kind, digest, email, role, canChangeProtected ? 1 : 0, createdBy, createdAt, expiresAt],
+    `INSERT INTO invitations (id, kind, digest, email, created_by, created_at, expires_at, role, can_change_protected,
+        project_roles)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [id, kind, digest, email, createdBy, createdAt, expiresAt, ...rightsValues(invitation)],
   );
 }
 
 /** An operator as the audit log keeps it; `issuer` for one of single sign-on. */
-function textOf({ name, role, canChangeProtected, identity }: Operator): string {
-  return JSON.stringify({ name, role, canChangeProtected, issuer: identity?.issuer });
+function textOf(operator: Operator): string {
+  const { name, identity } = operator;
+  return JSON.stringify({ name, ...rightsText(operator), issuer: identity?.issuer });
 }

@@ -15,12 +15,14 @@ import type {
   PageOf,
   PlacedState,
   SearchHit,
+  SearchQuery,
   StoreReader,
 } from '../domain/store.ts';
 import { readAudit, readOperation } from './audit-reader.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { SqlPeopleReader } from './people.ts';
 import { SqlRelayReader } from './relay-table.ts';
+import { RIGHTS_COLUMNS, type RightsRow, withRights } from './rights.ts';
 import { SqlRolloutReader } from './rollout-table.ts';
 import {
   chunks,
@@ -47,7 +49,7 @@ export const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at
 const TIME_COLUMNS = `created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   last_used_at AS "lastUsedAt"`;
 const KEY_COLUMNS = `id, project_id AS "projectId", name, last_four AS "lastFour", environments, ${TIME_COLUMNS}`;
-const TOKEN_COLUMNS = `id, name, role, can_change_protected AS "canChangeProtected", ${TIME_COLUMNS}`;
+const TOKEN_COLUMNS = `id, name, only_task AS "only", ${RIGHTS_COLUMNS}, ${TIME_COLUMNS}`;
 
 /** Flag keys that one statement names at most. */
 export const KEYS_PER_STATEMENT = 500;
@@ -60,9 +62,6 @@ type FlagRow = NullableColumns<Omit<Flag, 'tags' | 'permanent'>> & {
   readonly permanent: number;
 };
 type KeyRow = NullableColumns<Omit<ProjectKey, 'environments'>> & { readonly environments: unknown };
-type TokenRow = NullableColumns<Omit<AccessToken, 'canChangeProtected'>> & {
-  readonly canChangeProtected: number;
-};
 
 /** Reads of the management side over one transaction or snapshot. */
 export class SqlReader implements StoreReader {
@@ -170,14 +169,16 @@ export class SqlReader implements StoreReader {
   }
 
   async accessTokens(): Promise<readonly AccessToken[]> {
-    const rows = await this.#rows<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM access_tokens`);
-    return byText(rows.map(toToken), nameOf);
+    return byText(await this.#tokens(`SELECT ${TOKEN_COLUMNS} FROM access_tokens`), nameOf);
   }
 
   async accessTokenByDigest(digest: string): Promise<AccessToken | undefined> {
-    const text = `SELECT ${TOKEN_COLUMNS} FROM access_tokens WHERE digest = $1`;
-    const [row] = await this.#rows<TokenRow>(text, digest);
-    return row === undefined ? undefined : toToken(row);
+    return (await this.#tokens(`SELECT ${TOKEN_COLUMNS} FROM access_tokens WHERE digest = $1`, digest))[0];
+  }
+
+  async #tokens(text: string, ...parameters: readonly Parameter[]): Promise<AccessToken[]> {
+    const rows = await this.#rows<RightsRow<AccessToken>>(text, ...parameters);
+    return withRights<AccessToken>(this.#queryable, rows);
   }
 
   auditPage(filter: AuditFilter): Promise<AuditPage> {
@@ -188,8 +189,8 @@ export class SqlReader implements StoreReader {
     return readOperation(this.#queryable, seq);
   }
 
-  search(text: string, limit: number): Promise<readonly SearchHit[]> {
-    return searchEverywhere(this.#queryable, text, limit);
+  search(text: string, query: SearchQuery): Promise<readonly SearchHit[]> {
+    return searchEverywhere(this.#queryable, text, query);
   }
 
   /** The rows that `text` selects with `owner` as its parameter, or a page of them and one more, in order of code points. */
@@ -232,13 +233,6 @@ export function toEnvironment(row: EnvironmentRow): Environment {
 function toFlag({ tags, permanent, ...row }: FlagRow): Flag {
   const record = withoutNulls<Omit<Flag, 'tags' | 'permanent'>>(row);
   return { ...record, tags: parseTextList(tags), permanent: permanent !== 0 };
-}
-
-function toToken({ canChangeProtected, ...row }: TokenRow): AccessToken {
-  return {
-    ...withoutNulls<Omit<AccessToken, 'canChangeProtected'>>(row),
-    canChangeProtected: canChangeProtected !== 0,
-  };
 }
 
 function toKey({ environments, ...row }: KeyRow): ProjectKey {

@@ -14,6 +14,7 @@ import type { ArchivedStates } from '../domain/store.ts';
 import type { Parameter, WriteTransaction } from './database.ts';
 import type { Journal, NewAuditEntry } from './journal.ts';
 import { ENVIRONMENT_COLUMNS, type EnvironmentRow, SqlReader, toEnvironment } from './reader.ts';
+import { removeProjectRoles, rightsText, rightsValues } from './rights.ts';
 import { SqlRolloutWriter } from './rollout-table.ts';
 import { type Insert, insertRows, parseTextList, writeArchivedStates } from './rows.ts';
 import { SqlScheduleWriter } from './schedule-table.ts';
@@ -89,6 +90,7 @@ export abstract class RecordWriter extends SqlReader {
     for (const table of TABLES_OF_PROJECT) await this.#rows(`DELETE FROM ${table} WHERE project_id = $1`, id);
     const deleted = await this.#rows('DELETE FROM projects WHERE id = $1 RETURNING id', id);
     if (deleted.length === 0) return;
+    await removeProjectRoles(this.#sql, id);
     const entry = {
       action: 'project.deleted',
       projectId: id,
@@ -184,14 +186,15 @@ export abstract class RecordWriter extends SqlReader {
   }
 
   async insertAccessToken(token: AccessToken, digest: string): Promise<void> {
-    const { id, name, role, canChangeProtected, createdAt, expiresAt } = token;
+    const { id, name, only, createdAt, expiresAt } = token;
     await this.#insert(
       `access token "${name}"`,
-      `INSERT INTO access_tokens (id, name, digest, role, can_change_protected, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`,
-      [id, name, digest, role, canChangeProtected ? 1 : 0, createdAt, expiresAt ?? null],
+      `INSERT INTO access_tokens (id, name, digest, only_task, created_at, expires_at, role, can_change_protected,
+          project_roles)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
+      [id, name, digest, only ?? null, createdAt, expiresAt ?? null, ...rightsValues(token)],
     );
-    const after = JSON.stringify({ name, role, canChangeProtected, expiresAt });
+    const after = JSON.stringify({ name, ...rightsText(token), only, expiresAt });
     this.#journal.audit({ action: 'token.created', target: id, after });
   }
 

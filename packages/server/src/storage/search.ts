@@ -1,6 +1,6 @@
-import { SEARCH_KINDS, type SearchHit } from '../domain/store.ts';
+import { SEARCH_KINDS, type SearchHit, type SearchQuery } from '../domain/store.ts';
 import type { Queryable } from './database.ts';
-import { type NullableColumns, withoutNulls } from './rows.ts';
+import { type NullableColumns, placeholders, withoutNulls } from './rows.ts';
 
 type HitRow = Omit<NullableColumns<SearchHit>, 'kind'> & { readonly rank: number };
 
@@ -31,15 +31,17 @@ const SOURCES: Readonly<Record<SearchHit['kind'], { readonly from: string; reado
   },
 };
 
-/** Searches everywhere: equal names first, then prefixes, names that contain it, and other texts; at most `limit`. */
+/** Searches everywhere: equal names first, then prefixes, names that contain it, and other texts. */
 export async function searchEverywhere(
   queryable: Queryable,
   text: string,
-  limit: number,
+  query: SearchQuery,
 ): Promise<readonly SearchHit[]> {
+  const { limit, projectIds } = query;
+  if (projectIds?.length === 0) return [];
   const found: { readonly hit: SearchHit; readonly rank: number }[] = [];
   for (const kind of SEARCH_KINDS) {
-    for (const { rank, ...row } of await searchOne(queryable, { kind, text, limit })) {
+    for (const { rank, ...row } of await searchOne(queryable, { ...query, kind, text })) {
       found.push({ hit: { kind, ...withoutNulls<Omit<SearchHit, 'kind'>>(row) }, rank });
     }
   }
@@ -51,7 +53,12 @@ export async function searchEverywhere(
 
 function searchOne(
   queryable: Queryable,
-  { kind, text, limit }: { readonly kind: SearchHit['kind']; readonly text: string; readonly limit: number },
+  {
+    kind,
+    text,
+    limit,
+    projectIds,
+  }: SearchQuery & { readonly kind: SearchHit['kind']; readonly text: string },
 ): Promise<HitRow[]> {
   const { from, texts } = SOURCES[kind];
   const words = spellings(text);
@@ -59,14 +66,22 @@ function searchOne(
   const any = (test: (first: number) => string) =>
     `(${words.map((_, index) => test(3 * index + 1)).join(' OR ')})`;
   const isIn = (column: string) => any((first) => `lower(${column}) LIKE $${first + 2} ESCAPE '\\'`);
+  const limited =
+    projectIds === undefined
+      ? ''
+      : `AND projects.id IN (${placeholders(projectIds.length, 3 * words.length + 1)})`;
   return queryable.query<HitRow>(
     `SELECT project, name, id, description, "archivedAt",
         CASE WHEN ${any((first) => `lower(name) = $${first}`)} THEN 0
           WHEN ${any((first) => `lower(name) LIKE $${first + 1} ESCAPE '\\'`)} THEN 1
           WHEN ${isIn('name')} THEN 2 ELSE 3 END AS rank
-      FROM (${from}) AS found WHERE ${['name', ...texts].map(isIn).join(' OR ')}
+      FROM (${from} ${limited}) AS found WHERE ${['name', ...texts].map(isIn).join(' OR ')}
       ORDER BY 6, length(name), name, project LIMIT $${3 * words.length + 1}`,
-    [...words.flatMap((word) => [word, `${likeText(word)}%`, `%${likeText(word)}%`]), limit],
+    [
+      ...words.flatMap((word) => [word, `${likeText(word)}%`, `%${likeText(word)}%`]),
+      limit,
+      ...(projectIds ?? []),
+    ],
   );
 }
 

@@ -6,6 +6,7 @@ export const messages = {
   email: 'E-mail',
   role: 'Role',
   permissions: {
+    none: 'You have roles in single projects.',
     viewer: 'You can see everything, but not change it.',
     editor: 'You can change flags, their states and schedules.',
     admin: 'Full access.',

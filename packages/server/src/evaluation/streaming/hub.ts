@@ -286,6 +286,12 @@ export class Hub {
     }
   }
 
+  /** Checks at once whether the streams of people and tokens may stay open. */
+  recheckAll(): void {
+    for (const { subscribers } of this.#channels.values())
+      for (const subscriber of subscribers) if (subscriber.needsRecheck) void this.#recheck(subscriber);
+  }
+
   async #recheck(subscriber: Subscriber): Promise<void> {
     if (await subscriber.isAuthorized()) subscriber.keepAlive(KEEP_ALIVE_BYTES);
     else this.#close(subscriber, 'key');

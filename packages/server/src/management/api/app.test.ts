@@ -22,7 +22,7 @@ describe('authentication', () => {
     const expired = (await app.call('POST', '/api/tokens', { body: { name: 'expired', expiresAt } })).json;
     const revoked = (await app.call('POST', '/api/tokens', { body: { name: 'revoked' } })).json;
     expect((await app.call('GET', '/api/whoami', { token: expired.token })).json).toEqual({
-      ...{ name: 'expired', role: 'admin', canChangeProtected: true },
+      ...{ name: 'expired', role: 'editor', canChangeProtected: false },
     });
     expect((await app.call('GET', '/api/whoami', { token: revoked.token })).status).toBe(200);
     expect((await app.call('DELETE', `/api/tokens/${revoked.id}`)).status).toBe(200);
@@ -65,7 +65,7 @@ describe('authentication', () => {
   });
 
   test('the name of a token is in the audit log, and unique among valid tokens', async () => {
-    const body = { name: 'pipeline' };
+    const body = { name: 'pipeline', role: 'admin' };
     const { token, id } = (await app.call('POST', '/api/tokens', { body })).json;
     expect(token).toMatch(/^hat_[0-9A-Za-z]{43}$/);
     for (const name of ['pipeline', 'admin']) {

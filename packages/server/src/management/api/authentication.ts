@@ -21,7 +21,7 @@ export interface AuthenticationOptions {
 /** Seconds a request may be silent once it is authenticated: longer than one statement may take, which is 60. */
 const WORK_SECONDS = 120;
 
-/** The authenticated actor, and how to check again that its credentials are still valid. */
+/** The authenticated actor, and how to check again that its credentials are valid and give the same rights. */
 interface Admission {
   readonly actor: Actor;
   readonly session?: ActiveSession;
@@ -46,7 +46,10 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     const holder = await verifyAccessToken(context, adminToken, token);
     if (holder === undefined) throw invalidToken();
     if (holder.id !== undefined) uses.note(holder.id);
-    const stillValid = async () => (await verifyAccessToken(context, adminToken, token)) !== undefined;
+    const stillValid = async () => {
+      const now = await verifyAccessToken(context, adminToken, token);
+      return now !== undefined && Bun.deepEquals(now.permissions, holder.permissions);
+    };
     return { actor: tokenActor(holder, caller), stillValid };
   };
 
@@ -60,7 +63,12 @@ export function authenticate(options: AuthenticationOptions): MiddlewareHandler<
     return {
       actor: { ...actor, permissions: { ...permissions, confirmed: namesIn(confirmed) } },
       session,
-      stillValid: async () => (await verifySession(context, id)) !== undefined,
+      stillValid: async () => {
+        const now = await verifySession(context, id);
+        return (
+          now !== undefined && Bun.deepEquals(operatorActor(now.operator, caller).permissions, permissions)
+        );
+      },
     };
   };
 

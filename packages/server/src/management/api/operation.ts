@@ -8,7 +8,7 @@ import type { Role } from '../../domain/people.ts';
 import { readBody, readBytes } from '../../http/request.ts';
 import type { Caller } from '../people/people.ts';
 import type { ActiveSession } from '../people/sessions.ts';
-import { requireRole } from '../write.ts';
+import { authorize, type Scope } from '../rights.ts';
 import { accept, parseBody } from './body.ts';
 import type { HeavyCall, HeavyThread } from './heavy-calls.ts';
 import { ErrorBodySchema } from './schemas.ts';
@@ -23,7 +23,7 @@ export interface ManagementEnv {
     actor: Actor;
     /** The actor's session; absent for an access token. */
     session: ActiveSession | undefined;
-    /** Whether the credentials are still valid; checked repeatedly while a stream is open. */
+    /** Whether the credentials are still valid and give the same rights; checked repeatedly while a stream is open. */
     stillValid: () => Promise<boolean>;
   };
   Bindings: {
@@ -62,6 +62,8 @@ export interface Operation<Path extends string, Body, Query> {
   readonly tag: string;
   /** The lowest role that may call it. Reads: `viewer`; flags and states: `editor`; everything else: `admin`. */
   readonly role: Role;
+  /** Whether it only sets flag states, so that tokens limited to that may call it. Requires the role `editor`. */
+  readonly setsStates?: true;
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
   readonly body?: BodyRule<Body>;
@@ -75,6 +77,14 @@ export interface Operation<Path extends string, Body, Query> {
   /** Errors beyond those of every operation. */
   readonly errors?: readonly ErrorCode[];
 }
+
+/**
+ * Where the role of an operation is required. A path with `{project}` says it: in that project. Any other operation
+ * declares it.
+ */
+export type OperationScope<Path extends string> = Path extends `${string}{project}${string}`
+  ? { readonly scope?: never }
+  : { readonly scope: Exclude<Scope, 'project'> };
 
 /** The successful answer of an {@link Operation}. */
 export interface OperationAnswer {
@@ -99,7 +109,7 @@ export interface Call<Path extends string, Body, Query> {
   readonly session: ActiveSession | undefined;
   readonly request: Request;
   readonly requestId: string;
-  /** Whether the credentials are still valid; for long answers. */
+  /** Whether the credentials are still valid and give the same rights; for long answers. */
   readonly stillValid: () => Promise<boolean>;
   /** Lifts the listener's idle timeout for a long answer. */
   readonly keepOpen: () => void;
@@ -113,13 +123,15 @@ export type Params<Path extends string> = Path extends `${string}{${infer Name}}
 /** Mounts an operation: its route and its description. The caller's role is checked before anything is read. */
 export function mount<Path extends string, Body = undefined, Query = undefined>(
   app: ManagementApp,
-  operation: Operation<Path, Body, Query>,
+  operation: Operation<Path, Body, Query> & OperationScope<Path>,
   handle: (call: Call<Path, Body, Query>) => Response | Promise<Response>,
 ): void {
-  app.openAPIRegistry.registerPath(describeOperation(operation));
+  const scope: Scope = operation.scope ?? 'project';
+  const level = operation.setsStates ? 'states' : operation.role;
+  app.openAPIRegistry.registerPath(describeOperation({ ...operation, scope }));
   const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(operation.method, route, async (context) => {
-    requireRole(context.get('actor'), operation.role);
+    authorize(context.get('actor'), { level, scope, project: context.req.param('project') });
     const { thread } = context.env ?? {};
     if (operation.isHeavy && thread?.takes(context.req.raw)) {
       return thread.answer(await readHeavyCall(context, operation));
@@ -207,7 +219,7 @@ export function mountPublic<Path extends string, Body = undefined>(
   operation: PublicOperation<Path, Body>,
   handle: (call: PublicCall<Body>) => Response | Promise<Response>,
 ): void {
-  app.openAPIRegistry.registerPath(describeOperation({ ...operation, role: 'anyone' }));
+  app.openAPIRegistry.registerPath(describeOperation({ ...operation, role: 'anyone', scope: 'self' }));
   app.on(operation.method, operation.path, async (context) => {
     const request = context.req.raw;
     const { body } = await readAccepted(request, operation.body);
@@ -230,6 +242,7 @@ export type DescribedOperation<Path extends string, Body, Query> = Omit<
   'role'
 > & {
   readonly role: Role | 'anyone';
+  readonly scope: Scope;
 };
 
 /** `*`, or revisions as entity tags. */
@@ -248,14 +261,16 @@ const HEADERS = {
 export function describeOperation<Path extends string, Body, Query>(
   operation: DescribedOperation<Path, Body, Query>,
 ): RouteConfig {
-  const { method, path, id, tag, role, summary, query, body, answer } = operation;
+  const { method, path, id, tag, role, scope, summary, query, body, answer } = operation;
   return {
     method,
     path,
     operationId: id,
     summary,
-    description: roleNeeded(role),
+    description: roleNeeded(operation),
     'x-role': role,
+    'x-scope': scope,
+    ...(operation.setsStates && { 'x-sets-states': true }),
     tags: [tag],
     security: role === 'anyone' ? [] : [{ [SECURITY.accessToken]: [] }, { [SECURITY.session]: [] }],
     request: {
@@ -334,9 +349,24 @@ function headersOf<Path extends string, Body, Query>(
   );
 }
 
-function roleNeeded(role: Role | 'anyone'): string {
+/** Where the role is required, as the end of a sentence. */
+const WHERE: Readonly<Record<Scope, string>> = {
+  project: ' in the project',
+  visible: ' in at least one project; what the caller may not see is treated as if it did not exist',
+  server: ' for all projects',
+  self: '',
+};
+
+function roleNeeded<Path extends string, Body, Query>({
+  role,
+  scope,
+  setsStates,
+}: DescribedOperation<Path, Body, Query>): string {
   if (role === 'anyone') return 'No authentication required.';
-  return `Requires the role \`${role}\`${role === 'admin' ? '' : ' or higher'}.`;
+  if (scope === 'self') return 'Requires authentication, and no role.';
+  const orHigher = role === 'admin' ? '' : ' or higher';
+  const limited = setsStates ? ' Access tokens limited to flag states may call it.' : '';
+  return `Requires the role \`${role}\`${orHigher}${WHERE[scope]}.${limited}`;
 }
 
 const SEQ = z.string().openapi({ type: 'integer', minimum: 0 });

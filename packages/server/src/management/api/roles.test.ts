@@ -17,7 +17,7 @@ interface Described {
 }
 
 /** Writes that need no more than to be signed in: they change nothing of others. */
-const OWN_AFFAIRS = ['changePassword'];
+const OWN_AFFAIRS = ['changePassword', 'whoAmI'];
 
 /** Reads about people, credentials and webhooks, which are for administrators. */
 const ADMIN_READS = [
@@ -109,7 +109,11 @@ test('operations of administrators reject everyone else', () => {
 
 test('the description names the required role and the refusal of others', () => {
   for (const { id, role, description, refusals } of operations) {
-    const says = role === 'anyone' ? 'No authentication required' : `\`${role}\``;
+    const says = OWN_AFFAIRS.includes(id)
+      ? 'no role'
+      : role === 'anyone'
+        ? 'No authentication required'
+        : `\`${role}\``;
     expect([id, description]).toEqual([id, expect.stringContaining(says)]);
     if (role === 'editor' || role === 'admin') expect(refusals).toContain('forbidden');
   }

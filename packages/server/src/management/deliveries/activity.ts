@@ -10,7 +10,14 @@ import type {
 } from '../../domain/delivery.ts';
 import { logIsLost, projectNotFound } from '../../domain/errors.ts';
 import type { OpenStreams, ServedPlaces } from '../../domain/read-side.ts';
-import { changeEvent, DashboardStreams, deliveryEvent, helloEvent, Names } from './dashboard-events.ts';
+import {
+  changeEvent,
+  DashboardStreams,
+  deliveryEvent,
+  helloEvent,
+  mayEndRights,
+  Names,
+} from './dashboard-events.ts';
 import { Presence, PresenceBoard } from './presence.ts';
 import { DeliveryBoard, ReceiptWriter } from './receipts.ts';
 
@@ -28,12 +35,16 @@ export interface ActivityParts {
   readonly onDropped: (count: number, cause?: unknown) => void;
   /** Throws where the node can carry no more streams. */
   readonly admitStream?: () => void;
+  /** Checks the readers of environment streams again, because someone may have lost rights. */
+  readonly recheckStreams?: () => void;
 }
 
 /** The reader of an event stream. */
 export interface EventsRequest {
   /** The only project to watch, by name; absent for all. */
   readonly project?: string;
+  /** Ids of the projects that the reader may see; absent for all. */
+  readonly visible?: readonly string[];
   readonly stillValid: () => Promise<boolean>;
 }
 
@@ -98,6 +109,9 @@ export class Activity implements DeliveryReader {
       if (row.kind === 'flags.changed') this.#deliveries.expect(row.seq, row.environmentId ?? '');
     }
     this.#names.forget(row);
+    if (!mayEndRights(row)) return;
+    this.#streams.recheck();
+    this.#parts.recheckStreams?.();
   }
 
   /** More streams of this node have seen a change. */
@@ -122,14 +136,14 @@ export class Activity implements DeliveryReader {
    * Opens the stream of events for a dashboard: `hello` first, then every change after the row that it names, once and
    * in order. `project_not_found`; `internal_error` while the node does not follow the log.
    */
-  open({ project, stillValid }: EventsRequest): ReadableStream<Uint8Array> {
+  open({ project, visible, stillValid }: EventsRequest): ReadableStream<Uint8Array> {
     if (!this.#isLive) throw logIsLost();
     this.#parts.admitStream?.();
-    if (project !== undefined && this.#parts.catalog.projectId(project) === undefined) {
-      throw projectNotFound(project);
-    }
+    const projectId = project === undefined ? undefined : this.#parts.catalog.projectId(project);
+    const isVisible = projectId !== undefined && visible?.includes(projectId) !== false;
+    if (project !== undefined && !isVisible) throw projectNotFound(project);
     this.#presenceBoard.resend();
-    return this.#streams.open({ project, stillValid }, helloEvent(this.#seq, this.#parts.node));
+    return this.#streams.open({ project, visible, stillValid }, helloEvent(this.#seq, this.#parts.node));
   }
 
   /** The stored delivery, including what this node has counted so far. */

@@ -23,6 +23,8 @@ const KEEP_ALIVE = encodeEvent({ name: 'beat', data: {} });
 export interface EventReaderOptions {
   /** Only events of this project, and those of no project; absent: every event. */
   readonly project: string | undefined;
+  /** Ids of the projects that the reader may see; absent: all. */
+  readonly visible?: readonly string[] | undefined;
   /** Whether the reader's session or token is still valid. */
   readonly stillValid: () => Promise<boolean>;
 }
@@ -30,14 +32,18 @@ export interface EventReaderOptions {
 /** One open stream of events for a dashboard. */
 class EventReader extends EventStream {
   readonly #project: string | undefined;
+  readonly #visible: ReadonlySet<string> | undefined;
 
-  constructor({ project, stillValid }: EventReaderOptions) {
+  constructor({ project, visible, stillValid }: EventReaderOptions) {
     super({ maxQueuedBytes: MAX_QUEUED_BYTES, stillValid });
     this.#project = project;
+    this.#visible = visible && new Set(visible);
   }
 
-  /** Whether an event of this project concerns the reader. */
-  wants(project: string | undefined): boolean {
+  /** Whether the reader may see an event, and wants to. */
+  wants({ project, projectId }: DashboardEvent): boolean {
+    // By id: another project may have the name once this one is deleted.
+    if (projectId !== undefined && this.#visible?.has(projectId) === false) return false;
     return project === undefined || this.#project === undefined || this.#project === project;
   }
 }
@@ -69,9 +75,18 @@ export class DashboardStreams {
   publish(event: DashboardEvent): void {
     let bytes: Uint8Array | undefined;
     for (const reader of this.#readers) {
-      if (!reader.wants(event.project)) continue;
+      if (!reader.wants(event)) continue;
       bytes ??= encodeEvent(event);
       if (!reader.send(bytes)) this.#end(reader);
+    }
+  }
+
+  /** Ends the streams of readers whose session or token has ended or has other rights. */
+  recheck(): void {
+    for (const reader of this.#readers) {
+      void reader.isAuthorized().then((isAuthorized) => {
+        if (!isAuthorized) this.#end(reader);
+      });
     }
   }
 
@@ -106,8 +121,9 @@ export type DashboardEventName = 'hello' | 'beat' | 'change' | 'delivery' | 'pre
 /** One event of the dashboard stream. */
 export interface DashboardEvent {
   readonly name: DashboardEventName;
-  /** The project whose dashboards get it; absent for all. */
+  /** The project whose dashboards get it, by name and by id; absent for all. */
   readonly project?: string;
+  readonly projectId?: string;
   readonly data: Readonly<Record<string, Writable | undefined>>;
 }
 
@@ -130,18 +146,36 @@ export function changeEvent(row: LogRow, place: PlaceNames): DashboardEvent {
   const actor = row.actor === '' || isPrivate(row) ? {} : { actor: row.actor };
   return {
     name: 'change',
-    ...defined({ project: place.project }),
+    ...defined({ project: place.project, projectId: row.projectId === '' ? undefined : row.projectId }),
     data: { seq, kind, ...place, revision, ...actor, at: isoTime(row.at), ...details(row) },
   };
 }
 
 /** How many streams of all nodes have seen a change. Each event supersedes the one before. */
-export function deliveryEvent(seq: number, place: PlaceNames, totals: DeliveryTotals): DashboardEvent {
+export function deliveryEvent(seq: number, place: PlaceWithId, totals: DeliveryTotals): DashboardEvent {
+  const { projectId, ...names } = place;
   return {
     name: 'delivery',
-    ...defined({ project: place.project }),
-    data: { seq, ...place, ...totals },
+    ...defined({ project: names.project, projectId }),
+    data: { seq, ...names, ...totals },
   };
+}
+
+/** Actions that can take rights away from an open stream. */
+const LOSSES = new Set([
+  'operator.changed',
+  'operator.removed',
+  'operator.password_changed',
+  'session.ended',
+  'token.revoked',
+]);
+
+/** Whether someone may have lost rights with this row. */
+export function mayEndRights({ kind, payload }: LogRow): boolean {
+  if (kind === 'project.deleted') return true;
+  if (kind !== 'records.changed') return false;
+  const { actions }: ChangePayload['records.changed'] = JSON.parse(payload);
+  return actions.some((action) => LOSSES.has(action));
 }
 
 /** Whether a row is only about people and credentials: all dashboards get the event, but only administrators may read the actor. */
@@ -172,6 +206,11 @@ function changeOf([key, state]: ChangePayload['flags.changed'][number]): Writabl
 export interface PlaceNames {
   readonly project?: string;
   readonly environment?: string;
+}
+
+/** A place with the id of its project. */
+export interface PlaceWithId extends PlaceNames {
+  readonly projectId?: string;
 }
 
 /**
@@ -220,8 +259,9 @@ export class Names {
   }
 
   /** The place of an environment by its id alone; empty when it does not exist. */
-  placeOf(environmentId: string): PlaceNames {
+  placeOf(environmentId: string): PlaceWithId {
     const known = this.#environments.get(environmentId);
-    return known === undefined ? {} : this.place(known.projectId, environmentId);
+    if (known === undefined) return {};
+    return { ...this.place(known.projectId, environmentId), projectId: known.projectId };
   }
 }

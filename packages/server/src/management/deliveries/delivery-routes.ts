@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import { type Delivery, type DeliveryReader, totalOf } from '../../domain/delivery.ts';
 import { STREAM_FIELDS } from '../../http/event-stream.ts';
@@ -5,6 +6,7 @@ import { isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { visibleProjects } from '../rights.ts';
 import { readSeq } from '../rules.ts';
 import { type KeyClients, listClients } from './presence.ts';
 import { getDelivery, listDeliveries } from './receipts.ts';
@@ -50,12 +52,13 @@ export function mountDeliveries(
       id: 'getDelivery',
       tag,
       role: 'viewer',
+      scope: 'visible',
       summary: 'Get the delivery of one change, by node',
       answer: { status: 200, description: 'The receipts.', schema: DeliveryByNodeSchema },
       errors: ['invalid_argument', 'not_found'],
     },
-    async ({ params }) => {
-      const delivery = await getDelivery(context, deliveries, readSeq(params.seq));
+    async ({ params, actor }) => {
+      const delivery = await getDelivery(context, deliveries, { actor, seq: readSeq(params.seq) });
       const nodes = delivery.receipts.map(({ node, streams, seen, slowestMs, at }) => ({
         node,
         streams,
@@ -170,6 +173,8 @@ export interface DashboardEvents {
   /** Opens a stream of events, or throws a `ServiceError`. */
   open(request: {
     readonly project?: string;
+    /** Ids of the projects that the reader may see; absent for all. */
+    readonly visible?: readonly string[];
     readonly stillValid: () => Promise<boolean>;
   }): ReadableStream<Uint8Array>;
 }
@@ -190,6 +195,7 @@ export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
       id: 'streamEvents',
       tag: 'Activity',
       role: 'viewer',
+      scope: 'visible',
       summary: 'Stream changes, deliveries and presence as server-sent events',
       query: z.strictObject({
         project: NameSchema.optional().openapi({
@@ -207,10 +213,11 @@ export function mountEvents(app: ManagementApp, events: DashboardEvents): void {
       },
       errors: ['project_not_found'],
     },
-    ({ query: { project }, request, stillValid, keepOpen }) => {
+    ({ query: { project }, actor, request, stillValid, keepOpen }) => {
       // A stream opened for HEAD would never be read or closed.
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
-      const stream = events.open({ stillValid, ...(project === undefined ? {} : { project }) });
+      const visible = visibleProjects(actor);
+      const stream = events.open({ stillValid, ...defined({ project, visible }) });
       keepOpen();
       return new Response(stream, { headers: HEADERS });
     },

@@ -84,6 +84,11 @@ interface EnvironmentCount {
   readonly nodes: number;
 }
 
+interface ProjectCount {
+  readonly projectId: string;
+  readonly environments: EnvironmentCount[];
+}
+
 /** The presence that dashboards have been sent, so that only changes are sent again. */
 export class PresenceBoard {
   readonly #catalog: Pick<ServedPlaces, 'projects' | 'environments'>;
@@ -96,7 +101,7 @@ export class PresenceBoard {
   /** The events of the projects whose numbers have changed since the last call. */
   update(presence: readonly StreamPresence[]): readonly DashboardEvent[] {
     const events: DashboardEvent[] = [];
-    for (const [project, environments] of this.#countAll(presence)) {
+    for (const [project, { projectId, environments }] of this.#countAll(presence)) {
       const sent = JSON.stringify(environments);
       if (this.#sent.get(project) === sent) continue;
       // A project without clients needs no event, unless it had clients before.
@@ -106,6 +111,7 @@ export class PresenceBoard {
       events.push({
         name: 'presence',
         project,
+        projectId,
         data: { project, environments: environments.map((each) => ({ ...each })) },
       });
     }
@@ -117,19 +123,19 @@ export class PresenceBoard {
     this.#sent.clear();
   }
 
-  #countAll(presence: readonly StreamPresence[]): Map<string, EnvironmentCount[]> {
+  #countAll(presence: readonly StreamPresence[]): Map<string, ProjectCount> {
     const byEnvironment = Map.groupBy(presence, ({ environmentId }) => environmentId);
     const names = new Map([...this.#catalog.projects()].map(([name, id]) => [id, name]));
-    const byProject = new Map<string, EnvironmentCount[]>();
+    const byProject = new Map<string, ProjectCount>();
     for (const { id, projectId, name: environment } of this.#catalog.environments()) {
       const rows = byEnvironment.get(id) ?? [];
       const project = names.get(projectId);
       if (project === undefined) continue;
       const streams = rows.reduce((sum, row) => sum + row.streams, 0);
       const nodes = new Set(rows.map(({ node }) => node)).size;
-      const environments = byProject.get(project);
-      if (environments === undefined) byProject.set(project, [{ environment, streams, nodes }]);
-      else environments.push({ environment, streams, nodes });
+      const count = byProject.get(project) ?? { projectId, environments: [] };
+      count.environments.push({ environment, streams, nodes });
+      byProject.set(project, count);
     }
     return byProject;
   }

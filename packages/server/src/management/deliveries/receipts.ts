@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/audit.ts';
 import {
   type Delivery,
   type DeliveryReader,
@@ -8,18 +9,18 @@ import {
 } from '../../domain/delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ManagementContext } from '../context.ts';
-import { findOperation } from '../history/revert.ts';
+import { findVisible } from '../history/revert.ts';
 import { findProject } from '../lookup.ts';
 
 /** The delivery of a change, as the nodes have stored it. `not_found`, for a change without receipts as well. */
 export async function getDelivery(
   context: ManagementContext,
   deliveries: DeliveryReader,
-  seq: number,
+  { actor, seq }: { readonly actor: Actor; readonly seq: number },
 ): Promise<Delivery> {
+  await context.store.read((reader) => findVisible(reader, actor, seq));
   const delivery = await deliveries.delivery(seq);
   if (delivery !== undefined) return delivery;
-  await context.store.read((reader) => findOperation(reader, seq));
   throw new ServiceError(
     'not_found',
     'This change has no delivery receipts: no stream was open, they are still being counted, or they were pruned.',

@@ -91,6 +91,7 @@ export function mountImportExport(app: ManagementApp, context: ManagementContext
       isHeavy: true,
       tag,
       role: 'admin',
+      scope: 'visible',
       summary: 'Import a document into a project; one change per environment',
       query: z.strictObject({
         policy: z.enum(IMPORT_POLICIES).default('create-only'),

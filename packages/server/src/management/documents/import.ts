@@ -11,6 +11,7 @@ import {
 import type { StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { addEnvironment } from '../environments/environments.ts';
+import { requireRole, sees } from '../rights.ts';
 import { lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import type { Declaration, DeclaredFlag } from './declaration.ts';
 
@@ -115,6 +116,9 @@ class Import {
 
   async run(): Promise<ImportResult> {
     const known = await this.#transaction.project(this.#declaration.project);
+    // A project that the actor may not see counts as one to create, which requires the role for all projects.
+    const place = known !== undefined && sees(this.#actor, known.id) ? known : undefined;
+    requireRole(this.#actor, 'admin', place);
     const project = known ?? (await this.#createProject());
     const environments = await this.#prepareEnvironments(project);
     await this.#putFlags(project);

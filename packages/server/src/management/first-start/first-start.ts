@@ -72,7 +72,7 @@ export async function createDemo(
   context: ManagementContext,
   { withKey }: { readonly withKey: boolean },
 ): Promise<FirstStart | undefined> {
-  if ((await listProjects(context)).length > 0) return undefined;
+  if ((await listProjects(context, SYSTEM)).length > 0) return undefined;
   try {
     await createProject(context, FIRST_START, { name: PROJECT });
   } catch (error) {

@@ -52,6 +52,7 @@ export function mountCopy(app: ManagementApp, context: ManagementContext): void 
       isHeavy: true,
       tag,
       role: 'editor',
+      setsStates: true,
       summary: 'Copy states from another environment as one change: one revision, one frame',
       query: dryRunQuery,
       body: {

@@ -1,9 +1,12 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
 import { SEARCH_KINDS, type SearchHit } from '../../domain/store.ts';
 import { isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { FlagKeySchema, NameSchema, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { visibleProjects } from '../rights.ts';
 
 /** One result of a search. */
 export const SearchHitSchema = z
@@ -30,6 +33,7 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
       isHeavy: true,
       tag: 'About',
       role: 'viewer',
+      scope: 'visible',
       summary: 'Search projects, environments, flags and project keys',
       query: z.strictObject({
         q: z
@@ -44,8 +48,8 @@ export function mountSearch(app: ManagementApp, context: ManagementContext): voi
         schema: z.object({ results: z.array(SearchHitSchema) }),
       },
     },
-    async ({ query: { q, limit } }) => {
-      const hits = await search(context, { text: q, limit });
+    async ({ actor, query: { q, limit } }) => {
+      const hits = await search(context, actor, { text: q, limit });
       return ok({ results: hits.map(hitRecord) });
     },
   );
@@ -56,11 +60,13 @@ function hitRecord({ kind, project, name, id, description, archivedAt }: SearchH
   return { kind, project, ...what[kind], description, archivedAt: isoTimeOr(archivedAt) };
 }
 
-/** Projects, environments, flags and keys that contain the text, best first; empty for a blank text. */
+/** Projects, environments, flags and keys that the actor may see and that contain the text, best first; empty for a blank text. */
 export async function search(
   context: ManagementContext,
+  actor: Actor,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly SearchHit[]> {
   const words = text.trim();
-  return words === '' ? [] : context.store.read((reader) => reader.search(words, limit));
+  const query = { limit, ...defined({ projectIds: visibleProjects(actor) }) };
+  return words === '' ? [] : context.store.read((reader) => reader.search(words, query));
 }

@@ -1,13 +1,16 @@
 import { defined } from '@halyard/protocol';
-import { type Actor, AUDIT_PAGE_SIZE, type AuditEntry, isAboutPeople, sizeOf } from '../../domain/audit.ts';
+import { type Actor, AUDIT_PAGE_SIZE, type AuditEntry, sizeOf } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { AuditedOperation, AuditFilter, AuditPlace, StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { findEnvironment, findProject } from '../lookup.ts';
-import { findOperation, noChange, unrevertible } from './revert.ts';
+import { findEnvironment, findVisibleProject } from '../lookup.ts';
+import { seesPeople, visibleProjects } from '../rights.ts';
+import { findVisible, unrevertible } from './revert.ts';
 
-/** Which audit entries to list. */
-export interface AuditQuery extends Omit<AuditFilter, 'projectId' | 'environmentId' | 'beforeSeq'> {
+/** Which audit entries to list. Those that the reader may not see are left out. */
+export interface AuditQuery
+  extends Omit<AuditFilter, 'projectId' | 'projectIds' | 'environmentId' | 'beforeSeq' | 'withoutPeople'> {
+  readonly reader: Actor;
   /** Names; an environment requires its project. */
   readonly project?: string;
   readonly environment?: string;
@@ -54,11 +57,12 @@ export async function listAudit(context: ManagementContext, query: AuditQuery): 
 
 function readPage(context: ManagementContext, query: AuditQuery): Promise<AuditList> {
   return context.store.read(async (reader) => {
-    const { project: _project, environment: _environment, before, ...filter } = query;
+    const { project: _project, environment: _environment, reader: actor, before, ...filter } = query;
     const { entries, next } = await reader.auditPage({
       ...(await idsOf(reader, query)),
       ...filter,
-      ...defined({ beforeSeq: before }),
+      withoutPeople: !seesPeople(actor),
+      ...defined({ beforeSeq: before, projectIds: visibleProjects(actor) }),
     });
     return { entries: await withNames(reader, entries), ...defined({ next }) };
   });
@@ -88,7 +92,7 @@ export async function* exportAudit(
 
 async function idsOf(
   reader: StoreReader,
-  { project, environment }: AuditQuery,
+  { project, environment, reader: actor }: AuditQuery,
 ): Promise<{ projectId?: string; environmentId?: string }> {
   if (project === undefined) {
     if (environment === undefined) return {};
@@ -96,7 +100,8 @@ async function idsOf(
       '"environment" requires "project", because projects may have environments of the same name.',
     );
   }
-  if (environment === undefined) return { projectId: (await findProject(reader, project)).id };
+  const { id: projectId } = await findVisibleProject(reader, actor, project);
+  if (environment === undefined) return { projectId };
   const found = await findEnvironment(reader, { project, environment });
   return { projectId: found.projectId, environmentId: found.id };
 }
@@ -141,19 +146,9 @@ export interface ChangeRecord {
   readonly entries: readonly NamedAuditEntry[];
 }
 
-/** The change that wrote row `seq` of the change log. `not_found`, also when it is only about people and `withoutPeople` is set. */
-export function getChange(
-  context: ManagementContext,
-  seq: number,
-  { withoutPeople }: { readonly withoutPeople: boolean },
-): Promise<ChangeRecord> {
-  return context.store.read(async (reader) => {
-    const operation = await findOperation(reader, seq);
-    if (!withoutPeople) return describe(reader, operation);
-    const entries = operation.entries.filter(({ action }) => !isAboutPeople(action));
-    if (entries.length === 0) throw noChange(seq);
-    return describe(reader, { ...operation, entries });
-  });
+/** The change that wrote row `seq` of the change log. `not_found`, also when the actor may see nothing of it. */
+export function getChange(context: ManagementContext, actor: Actor, seq: number): Promise<ChangeRecord> {
+  return context.store.read(async (reader) => describe(reader, await findVisible(reader, actor, seq)));
 }
 
 async function describe(reader: StoreReader, operation: AuditedOperation): Promise<ChangeRecord> {
@@ -173,9 +168,4 @@ async function describe(reader: StoreReader, operation: AuditedOperation): Promi
 function onlyOne(names: readonly (string | undefined)[]): string | undefined {
   const different = new Set(names.filter((name) => name !== undefined));
   return different.size === 1 ? [...different][0] : undefined;
-}
-
-/** Whether the actor may read about credentials and addresses of others: administrators may. */
-export function seesPeople({ permissions }: Actor): boolean {
-  return permissions.role === 'admin';
 }

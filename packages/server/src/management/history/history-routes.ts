@@ -7,15 +7,9 @@ import { type ManagementApp, mount } from '../api/operation.ts';
 import { nextMember, pageQuery, readCursor, writeCursor } from '../api/pages.ts';
 import { dryRunQuery, FlagKeySchema, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
+import { seesPeople } from '../rights.ts';
 import { readSeq } from '../rules.ts';
-import {
-  type AuditQuery,
-  exportAudit,
-  getChange,
-  listAudit,
-  type NamedAuditEntry,
-  seesPeople,
-} from './audit.ts';
+import { type AuditQuery, exportAudit, getChange, listAudit, type NamedAuditEntry } from './audit.ts';
 import { revertChange } from './revert.ts';
 import type { RevertDifference } from './revert-plan.ts';
 
@@ -52,6 +46,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
       isHeavy: true,
       tag: 'Audit log',
       role: 'viewer',
+      scope: 'visible',
       summary:
         'List audit entries, newest first; the last change is complete even beyond the limit. Only administrators see entries about people and tokens',
       query: z.strictObject({
@@ -99,7 +94,7 @@ export function mountAudit(app: ManagementApp, context: ManagementContext): void
     },
     async ({ query: { limit, format, cursor, ...filter }, actor }) => {
       const after = cursor === undefined ? undefined : readCursor(cursor, [0, 0, 0] as const);
-      const query = { ...queryOf(filter), withoutPeople: !seesPeople(actor), ...defined({ after }) };
+      const query = { ...queryOf(filter), reader: actor, ...defined({ after }) };
       if (format === 'ndjson') return exportAnswer(exportAudit(context, query), actor);
       const { entries, next } = await listAudit(context, { ...query, limit });
       const records = entries.map((entry) => entryRecord(entry, actor));
@@ -120,14 +115,14 @@ interface Filter {
   readonly before?: number | undefined;
 }
 
-function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit'> {
+function queryOf({ q, since, until, ...same }: Filter): Omit<AuditQuery, 'limit' | 'reader'> {
   const times = {
     since: since === undefined ? undefined : Date.parse(since),
     until: until === undefined ? undefined : Date.parse(until),
   };
   const members = Object.entries({ ...same, ...times, text: q }).filter(([, value]) => value !== undefined);
   // The members that the schema accepted, under the query's names, without the absent ones.
-  return Object.fromEntries(members) as Omit<AuditQuery, 'limit'>;
+  return Object.fromEntries(members) as Omit<AuditQuery, 'limit' | 'reader'>;
 }
 
 /** One line per entry. The first page is read before the answer starts, so that a refusal is still an error answer. */
@@ -238,13 +233,13 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       isHeavy: true,
       tag,
       role: 'viewer',
+      scope: 'visible',
       summary: 'Get one change: everything that one operation did',
       answer: { status: 200, description: 'The change.', schema: ChangeSchema },
       errors: ['invalid_argument', 'not_found'],
     },
     async ({ params, actor }) => {
-      const withoutPeople = !seesPeople(actor);
-      const { at, entries, ...change } = await getChange(context, readSeq(params.seq), { withoutPeople });
+      const { at, entries, ...change } = await getChange(context, actor, readSeq(params.seq));
       return ok({
         ...change,
         at: isoTime(at),
@@ -261,6 +256,7 @@ export function mountHistory(app: ManagementApp, context: ManagementContext): vo
       isHeavy: true,
       tag,
       role: 'editor',
+      scope: 'visible',
       summary: 'Revert a change with a new change',
       query: dryRunQuery,
       body: {

@@ -1,12 +1,13 @@
-import type { Actor } from '../../domain/audit.ts';
+import { type Actor, isAboutPeople } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Environment, StateOperation } from '../../domain/project.ts';
 import type { AuditedOperation, StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { archiveLocked, restoreLocked } from '../flags/flag-archive.ts';
 import { ensureFlags } from '../flags/flag-states.ts';
+import { requireRole, sees, seesPeople } from '../rights.ts';
 import { prefixNote } from '../rules.ts';
-import { byName, lockProject, requireChangeOf, requireRole, type Written, writeRecord } from '../write.ts';
+import { byName, lockProject, requireChangeOf, type Written, writeRecord } from '../write.ts';
 import { planRevert, type RevertDifference, type RevertPlan } from './revert-plan.ts';
 
 /** The change to revert, and the options. */
@@ -36,13 +37,13 @@ export async function revertChange(
 ): Promise<Written<Reverted>> {
   if (input.mode === 'preview') {
     return context.store.read(async (reader) => {
-      const operation = await findRevertible(reader, input.seq);
+      const operation = await findRevertible(reader, actor, input.seq);
       const environments = byName(await reader.environments(projectOf(operation)));
       return outcome(await planFor(reader, input, { operation, environments }));
     });
   }
   return writeRecord(context, { ...actor, note: noteOf(actor, input.seq) }, async (transaction) => {
-    const operation = await findRevertible(transaction, input.seq);
+    const operation = await findRevertible(transaction, actor, input.seq);
     const environments = await lockProject(transaction, projectOf(operation));
     const plan = await planFor(transaction, input, { operation, environments });
     await applyRevert(context, actor, transaction, { plan, environments });
@@ -57,6 +58,16 @@ export async function findOperation(reader: StoreReader, seq: number): Promise<A
   throw noChange(seq);
 }
 
+/** As {@link findOperation}, without what the actor may not see. */
+export async function findVisible(reader: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
+  const operation = await findOperation(reader, seq);
+  const entries = operation.entries.filter(({ action, projectId }) =>
+    projectId === undefined || isAboutPeople(action) ? seesPeople(actor) : sees(actor, projectId),
+  );
+  if (entries.length === 0) throw noChange(seq);
+  return { ...operation, entries };
+}
+
 /** The error for a number that no change has. */
 export function noChange(seq: number): ServiceError {
   return new ServiceError(
@@ -65,8 +76,9 @@ export function noChange(seq: number): ServiceError {
   );
 }
 
-async function findRevertible(reader: StoreReader, seq: number): Promise<AuditedOperation> {
-  const operation = await findOperation(reader, seq);
+async function findRevertible(reader: StoreReader, actor: Actor, seq: number): Promise<AuditedOperation> {
+  const operation = await findVisible(reader, actor, seq);
+  requireRole(actor, 'editor', { id: projectOf(operation) });
   const reason = unrevertible(operation);
   if (reason !== undefined) throw notRevertible(seq, reason);
   const projects = await reader.projects();
@@ -162,11 +174,11 @@ async function applyRevert(
   for (const flag of plan.archive) await archiveLocked(context, actor, transaction, { flag, environments });
   for (const flag of plan.texts) await transaction.putFlag(flag);
   for (const flag of plan.remove) {
-    requireRole(actor, 'admin');
+    requireRole(actor, 'admin', { id: flag.projectId });
     await transaction.deleteFlag(flag);
   }
   for (const environment of plan.appearance) {
-    requireRole(actor, 'admin');
+    requireRole(actor, 'admin', { id: environment.projectId });
     const known = environments.find(({ id }) => id === environment.id);
     if (known !== undefined && !environment.protected) requireChangeOf(actor, known);
     await transaction.updateEnvironment(environment);

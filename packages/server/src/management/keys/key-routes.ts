@@ -87,10 +87,11 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       tag,
       errors: ['key_not_found'],
       role: 'viewer',
+      scope: 'visible',
       summary: 'Read one project key',
       answer: { status: 200, description: 'The key, never its value.', schema: KeyRecordSchema },
     },
-    async ({ params }) => ok(record(await getProjectKey(context, params.id))),
+    async ({ params, actor }) => ok(record(await getProjectKey(context, actor, params.id))),
   );
   mount(
     app,
@@ -101,6 +102,7 @@ export function mountProjectKeys(app: ManagementApp, context: ManagementContext)
       tag,
       errors: ['key_not_found'],
       role: 'admin',
+      scope: 'visible',
       summary: 'Revoke a project key permanently and close its streams',
       answer: { status: 200, description: 'The revoked key.', schema: KeyRecordSchema.extend(seqMember) },
     },

@@ -6,6 +6,7 @@ import { digestOf } from '../../domain/secret.ts';
 import type { PageOf } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { findProject } from '../lookup.ts';
+import { requireRole, sees } from '../rights.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 import { lockAll, type Written, writeRecord } from '../write.ts';
 
@@ -38,8 +39,12 @@ export function listProjectKeys(
 }
 
 /** One key's record. `key_not_found`. */
-export async function getProjectKey(context: ManagementContext, id: string): Promise<ProjectKey> {
-  return found(await context.store.read((reader) => reader.key(id)), id);
+export async function getProjectKey(
+  context: ManagementContext,
+  actor: Actor,
+  id: string,
+): Promise<ProjectKey> {
+  return found(actor, await context.store.read((reader) => reader.key(id)), id);
 }
 
 /**
@@ -81,15 +86,17 @@ export async function createProjectKey(
   return { record, key };
 }
 
-/** Revokes a key permanently and returns its record; revoking again has no effect. `key_not_found`. */
+/** Revokes a key permanently and returns its record; revoking again has no effect. `key_not_found`, `forbidden`. */
 export function revokeProjectKey(
   context: ManagementContext,
   actor: Actor,
   id: string,
 ): Promise<Written<ProjectKey>> {
   return writeRecord(context, actor, async (transaction) => {
-    await transaction.revokeKey(found(await transaction.key(id), id), context.now());
-    return found(await transaction.key(id), id);
+    const key = found(actor, await transaction.key(id), id);
+    requireRole(actor, 'admin', { id: key.projectId });
+    await transaction.revokeKey(key, context.now());
+    return found(actor, await transaction.key(id), id);
   });
 }
 
@@ -100,8 +107,8 @@ export function projectKeyStatus(key: ProjectKey, now: number): 'active' | 'expi
   return key.expiresAt === undefined || key.expiresAt > now ? 'active' : 'expired';
 }
 
-function found(key: ProjectKey | undefined, id: string): ProjectKey {
-  if (key !== undefined) return key;
+function found(actor: Actor, key: ProjectKey | undefined, id: string): ProjectKey {
+  if (key !== undefined && sees(actor, key.projectId)) return key;
   throw new ServiceError(
     'key_not_found',
     `The project key with the id ${quote(id)} does not exist: list the project's keys.`,

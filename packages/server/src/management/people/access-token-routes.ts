@@ -6,12 +6,18 @@ import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, LabelSchema, seqMember, TimeSchema } from '../api/schemas.ts';
 import type { ManagementContext } from '../context.ts';
-import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
-import { permissionMembers, TokenRecordSchema } from './people-schemas.ts';
+import { createAccessToken, defaultExpiry, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+import {
+  LimitSchema,
+  permissionMembers,
+  rightsMembers,
+  rightsRecord,
+  TokenRecordSchema,
+} from './people-schemas.ts';
 
 const tag = 'Access tokens';
 
-const WhoAmISchema = z.object({ name: z.string(), ...permissionMembers });
+const WhoAmISchema = z.object({ name: z.string(), ...permissionMembers, only: LimitSchema.optional() });
 
 /** Mounts the routes of access tokens, and the one that names the caller. */
 export function mountAccessTokens(app: ManagementApp, context: ManagementContext): void {
@@ -23,12 +29,13 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       id: 'whoAmI',
       tag,
       role: 'viewer',
+      scope: 'self',
       summary: 'The name and permissions of the caller',
       answer: { status: 200, description: 'The caller.', schema: WhoAmISchema },
     },
     ({ actor: { name, permissions } }) => {
-      const { role, canChangeProtected } = permissions;
-      return ok({ name: name.replace(/^(token|operator):/, ''), role, canChangeProtected });
+      const own = name.replace(/^(token|operator):/, '');
+      return ok({ name: own, ...rightsRecord(permissions), only: permissions.only });
     },
   );
   mount(
@@ -40,6 +47,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       isHeavy: true,
       tag,
       role: 'admin',
+      scope: 'visible',
       summary: 'List all access tokens, including revoked and expired ones',
       query: z.strictObject(pageQuery),
       answer: {
@@ -48,10 +56,10 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
         schema: z.object({ tokens: z.array(TokenRecordSchema), ...nextMember }),
       },
     },
-    async ({ query }) => {
+    async ({ actor, query }) => {
       const page = pageOf(query, ['name', 'id'] as const);
       const place = ({ name, id }: AccessToken) => [name, id] as const;
-      const tokens = pageIn(await listAccessTokens(context), page, place);
+      const tokens = pageIn(await listAccessTokens(context, actor), page, place);
       return ok(listAnswer('tokens', tokens, { page, record: tokenRecord, place }));
     },
   );
@@ -62,15 +70,19 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       path: '/api/tokens',
       id: 'createAccessToken',
       tag,
-      errors: ['already_exists'],
+      errors: ['already_exists', 'project_not_found'],
       role: 'admin',
-      summary: 'Create an access token; its value is shown only once',
+      scope: 'visible',
+      summary:
+        'Create an access token, by default for an editor of all projects; its value is shown only once',
       body: {
         schema: z.strictObject({
           name: LabelSchema,
-          role: permissionMembers.role.optional().openapi({ description: 'Defaults to `admin`.' }),
-          canChangeProtected: permissionMembers.canChangeProtected.optional(),
-          expiresAt: TimeSchema.optional(),
+          ...rightsMembers,
+          only: LimitSchema.optional(),
+          expiresAt: TimeSchema.nullable().optional().openapi({
+            description: 'Default: in 90 days. `null`: never.',
+          }),
         }),
       },
       answer: {
@@ -79,10 +91,9 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
         schema: TokenRecordSchema.extend({ token: z.string(), ...seqMember }).openapi('CreatedAccessToken'),
       },
     },
-    async ({ body: { name, role, canChangeProtected, expiresAt }, actor }) => {
-      const expiry = expiresAt === undefined ? undefined : Date.parse(expiresAt);
-      const input = { name, ...defined({ role, canChangeProtected, expiresAt: expiry }) };
-      const token = await createAccessToken(context, actor, input);
+    async ({ body: { expiresAt, ...input }, actor }) => {
+      const expiry = expiresAt === undefined ? defaultExpiry(context.now()) : timeOf(expiresAt);
+      const token = await createAccessToken(context, actor, defined({ ...input, expiresAt: expiry }));
       return created({ ...tokenRecord(token.record), token: token.token, seq: token.record.seq });
     },
   );
@@ -95,6 +106,7 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
       tag,
       errors: ['not_found'],
       role: 'admin',
+      scope: 'visible',
       summary: 'Revoke an access token permanently',
       answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
     },
@@ -102,12 +114,16 @@ export function mountAccessTokens(app: ManagementApp, context: ManagementContext
   );
 }
 
+function timeOf(text: string | null): number | undefined {
+  return text === null ? undefined : Date.parse(text);
+}
+
 function tokenRecord(token: AccessToken) {
   return {
     id: token.id,
     name: token.name,
-    role: token.role,
-    canChangeProtected: token.canChangeProtected,
+    ...rightsRecord(token),
+    only: token.only,
     createdAt: isoTime(token.createdAt),
     expiresAt: isoTimeOr(token.expiresAt),
     revokedAt: isoTimeOr(token.revokedAt),

@@ -1,30 +1,33 @@
-import { formatSecret } from '@halyard/protocol';
+import { defined, formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { quote, ServiceError } from '../../domain/errors.ts';
-import { type AccessToken, type Permissions, type Role, UNLIMITED } from '../../domain/people.ts';
+import { type AccessToken, type Permissions, type TokenLimit, UNLIMITED } from '../../domain/people.ts';
 import { digestOf, isSameSecret } from '../../domain/secret.ts';
-import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
+import { administersAll } from '../rights.ts';
 import { checkExpiry, checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
+import { ADMIN_NAME, isValid, lockGrant, newRights, permissionsOf, type RightsChange } from './grants.ts';
 import { endLinks } from './operators.ts';
 
 /** The prefix of every access token, for people and secret scanners. */
 const ACCESS_TOKEN_PREFIX = 'hat_';
 
-/** The name of the token from the settings. */
-const ADMIN_NAME = 'admin';
-
 /** Longest text that is looked up as a token; an admin token from the settings may have any form. */
 const MAX_TOKEN_LENGTH = 512;
 
-/** The properties of a new access token. */
-export interface NewAccessToken {
+/** How long a new token is valid by default, in milliseconds. */
+const LIFETIME_MS = 90 * 86_400_000;
+
+/** When a token that is created at `now` expires by default. Epoch milliseconds. */
+export function defaultExpiry(now: number): number {
+  return now + LIFETIME_MS;
+}
+
+/** The properties of a new access token. Without a role and without roles in projects, it is an editor of all projects. */
+export interface NewAccessToken extends RightsChange {
   readonly name: string;
-  /** Default `admin`. */
-  readonly role?: Role;
-  /** Default true. */
-  readonly canChangeProtected?: boolean;
+  readonly only?: TokenLimit;
   /** Epoch milliseconds. */
   readonly expiresAt?: number;
 }
@@ -48,14 +51,18 @@ export function newAccessToken(context: Pick<ManagementContext, 'randomBytes'>):
   return ACCESS_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
 }
 
-/** All access tokens, including revoked and expired ones. */
-export function listAccessTokens(context: ManagementContext): Promise<readonly AccessToken[]> {
-  return context.store.read((reader) => reader.accessTokens());
+/** The access tokens whose rights the actor administers, including revoked and expired ones. */
+export async function listAccessTokens(
+  context: ManagementContext,
+  actor: Actor,
+): Promise<readonly AccessToken[]> {
+  const tokens = await context.store.read((reader) => reader.accessTokens());
+  return tokens.filter((token) => administersAll(actor, token));
 }
 
 /**
  * Creates an access token. Only its digest is kept. No other valid token may have the name, because the audit log
- * identifies tokens by name. `invalid_argument`, `already_exists`.
+ * identifies tokens by name. `invalid_argument`, `project_not_found`, `forbidden`, `already_exists`.
  */
 export async function createAccessToken(
   context: ManagementContext,
@@ -65,13 +72,20 @@ export async function createAccessToken(
   const name = checkLabel(input.name);
   const createdAt = context.now();
   checkExpiry(input.expiresAt, createdAt);
-  const expiry = input.expiresAt === undefined ? {} : { expiresAt: input.expiresAt };
-  const { role = 'admin', canChangeProtected = true } = input;
-  const record: AccessToken = { id: context.newId(), name, role, canChangeProtected, createdAt, ...expiry };
   const token = newAccessToken(context);
   const written = await writeRecord(context, actor, async (transaction) => {
-    // Two concurrent requests must not both get one name.
-    await transaction.people.lock();
+    // Also locks people: two concurrent requests must not both get one name.
+    const grant = await lockGrant(context, transaction, { actor, projects: input.projects });
+    const role = input.role ?? (input.projects === undefined ? 'editor' : 'none');
+    const rights = newRights(grant, { ...input, role });
+    const { only, expiresAt } = input;
+    const record: AccessToken = {
+      id: context.newId(),
+      name,
+      ...rights,
+      createdAt,
+      ...defined({ only, expiresAt }),
+    };
     const others = await transaction.accessTokens();
     if (name === ADMIN_NAME || others.some((other) => other.name === name && isValid(other, createdAt))) {
       throw new ServiceError(
@@ -93,7 +107,7 @@ export function revokeAccessToken(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
     const token = (await transaction.accessTokens()).find((candidate) => candidate.id === id);
-    if (token === undefined) {
+    if (token === undefined || !administersAll(actor, token)) {
       throw new ServiceError(
         'not_found',
         `The access token with the id ${quote(id)} does not exist: list the tokens to find it.`,
@@ -120,32 +134,7 @@ export async function verifyAccessToken(
     return { name: ADMIN_NAME, permissions: UNLIMITED };
   const token = await context.store.read((reader) => reader.accessTokenByDigest(digestOf(presented)));
   if (token === undefined || !isValid(token, context.now())) return undefined;
-  const { id, name, role, canChangeProtected } = token;
-  return { id, name, permissions: { role, canChangeProtected, confirmed: 'all' } };
-}
-
-/**
- * The current permissions of an actor, by the name in the audit log; `undefined` once it was removed, revoked or expired.
- * An actor created after `since`, in epoch milliseconds, is a different one that has the same name.
- */
-export async function currentPermissions(
-  reader: StoreReader,
-  actorName: string,
-  { now, since = Number.POSITIVE_INFINITY }: { readonly now: number; readonly since?: number },
-): Promise<Permissions | undefined> {
-  const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(actorName) ?? [];
-  if (actorName === 'system' || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
-  const found =
-    kind === 'operator'
-      ? await reader.people.operatorByEmail(name)
-      : (await reader.accessTokens()).find((token) => token.name === name && isValid(token, now));
-  if (found === undefined || found.createdAt > since) return undefined;
-  return { role: found.role, canChangeProtected: found.canChangeProtected, confirmed: 'all' };
-}
-
-/** Whether a token can be used at `now`, epoch milliseconds. */
-function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
-  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+  return { id: token.id, name: token.name, permissions: permissionsOf(token) };
 }
 
 /** How exact "last used" is, in milliseconds. */

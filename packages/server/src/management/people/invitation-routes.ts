@@ -1,3 +1,4 @@
+import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
 import type { Invitation } from '../../domain/people.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
@@ -20,7 +21,8 @@ import {
   InvitationRecordSchema,
   LinkSchema,
   OfferedLinkSchema,
-  permissionMembers,
+  rightsMembers,
+  rightsRecord,
   SecretSchema,
   SessionSchema,
 } from './people-schemas.ts';
@@ -43,6 +45,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
       id: 'listInvitations',
       tag,
       role: 'admin',
+      scope: 'visible',
       summary: 'List the open one-time links, newest first',
       answer: {
         status: 200,
@@ -50,7 +53,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
         schema: z.object({ invitations: z.array(InvitationRecordSchema) }),
       },
     },
-    async () => ok({ invitations: (await listInvitations(context)).map(invitationRecord) }),
+    async ({ actor }) => ok({ invitations: (await listInvitations(context, actor)).map(invitationRecord) }),
   );
   mount(
     app,
@@ -59,20 +62,20 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
       path: '/api/invitations',
       id: 'inviteOperator',
       tag,
-      errors: ['already_exists'],
+      errors: ['already_exists', 'project_not_found'],
       role: 'admin',
+      scope: 'visible',
       summary: 'Invite a person; it replaces an earlier invitation of the same e-mail',
       body: {
         schema: z.strictObject({
           email: EmailSchema,
-          role: permissionMembers.role,
-          canChangeProtected: permissionMembers.canChangeProtected.optional(),
+          ...rightsMembers,
         }),
       },
       answer: offered,
     },
-    async ({ body: { email, role, canChangeProtected = false }, actor }) =>
-      offeredLink(await invite(context, actor, { email, role, canChangeProtected })),
+    async ({ body: { email, ...rights }, actor }) =>
+      offeredLink(await invite(context, actor, { email, ...defined(rights) })),
   );
   mount(
     app,
@@ -85,6 +88,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
         errors: ['not_found'],
       },
       role: 'admin',
+      scope: 'visible',
       summary: 'Revoke a one-time link',
       answer: { status: 200, schema: DoneSchema, description: 'The link no longer works.' },
     },
@@ -101,6 +105,7 @@ export function mountInvitations(app: ManagementApp, context: PeopleContext): vo
         errors: ['not_found'],
       },
       role: 'admin',
+      scope: 'server',
       summary: 'Create a password reset link; the old password works until it is used',
       answer: offered,
     },
@@ -113,9 +118,9 @@ function offeredLink({ record, token, link, seq }: Written<OfferedLink>): Respon
 }
 
 function invitationRecord(invitation: Invitation) {
-  const { id, kind, email, role, canChangeProtected, createdBy, createdAt, expiresAt } = invitation;
+  const { id, kind, email, createdBy, createdAt, expiresAt } = invitation;
   const times = { createdAt: isoTime(createdAt), expiresAt: isoTime(expiresAt) };
-  return { id, kind, email, role, canChangeProtected, createdBy, ...times };
+  return { id, kind, email, ...rightsRecord(invitation), createdBy, ...times };
 }
 
 const maxBytes = 16_384;
@@ -158,8 +163,8 @@ export function mountSetup(app: ManagementApp, context: PeopleContext): void {
       errors: ['invitation_invalid'],
     },
     async ({ body }) => {
-      const { kind, email, role, expiresAt } = await inspectInvitation(context, body.token);
-      return ok({ kind, email, role, expiresAt: isoTime(expiresAt) });
+      const { kind, email, expiresAt, ...rights } = await inspectInvitation(context, body.token);
+      return ok({ kind, email, ...rightsRecord(rights), expiresAt: isoTime(expiresAt) });
     },
   );
   mountPublic(

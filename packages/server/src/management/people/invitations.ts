@@ -8,49 +8,45 @@ import {
   type Operator,
   type PeopleReader,
   type PeopleTransaction,
-  type Role,
+  type Rights,
 } from '../../domain/people.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
+import { administersAll, requireRole, rightsOf } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
-import { currentPermissions } from './access-tokens.ts';
+import { lockGrant, newRights, type RightsChange } from './grants.ts';
 import { endLinks, findOperator } from './operators.ts';
 import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
 import { type StartedSession, startSession } from './sessions.ts';
 import { checkPassword } from './sign-in.ts';
 
-/** The person to invite. */
-export interface NewInvitation {
+/** The person to invite, and at least one role. */
+export interface NewInvitation extends RightsChange {
   readonly email: string;
-  readonly role: Role;
-  /** Default false. */
-  readonly canChangeProtected?: boolean;
 }
 
-/** The open one-time links, newest first. */
-export function listInvitations(context: PeopleContext): Promise<readonly Invitation[]> {
-  return context.store.read(({ people }) => people.openInvitations(context.now()));
+/** The open one-time links to rights that the actor administers, newest first. */
+export async function listInvitations(context: PeopleContext, actor: Actor): Promise<readonly Invitation[]> {
+  const open = await context.store.read(({ people }) => people.openInvitations(context.now()));
+  return open.filter((invitation) => administersAll(actor, invitation));
 }
 
-/** Invites a person; it replaces an earlier invitation of the same e-mail. `invalid_argument`, `already_exists`. */
+/**
+ * Invites a person; it replaces an earlier invitation of the same e-mail. `invalid_argument`, `project_not_found`, `forbidden`,
+ * `already_exists`.
+ */
 export async function invite(
   context: PeopleContext,
   actor: Actor,
   input: NewInvitation,
 ): Promise<Written<OfferedLink>> {
   const email = checkEmail(input.email);
-  const { role, canChangeProtected = false } = input;
-  const offered = newLink(context, {
-    kind: 'invite',
-    email,
-    role,
-    canChangeProtected,
-    createdBy: actor.name,
-  });
   return writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
-    await lockForLink(context, actor, transaction);
+    const grant = await lockGrant(context, transaction, { actor, projects: input.projects });
+    const rights = newRights(grant, input);
+    const offered = newLink(context, { kind: 'invite', email, ...rights, createdBy: actor.name });
     if ((await people.operatorByEmail(email)) !== undefined) throw alreadyOperator(email);
     await replaceLinks(context, people, offered.record);
     await people.insertInvitation(offered.record, digestOf(offered.token));
@@ -66,13 +62,14 @@ export function offerReset(
 ): Promise<Written<OfferedLink>> {
   return writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
-    await lockForLink(context, actor, transaction);
-    const { email, role, canChangeProtected } = await findOperator(people, operatorId);
+    const grant = await lockGrant(context, transaction, { actor });
+    requireRole(grant.actor, 'admin');
+    const operator = await findOperator(people, operatorId);
+    const { email } = operator;
     const offered = newLink(context, {
       kind: 'reset',
       email,
-      role,
-      canChangeProtected,
+      ...rightsOf(operator),
       createdBy: actor.name,
     });
     await replaceLinks(context, people, offered.record);
@@ -81,29 +78,14 @@ export function offerReset(
   });
 }
 
-/**
- * Locks people, and checks that the actor is still an administrator: a removal that came first has ended the links of
- * the actor, and must not miss this one.
- */
-async function lockForLink(
-  context: PeopleContext,
-  { name }: Actor,
-  transaction: StoreTransaction,
-): Promise<void> {
-  await transaction.people.lock();
-  const permissions = await currentPermissions(transaction, name, { now: context.now() });
-  if (permissions?.role === 'admin') return;
-  throw new ServiceError('forbidden', `${quote(name)} is no longer an administrator.`);
-}
-
-/** Revokes a link. `not_found` for one that is no longer open. */
+/** Revokes a link. `not_found` for one that is no longer open, or to rights that the actor does not administer. */
 export function revokeInvitation(context: PeopleContext, actor: Actor, id: string): Promise<Written<object>> {
   return writeDone(context, actor, async ({ people }) => {
     // Waits for a concurrent use of the link: it must not be reported as revoked after a person has joined with it.
     await people.lock();
     const now = context.now();
     const invitation = (await people.openInvitations(now)).find((candidate) => candidate.id === id);
-    if (invitation === undefined) {
+    if (invitation === undefined || !administersAll(actor, invitation)) {
       throw new ServiceError(
         'not_found',
         `The open invitation with the id ${quote(id)} does not exist: list the invitations to find it.`,
@@ -224,8 +206,7 @@ async function replacePassword({ people }: StoreTransaction, { id }: Operator, h
 }
 
 function newOperator(context: PeopleContext, invitation: Invitation, email: string, name: string): Operator {
-  const { role, canChangeProtected } = invitation;
-  return { id: context.newId(), email, name, role, canChangeProtected, createdAt: context.now() };
+  return { id: context.newId(), email, name, ...rightsOf(invitation), createdAt: context.now() };
 }
 
 /** The prefix of every one-time token, for people, secret scanners and the log. */
@@ -239,7 +220,7 @@ export interface OfferedLink {
 }
 
 /** The purpose of a link, and its creator. */
-export type LinkFacts = Pick<Invitation, 'kind' | 'email' | 'role' | 'canChangeProtected' | 'createdBy'>;
+export type LinkFacts = Rights & Pick<Invitation, 'kind' | 'email' | 'createdBy'>;
 
 /** Creates a link's record and its secret; nothing is stored yet. */
 function newLink(context: PeopleContext, facts: LinkFacts): OfferedLink {

@@ -1,14 +1,15 @@
 import { defined } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
+import type { Actor } from '../../domain/audit.ts';
 import type { Operator } from '../../domain/people.ts';
 import { done, isoTime, isoTimeOr, ok } from '../api/answers.ts';
 import { type ManagementApp, mount } from '../api/operation.ts';
 import { listAnswer, nextMember, pageIn, pageOf, pageQuery } from '../api/pages.ts';
 import { DoneSchema, seqMember } from '../api/schemas.ts';
-import { seesPeople } from '../history/audit.ts';
+import { seesPeople } from '../rights.ts';
 import { changeOperator, listOperators, removeOperator } from './operators.ts';
 import type { PeopleContext } from './people.ts';
-import { OperatorRecordSchema, permissionMembers } from './people-schemas.ts';
+import { OperatorRecordSchema, rightsMembers, rightsRecord } from './people-schemas.ts';
 
 const tag = 'Operators';
 
@@ -22,6 +23,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       id: 'listOperators',
       tag,
       role: 'viewer',
+      scope: 'visible',
       summary: 'List the operators, by e-mail',
       query: z.strictObject(pageQuery),
       answer: {
@@ -34,10 +36,10 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       const page = pageOf(query, ['email'] as const);
       const place = ({ email }: Operator) => [email] as const;
       const record = (operator: Operator) => {
-        const { lastSeenAt, ...known } = operatorRecord(operator);
+        const { lastSeenAt, ...known } = operatorRecord(operator, actor);
         return seesPeople(actor) ? { ...known, lastSeenAt } : known;
       };
-      const operators = pageIn(await listOperators(context), page, place);
+      const operators = pageIn(await listOperators(context, actor), page, place);
       return ok(listAnswer('operators', operators, { page, record, place }));
     },
   );
@@ -48,23 +50,23 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       path: '/api/operators/{id}',
       id: 'changeOperator',
       tag,
-      errors: ['not_found'],
+      errors: ['not_found', 'project_not_found'],
       role: 'admin',
+      scope: 'visible',
       summary: "Change an operator's name or permissions; new permissions end the operator's sessions",
       body: {
         schema: z.strictObject({
           name: z.string().optional(),
-          role: permissionMembers.role.optional(),
-          canChangeProtected: permissionMembers.canChangeProtected.optional(),
+          ...rightsMembers,
         }),
       },
       answer: { status: 200, description: 'The operator.', schema: OperatorRecordSchema.extend(seqMember) },
     },
-    async ({ params, body: { name, role, canChangeProtected }, actor, session }) => {
-      const change = defined({ name, role, canChangeProtected });
+    async ({ params, body, actor, session }) => {
+      const change = defined(body);
       const keep = defined({ keep: session?.session.digest });
       const operator = await changeOperator(context, actor, { id: params.id, change, ...keep });
-      return ok({ ...operatorRecord(operator), seq: operator.seq });
+      return ok({ ...operatorRecord(operator, actor), seq: operator.seq });
     },
   );
   mount(
@@ -76,6 +78,7 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
       tag,
       errors: ['not_found'],
       role: 'admin',
+      scope: 'server',
       summary: 'Remove an operator, with all their sessions and open links',
       answer: { status: 200, schema: DoneSchema, description: 'The operator can no longer sign in.' },
     },
@@ -83,9 +86,9 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
   );
 }
 
-/** An operator as the API returns it. */
-export function operatorRecord(operator: Operator) {
-  const { id, email, name, role, canChangeProtected, createdAt, lastSeenAt } = operator;
+/** An operator as the API returns it to `reader`; without one, to the operator. */
+export function operatorRecord(operator: Operator, reader?: Actor) {
+  const { id, email, name, createdAt, lastSeenAt } = operator;
   const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };
-  return { id, email, name, role, canChangeProtected, ...times };
+  return { id, email, name, ...rightsRecord(operator, reader), ...times };
 }

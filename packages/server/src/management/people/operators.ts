@@ -1,21 +1,33 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { Invitation, Operator, PeopleReader, PeopleTransaction, Role } from '../../domain/people.ts';
+import type { Invitation, Operator, PeopleReader, PeopleTransaction } from '../../domain/people.ts';
 import type { ManagementContext } from '../context.ts';
+import { administers, administersAll, requireRole, rightsOf, sees, visibleProjects } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
-import { operatorName } from './people.ts';
+import { changeRights, lockGrant, type RightsChange } from './grants.ts';
+import { operatorActor, operatorName } from './people.ts';
 
 /** A change to an operator; absent members stay unchanged. */
-export interface OperatorChange {
+export interface OperatorChange extends RightsChange {
   readonly name?: string;
-  readonly role?: Role;
-  readonly canChangeProtected?: boolean;
 }
 
-/** All operators, by e-mail. */
-export function listOperators(context: ManagementContext): Promise<readonly Operator[]> {
-  return context.store.read(({ people }) => people.operators());
+/**
+ * The operators that the actor may see, by e-mail: administrators see all of them, also those of one project, who may give them
+ * roles; others see the people of their projects and themselves.
+ */
+export async function listOperators(context: ManagementContext, actor: Actor): Promise<readonly Operator[]> {
+  const operators = await context.store.read(({ people }) => people.operators());
+  const visible = visibleProjects(actor);
+  if (visible === undefined || visible.some((id) => administers(actor, [id]))) return operators;
+  return operators.filter((operator) => {
+    const { role, projects = [] } = operator;
+    if (operatorName(operator) === actor.name) return true;
+    return (
+      (visible.length > 0 && role !== 'none') || projects.some(({ projectId }) => sees(actor, projectId))
+    );
+  });
 }
 
 /** Whether there is no operator yet. */
@@ -25,7 +37,8 @@ export async function isSetupNeeded(context: ManagementContext): Promise<boolean
 
 /**
  * Changes an operator. New permissions end the operator's sessions, except the one of digest `keep`, the caller's
- * own, and a demotion ends the open links that the administrator created. `not_found`, `invalid_argument` for the last administrator.
+ * own, and the open links that the operator created and could no longer create. `not_found`, `project_not_found`, `forbidden`,
+ * `invalid_argument` for the last administrator.
  */
 export function changeOperator(
   context: ManagementContext,
@@ -34,17 +47,24 @@ export function changeOperator(
 ): Promise<Written<Operator>> {
   const { id, change, keep } = input;
   const label = change.name === undefined ? {} : { name: checkLabel(change.name) };
-  return writeRecord(context, actor, async ({ people }) => {
-    await people.lock();
+  return writeRecord(context, actor, async (transaction) => {
+    const { people } = transaction;
+    const grant = await lockGrant(context, transaction, { actor, projects: change.projects });
     const known = await findOperator(people, id);
-    const operator: Operator = { ...known, ...change, ...label };
+    if (change.name !== undefined) requireRole(grant.actor, 'admin');
+    const rights = changeRights(grant, known, change);
+    const { projects: _, ...unchanged } = known;
+    const operator: Operator = { ...unchanged, ...label, ...rights };
     if (known.role === 'admin' && operator.role !== 'admin') await requireAnotherAdmin(people, known);
     await people.updateOperator(operator);
-    if (known.role === 'admin' && operator.role !== 'admin')
-      await endLinks(context, people, (link) => link.createdBy === operatorName(known));
-    const isChanged =
-      known.role !== operator.role || known.canChangeProtected !== operator.canChangeProtected;
-    if (isChanged) await people.deleteSessionsOf(operator, keep);
+    if (Bun.deepEquals(rightsOf(known), rights)) return operator;
+    const creator = operatorActor(operator, {});
+    await endLinks(
+      context,
+      people,
+      (link) => link.createdBy === creator.name && !administersAll(creator, link),
+    );
+    await people.deleteSessionsOf(operator, keep);
     return operator;
   });
 }

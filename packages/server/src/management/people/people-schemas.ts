@@ -1,10 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { INVITATION_KINDS, ROLES } from '../../domain/people.ts';
-import { lifetimeMembers, seqMember, TimeSchema } from '../api/schemas.ts';
+import type { Actor } from '../../domain/audit.ts';
+import { GLOBAL_ROLES, INVITATION_KINDS, type Rights, ROLES, TOKEN_LIMITS } from '../../domain/people.ts';
+import { lifetimeMembers, NameSchema, seqMember, TimeSchema } from '../api/schemas.ts';
+import { sees } from '../rights.ts';
 import { MAX_TEXT } from '../rules.ts';
 
-/** A role. */
-const RoleSchema = z.enum(ROLES).openapi('Role');
+const RoleSchema = z.enum(GLOBAL_ROLES).openapi('Role', {
+  description: 'The role for all projects, future ones included; `none`: only the roles in `projects` count.',
+});
 
 /** A person's e-mail. */
 export const EmailSchema = z
@@ -18,8 +21,51 @@ const ProtectedSchema = z.boolean().openapi({
   description: 'Whether the states of protected environments may be changed; administrators always may.',
 });
 
-/** The members that hold permissions, in records and requests. */
-export const permissionMembers = { role: RoleSchema, canChangeProtected: ProtectedSchema } as const;
+const ProjectRoleSchema = z
+  .strictObject({ project: NameSchema, role: z.enum(ROLES), canChangeProtected: ProtectedSchema })
+  .openapi('ProjectRole');
+
+/** The members that hold rights, in records. */
+export const permissionMembers = {
+  role: RoleSchema,
+  canChangeProtected: ProtectedSchema,
+  projects: z.array(ProjectRoleSchema).optional().openapi({
+    description: 'The roles in single projects. In each, the higher of this role and `role` counts.',
+  }),
+} as const;
+
+/** The members that hold rights, in requests. */
+export const rightsMembers = {
+  role: RoleSchema.optional(),
+  canChangeProtected: ProtectedSchema.optional(),
+  projects: z
+    .array(ProjectRoleSchema.extend({ canChangeProtected: ProtectedSchema.default(false) }))
+    .optional()
+    .openapi({
+      description:
+        'The roles in single projects, instead of the present ones. Administrators of single projects replace the roles in those.',
+    }),
+} as const;
+
+/** The task that a token is limited to. */
+export const LimitSchema = z.enum(TOKEN_LIMITS).openapi({
+  description:
+    'The only task of the token, whatever its roles: `plan` reads and previews imports, `states` reads and sets flag states.',
+});
+
+/** Rights as the API returns them; to `reader`, if it is given, only roles in projects that it may see. */
+export function rightsRecord({ role, canChangeProtected, projects }: Rights, reader?: Actor) {
+  const shown = projects?.filter(({ projectId }) => reader === undefined || sees(reader, projectId));
+  return {
+    role,
+    canChangeProtected,
+    projects: shown?.map((each) => ({
+      project: each.project,
+      role: each.role,
+      canChangeProtected: each.canChangeProtected,
+    })),
+  };
+}
 
 const identityMembers = {
   id: z.string(),
@@ -57,7 +103,7 @@ export const SessionSchema = z
 export const LinkSchema = z.object({
   kind: z.enum(INVITATION_KINDS),
   email: EmailSchema.optional(),
-  role: RoleSchema.optional(),
+  ...permissionMembers,
   expiresAt: TimeSchema,
 });
 
@@ -85,5 +131,5 @@ export const OfferedLinkSchema = InvitationRecordSchema.extend({
 
 /** An access token without the token itself. */
 export const TokenRecordSchema = z
-  .object({ ...lifetimeMembers, ...permissionMembers })
+  .object({ ...lifetimeMembers, ...permissionMembers, only: LimitSchema.optional() })
   .openapi('AccessToken');

@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { Operator } from '../../domain/people.ts';
+import { rightsOf } from '../rights.ts';
 import type { SignInContext } from './sign-in.ts';
 
 /** The parts of the node that operations on people use. */
@@ -34,10 +35,9 @@ export function normalizeEmail(text: string): string {
 
 /** The actor of an operation that also signs the operator in. */
 export function operatorActor(operator: Operator, { ip }: Caller): Actor {
-  const { role, canChangeProtected } = operator;
   return {
     name: operatorName(operator),
-    permissions: { role, canChangeProtected, confirmed: [] },
+    permissions: { ...rightsOf(operator), confirmed: [] },
     ...(ip === undefined ? {} : { ip }),
   };
 }

@@ -96,6 +96,7 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
       id: 'changePassword',
       tag,
       role: 'viewer',
+      scope: 'self',
       summary: 'Change your password; this ends all your other sessions',
       body: { schema: z.strictObject({ current: SecretSchema, next: SecretSchema }), maxBytes: 16_384 },
       answer: { status: 200, schema: DoneSchema, description: 'The password is changed.' },

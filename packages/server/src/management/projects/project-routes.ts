@@ -31,7 +31,8 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       isHeavy: true,
       tag,
       role: 'viewer',
-      summary: 'List all projects',
+      scope: 'visible',
+      summary: 'List the projects',
       query: z.strictObject(pageQuery),
       answer: {
         status: 200,
@@ -42,10 +43,10 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
         }),
       },
     },
-    async ({ query }) => {
+    async ({ actor, query }) => {
       const page = pageOf(query, ['name'] as const);
       const place = ({ name }: Project) => [name] as const;
-      const projects = pageIn(await listProjects(context), page, place);
+      const projects = pageIn(await listProjects(context, actor), page, place);
       return ok(listAnswer('projects', projects, { page, record: projectEntry, place }));
     },
   );
@@ -57,6 +58,7 @@ export function mountProjects(app: ManagementApp, context: ManagementContext): v
       id: 'createProject',
       tag,
       role: 'admin',
+      scope: 'server',
       summary: 'Create a project with the environments development, staging and production',
       body: { schema: z.strictObject({ name: NameSchema }) },
       answer: { status: 201, description: 'The project.', schema: ProjectRecordSchema.extend(seqMember) },

@@ -4,6 +4,7 @@ import type { Environment, Project } from '../../domain/project.ts';
 import type { ManagementContext } from '../context.ts';
 import { defaultAppearance } from '../environments/environments.ts';
 import { findProject } from '../lookup.ts';
+import { sees } from '../rights.ts';
 import { checkName } from '../rules.ts';
 import { lockProject, requireChangeOf, type Written, writeDone, writeRecord } from '../write.ts';
 
@@ -12,9 +13,10 @@ export interface ProjectWithEnvironments extends Project {
   readonly environments: readonly Environment[];
 }
 
-/** Every project, by name. */
-export function listProjects(context: ManagementContext): Promise<readonly Project[]> {
-  return context.store.read((reader) => reader.projects());
+/** The projects that the actor may see, by name. */
+export async function listProjects(context: ManagementContext, actor: Actor): Promise<readonly Project[]> {
+  const projects = await context.store.read((reader) => reader.projects());
+  return projects.filter(({ id }) => sees(actor, id));
 }
 
 /** One project, or `project_not_found`. */

@@ -38,6 +38,7 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       id: 'listRelayTokens',
       tag,
       role: 'admin',
+      scope: 'visible',
       summary: 'List all relay tokens, including revoked ones',
       query: z.strictObject(pageQuery),
       answer: {
@@ -46,10 +47,10 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
         schema: z.object({ relayTokens: z.array(RelayTokenSchema), ...nextMember }),
       },
     },
-    async ({ query }) => {
+    async ({ actor, query }) => {
       const page = pageOf(query, ['name', 'id'] as const);
       const place = ({ name, id }: NamedRelayToken) => [name, id] as const;
-      const relayTokens = pageIn(await listRelayTokens(context), page, place);
+      const relayTokens = pageIn(await listRelayTokens(context, actor), page, place);
       return ok(listAnswer('relayTokens', relayTokens, { page, record: relayTokenRecord, place }));
     },
   );
@@ -62,6 +63,7 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       tag,
       errors: ['already_exists', 'project_not_found', 'environment_not_found'],
       role: 'admin',
+      scope: 'visible',
       summary: 'Create a relay token; its value is shown only once',
       body: { schema: z.strictObject({ name: LabelSchema, ...scopeMembers }) },
       answer: {
@@ -87,6 +89,7 @@ export function mountRelayTokens(app: ManagementApp, context: ManagementContext)
       tag,
       errors: ['not_found'],
       role: 'admin',
+      scope: 'visible',
       summary: 'Revoke a relay token permanently; its relays lose the log at once',
       answer: { status: 200, schema: DoneSchema, description: 'The token no longer works.' },
     },

@@ -5,7 +5,8 @@ import type { RelayToken } from '../../domain/relay-token.ts';
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreReader } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
-import { findProject } from '../lookup.ts';
+import { findVisibleProject } from '../lookup.ts';
+import { administers, requireRole } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 
@@ -33,15 +34,22 @@ export interface CreatedRelayToken {
   readonly token: string;
 }
 
-/** All relay tokens, including revoked ones, with the names of projects that still exist. */
-export function listRelayTokens(context: ManagementContext): Promise<readonly NamedRelayToken[]> {
+/** The relay tokens of projects that the actor administers, including revoked ones, with the names of projects that still exist. */
+export function listRelayTokens(
+  context: ManagementContext,
+  actor: Actor,
+): Promise<readonly NamedRelayToken[]> {
   return context.store.read(async (reader) => {
     const names = new Map((await reader.projects()).map(({ id, name }) => [id, name]));
-    return (await reader.relays.list()).map((token) => withNames(token, names));
+    const tokens = (await reader.relays.list()).filter(({ projects }) => administers(actor, projects));
+    return tokens.map((token) => withNames(token, names));
   });
 }
 
-/** Creates a relay token. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`, `already_exists`. */
+/**
+ * Creates a relay token. Only its digest is kept. `invalid_argument`, `project_not_found`, `environment_not_found`, `forbidden`,
+ * `already_exists`.
+ */
 export async function createRelayToken(
   context: ManagementContext,
   actor: Actor,
@@ -52,7 +60,9 @@ export async function createRelayToken(
   const environments = checkNames('environments', input.environments);
   const token = RELAY_TOKEN_PREFIX + formatSecret(context.randomBytes(32));
   const record = await writeRecord(context, actor, async (transaction) => {
-    const found = projects && (await Promise.all(projects.map((each) => findProject(transaction, each))));
+    const found =
+      projects && (await Promise.all(projects.map((each) => findVisibleProject(transaction, actor, each))));
+    for (const project of found ?? [undefined]) requireRole(actor, 'admin', project);
     if (environments !== undefined) {
       await checkEnvironments(transaction, environments, found ?? (await transaction.projects()));
     }
@@ -72,7 +82,7 @@ export function revokeRelayToken(
 ): Promise<Written<object>> {
   return writeDone(context, actor, async (transaction) => {
     const token = (await transaction.relays.list()).find((candidate) => candidate.id === id);
-    if (token === undefined) {
+    if (token === undefined || !administers(actor, token.projects)) {
       const message = `The relay token with the id ${quote(id)} does not exist: list the tokens to find it.`;
       throw new ServiceError('not_found', message);
     }

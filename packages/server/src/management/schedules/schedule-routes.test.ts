@@ -173,7 +173,9 @@ describe.each(ENGINES)('schedules on $name', (engine: TestEngine) => {
   });
 
   test('a failed schedule has a reason, and changes nothing', async () => {
-    const { json } = await app.call('POST', '/api/tokens', { body: { name: 'gone', role: 'editor' } });
+    const { json } = await app.call('POST', '/api/tokens', {
+      body: { name: 'gone', role: 'editor', canChangeProtected: true },
+    });
     const failing = await scheduled([{ key: 'a', state: on }], {}, { token: json.token });
     await app.call('DELETE', `/api/tokens/${json.id}`);
     pass();

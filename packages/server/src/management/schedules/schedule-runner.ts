@@ -9,7 +9,7 @@ import type { Schedule } from '../../domain/schedule.ts';
 import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
 import type { ManagementContext } from '../context.ts';
 import { requireFlags } from '../flags/flag-states.ts';
-import { currentPermissions } from '../people/access-tokens.ts';
+import { currentPermissions } from '../people/grants.ts';
 import { prefixNote } from '../rules.ts';
 import { mayChange, requireChangeOf, write } from '../write.ts';
 import { applyStep, PlanMoved } from './rollout-plans.ts';

@@ -1,0 +1,141 @@
+import { defined } from '@halyard/protocol';
+import type { Actor } from '../../domain/audit.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
+import {
+  type AccessToken,
+  type GlobalRole,
+  type Permissions,
+  type ProjectRole,
+  type Rights,
+  type Role,
+  type TokenLimit,
+  UNLIMITED,
+} from '../../domain/people.ts';
+import type { StoreReader, StoreTransaction } from '../../domain/store.ts';
+import type { ManagementContext } from '../context.ts';
+import { findProject, findVisibleProject } from '../lookup.ts';
+import { administers, requireRole, rightsOf } from '../rights.ts';
+
+/** The name of the token from the settings. */
+export const ADMIN_NAME = 'admin';
+
+/** Most projects in which one person or token has a role. */
+const MAX_PROJECTS = 100;
+
+/** A role in a project, by name. */
+export interface NamedRole {
+  readonly project: string;
+  readonly role: Role;
+  /** Default false. */
+  readonly canChangeProtected?: boolean | undefined;
+}
+
+/** Rights as a request names them; absent members stay unchanged. */
+export interface RightsChange {
+  readonly role?: GlobalRole;
+  readonly canChangeProtected?: boolean;
+  /** All roles in single projects that the actor administers; the others stay. */
+  readonly projects?: readonly NamedRole[];
+}
+
+/** An actor with the permissions that it has once people are locked, and the roles that it gives. */
+export interface Grant {
+  readonly actor: Actor;
+  readonly named: readonly ProjectRole[] | undefined;
+}
+
+/**
+ * Locks the named projects and then people, and reads the actor's permissions again: a removal that came first has ended
+ * the open links of the actor, and must not miss a new one. `invalid_argument`, `project_not_found`, `forbidden`.
+ */
+export async function lockGrant(
+  context: ManagementContext,
+  transaction: StoreTransaction,
+  { actor, projects }: { readonly actor: Actor; readonly projects?: readonly NamedRole[] | undefined },
+): Promise<Grant> {
+  const named = projects && (await lockProjects(transaction, actor, projects));
+  await transaction.people.lock();
+  const permissions = await currentPermissions(transaction, actor.name, { now: context.now() });
+  if (permissions === undefined)
+    throw new ServiceError('forbidden', `${quote(actor.name)} no longer has permission to make changes.`);
+  return { actor: { ...actor, permissions }, named };
+}
+
+/**
+ * The rights after a change. Only administrators of all projects change the role for all projects, and only those of a project
+ * change roles in it, so that no one grants more than they have. `forbidden`.
+ */
+export function changeRights(
+  { actor, named }: Grant,
+  known: Rights,
+  { role = known.role, canChangeProtected = known.canChangeProtected }: Omit<RightsChange, 'projects'>,
+): Rights {
+  if (role !== known.role || canChangeProtected !== known.canChangeProtected) requireRole(actor, 'admin');
+  for (const { projectId } of named ?? []) requireRole(actor, 'admin', { id: projectId });
+  const before = known.projects ?? [];
+  const others = before.filter(({ projectId }) => !administers(actor, [projectId]));
+  const projects = named === undefined ? before : [...others, ...named].sort(byProject);
+  return { role, canChangeProtected, ...(projects.length === 0 ? {} : { projects }) };
+}
+
+/** The rights of a new person or token: at least one role. As {@link changeRights}, and `invalid_argument`. */
+export function newRights(grant: Grant, change: Omit<RightsChange, 'projects'>): Rights {
+  const rights = changeRights(grant, { role: 'none', canChangeProtected: false }, change);
+  if (rights.role !== 'none' || rights.projects !== undefined) return rights;
+  throw invalid('There is no role: give "role", or at least one role in "projects".');
+}
+
+async function lockProjects(
+  transaction: StoreTransaction,
+  actor: Actor,
+  roles: readonly NamedRole[],
+): Promise<readonly ProjectRole[]> {
+  if (roles.length > MAX_PROJECTS)
+    throw invalid(`"projects" has ${roles.length} entries: at most ${MAX_PROJECTS} are kept.`);
+  const names = new Set<string>();
+  const found: ProjectRole[] = [];
+  for (const { project: name, role, canChangeProtected = false } of roles) {
+    if (names.has(name)) throw invalid(`"projects" names ${quote(name)} twice: give one role.`);
+    names.add(name);
+    const { id: projectId } = await findVisibleProject(transaction, actor, name);
+    found.push({ projectId, project: name, role, canChangeProtected });
+  }
+  for (const { projectId } of found.toSorted((a, b) => (a.projectId < b.projectId ? -1 : 1)))
+    await transaction.lockProject(projectId);
+  // A project may have been deleted before it was locked.
+  for (const { project } of found) await findProject(transaction, project);
+  return found.sort(byProject);
+}
+
+function byProject(a: ProjectRole, b: ProjectRole): number {
+  return a.project < b.project ? -1 : 1;
+}
+
+/**
+ * The current permissions of an actor, by the name in the audit log; `undefined` once it was removed, revoked or expired.
+ * An actor created after `since`, in epoch milliseconds, is a different one that has the same name.
+ */
+export async function currentPermissions(
+  reader: StoreReader,
+  actorName: string,
+  { now, since = Number.POSITIVE_INFINITY }: { readonly now: number; readonly since?: number },
+): Promise<Permissions | undefined> {
+  const [, kind, name = ''] = /^(token|operator):(.*)$/s.exec(actorName) ?? [];
+  if (actorName === 'system' || (kind === 'token' && name === ADMIN_NAME)) return UNLIMITED;
+  const found =
+    kind === 'operator'
+      ? await reader.people.operatorByEmail(name)
+      : (await reader.accessTokens()).find((token) => token.name === name && isValid(token, now));
+  if (found === undefined || found.createdAt > since) return undefined;
+  return permissionsOf(found);
+}
+
+/** Programs confirm nothing; for a person, the operation was confirmed before. */
+export function permissionsOf(holder: Rights & { readonly only?: TokenLimit }): Permissions {
+  return { ...rightsOf(holder), ...defined({ only: holder.only }), confirmed: 'all' };
+}
+
+/** Whether a token can be used at `now`, epoch milliseconds. */
+export function isValid({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}

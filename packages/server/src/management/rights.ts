@@ -1,0 +1,144 @@
+import type { Actor } from '../domain/audit.ts';
+import { projectNotFound, ServiceError } from '../domain/errors.ts';
+import type { Permissions, Rights, TokenLimit } from '../domain/people.ts';
+
+/** What is required of a caller, from nothing to everything. `states`: to set flag states, as an editor may. */
+const LEVELS = ['none', 'viewer', 'states', 'editor', 'admin'] as const;
+
+/** A level that can be required. */
+export type Level = Exclude<(typeof LEVELS)[number], 'none'>;
+
+/** The highest level of a token with a limit. */
+const LEVEL_OF_LIMIT: Readonly<Record<TokenLimit, Level>> = { plan: 'viewer', states: 'states' };
+
+/**
+ * Where a caller must have the role of an operation. `project`: in the project that the path names. `visible`: in any project,
+ * and the operation itself returns and changes only what the caller may see and change. `server`: for all
+ * projects. `self`: nowhere, because it is about the caller alone.
+ */
+export type Scope = 'project' | 'visible' | 'server' | 'self';
+
+/** The declared right of an operation. */
+export interface Requirement {
+  readonly level: Level;
+  readonly scope: Scope;
+  /** The name of the project in the path. */
+  readonly project?: string | undefined;
+}
+
+/** A project, by its id or its name. The two must not be mixed up: a project may be named like the id of another one. */
+export type ProjectRef = { readonly id: string } | { readonly name: string };
+
+/** The rights among the members of a record. */
+export function rightsOf({ role, canChangeProtected, projects }: Rights): Rights {
+  return { role, canChangeProtected, ...(projects && { projects }) };
+}
+
+/**
+ * Decides whether an actor may call an operation: the only place that does. `project_not_found` in a project where the
+ * actor has no role, as if it did not exist; otherwise `forbidden`.
+ */
+export function authorize(actor: Actor, { level, scope, project }: Requirement): void {
+  const { permissions } = actor;
+  if (scope === 'self') return;
+  if (scope !== 'visible') {
+    requireRole(actor, level, scope === 'project' ? { name: project ?? '' } : undefined);
+    return;
+  }
+  const anywhere = [permissions, ...(permissions.projects ?? [])];
+  // A list without anything to see is empty.
+  if (level !== 'viewer' && !reaches(permissions, level, anywhere))
+    throw forbidden(permissions, level, anywhere);
+}
+
+/** Refuses an actor below a level in a project; without a project, for all projects. Otherwise as {@link authorize}. */
+export function requireRole({ permissions }: Actor, level: Level, project?: ProjectRef): void {
+  const roles = rolesIn(permissions, project);
+  if (reaches(permissions, level, roles)) return;
+  if (project !== undefined && 'name' in project && !reaches(permissions, 'viewer', roles))
+    throw projectNotFound(project.name);
+  throw forbidden(permissions, level, roles);
+}
+
+/** Whether the actor may see the project of that id. */
+export function sees({ permissions }: Actor, projectId: string): boolean {
+  return hasLevel(permissions, 'viewer', { id: projectId });
+}
+
+/** The ids of the projects that the actor may see; `undefined`: all, future ones included. */
+export function visibleProjects({ permissions }: Actor): readonly string[] | undefined {
+  if (hasLevel(permissions, 'viewer')) return undefined;
+  return (permissions.projects ?? []).map(({ projectId }) => projectId);
+}
+
+/** Whether the actor is an administrator of all these projects, by id; `undefined`: of every project. */
+export function administers({ permissions }: Actor, projectIds?: readonly string[]): boolean {
+  if (hasLevel(permissions, 'admin')) return true;
+  return projectIds?.every((id) => hasLevel(permissions, 'admin', { id })) ?? false;
+}
+
+/** Whether the actor is an administrator of everything that these rights reach, and so may see and end them. */
+export function administersAll(actor: Actor, { role, projects = [] }: Rights): boolean {
+  if (role !== 'none' || projects.length === 0) return administers(actor);
+  return administers(
+    actor,
+    projects.map(({ projectId }) => projectId),
+  );
+}
+
+/** Whether the actor may read about credentials and addresses of others: administrators of all projects may. */
+export function seesPeople(actor: Actor): boolean {
+  return administers(actor);
+}
+
+/** Whether the states of protected environments of this project may be changed. */
+export function mayChangeProtected(permissions: Permissions, projectId: string): boolean {
+  return rolesIn(permissions, { id: projectId }).some(
+    ({ role, canChangeProtected }) => role === 'admin' || (role === 'editor' && canChangeProtected),
+  );
+}
+
+function hasLevel(permissions: Permissions, level: Level, project?: ProjectRef): boolean {
+  return reaches(permissions, level, rolesIn(permissions, project));
+}
+
+type SomeRole = Pick<Rights, 'role' | 'canChangeProtected'>;
+
+/** The roles that count in a project; without one, the role for all projects. */
+function rolesIn(permissions: Permissions, project: ProjectRef | undefined): readonly SomeRole[] {
+  if (project === undefined) return [permissions];
+  const own = (permissions.projects ?? []).filter((each) =>
+    'id' in project ? each.projectId === project.id : each.project === project.name,
+  );
+  return [permissions, ...own];
+}
+
+/** Whether the highest of these roles reaches a level, within the limit of the token. */
+function reaches({ only }: Permissions, level: Level, roles: readonly SomeRole[]): boolean {
+  if (only !== undefined && rankOf(LEVEL_OF_LIMIT[only]) < rankOf(level)) return false;
+  return roles.some(({ role }) => rankOf(role) >= rankOf(level));
+}
+
+/** A role that this program does not know ranks below all. */
+function rankOf(level: (typeof LEVELS)[number]): number {
+  return LEVELS.indexOf(level);
+}
+
+function forbidden(
+  { only, ...unlimited }: Permissions,
+  level: Level,
+  roles: readonly SomeRole[],
+): ServiceError {
+  if (only !== undefined && reaches(unlimited, level, roles)) {
+    const task = only === 'plan' ? 'reads and plans imports' : 'reads and sets flag states';
+    return new ServiceError('forbidden', `This access token only ${task}: use one without that limit.`);
+  }
+  const needed = level === 'states' ? 'editor' : level;
+  const mine = LEVELS.findLast((each) => roles.some(({ role }) => role === each)) ?? 'none';
+  return new ServiceError(
+    'forbidden',
+    mine === 'none'
+      ? `This requires the role "${needed}" for all projects, and you have none: ask an administrator.`
+      : `This requires the role "${needed}", and yours is "${mine}": ask an administrator.`,
+  );
+}
