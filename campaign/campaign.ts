@@ -73,13 +73,14 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
  * carried out, with the fault or the preparation that failed.
  */
 export async function runCampaignOn(fleet: Fleet, options: RunOptions): Promise<CampaignResult> {
+  const wanted = wantedFaults(fleet, options.faults);
   const world = await createWorld(fleet, new Recorder(), new Random(options.seed), options.preparationMs);
   if (options.drillsRestore !== true || fleet.database === undefined)
-    return { ...(await act(world, options)), afterwards: [] };
+    return { ...(await act(world, wanted, options)), afterwards: [] };
   using drill = new RestoreDrill(fleet);
   const timer = setTimeout(() => drill.backUp(world), options.seconds * 500);
   try {
-    const result = await act(world, options);
+    const result = await act(world, wanted, options);
     options.tell?.('restoring a backup');
     return { ...result, afterwards: await restore(drill, world, options) };
   } finally {
@@ -107,7 +108,11 @@ async function restore(
   }
 }
 
-async function act(world: World, options: RunOptions): Promise<Omit<CampaignResult, 'afterwards'>> {
+async function act(
+  world: World,
+  wanted: readonly Fault[] | undefined,
+  options: RunOptions,
+): Promise<Omit<CampaignResult, 'afterwards'>> {
   const { fleet, recorder } = world;
   const readers = hireReaders(world, options.streams);
   const reading = new AbortController();
@@ -120,7 +125,7 @@ async function act(world: World, options: RunOptions): Promise<Omit<CampaignResu
   writersDone.push(runRestReader(world, 50, writing.signal));
   const everyone = Promise.allSettled([...writersDone, ...readersDone]);
   try {
-    const faults = await causeFaults(world, options);
+    const faults = await causeFaults(world, wanted, options);
     writing.abort();
     await Promise.all(writersDone);
     await converge(world, readers, options);
@@ -166,13 +171,17 @@ function hireStreamReaders(world: World, perNode: number): StreamReader[] {
   );
 }
 
-async function causeFaults(world: World, options: RunOptions): Promise<ReadonlyMap<string, number>> {
+async function causeFaults(
+  world: World,
+  wanted: readonly Fault[] | undefined,
+  options: RunOptions,
+): Promise<ReadonlyMap<string, number>> {
   const random = world.random.fork();
   const counts = new Map<string, number>();
   const endsAt = now() + options.seconds * 1_000;
   const betweenMs = options.betweenFaultsMs ?? 3_000;
   await Bun.sleep(Math.min(betweenMs, options.seconds * 500));
-  for (const fault of planOf(faultsOf(world.fleet), options.faults, random)) {
+  for (const fault of planOf(world.fleet, wanted, random)) {
     if (now() >= endsAt) break;
     options.tell?.(`${Math.round((endsAt - now()) / 1_000)} s left: ${fault.kind}`);
     await fault.run(world, random).catch((cause: unknown) => {
@@ -186,17 +195,18 @@ async function causeFaults(world: World, options: RunOptions): Promise<ReadonlyM
   return counts;
 }
 
-function* planOf(
-  faults: readonly Fault[],
-  kinds: readonly string[] | undefined,
-  random: Random,
-): Generator<Fault> {
-  const wanted = kinds?.map((kind) => {
+/** The faults of these kinds, in this order; `undefined` without a list. Throws for one that cannot befall the fleet. */
+function wantedFaults(fleet: Fleet, kinds: readonly string[] | undefined): readonly Fault[] | undefined {
+  const faults = faultsOf(fleet);
+  return kinds?.map((kind) => {
     const fault = faults.find((each) => each.kind === kind);
     if (fault === undefined) throw new Error(`there is no fault ${kind}`);
     return fault;
   });
-  while (wanted?.length !== 0) yield* wanted ?? random.shuffle(faults);
+}
+
+function* planOf(fleet: Fleet, wanted: readonly Fault[] | undefined, random: Random): Generator<Fault> {
+  while (wanted?.length !== 0) yield* wanted ?? random.shuffle(faultsOf(fleet));
 }
 
 async function converge(world: World, readers: readonly Reader[], options: RunOptions): Promise<void> {

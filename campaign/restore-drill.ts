@@ -18,6 +18,7 @@ export class RestoreDrill implements Disposable {
   readonly #fleet: Fleet;
   readonly #folder = temporaryFolder();
   #backup: Promise<unknown> | undefined;
+  #isOver = false;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
@@ -25,7 +26,9 @@ export class RestoreDrill implements Disposable {
 
   /** Takes the backup as soon as the database accepts connections, even while nodes fail. */
   backUp({ prepare }: Pick<World, 'prepare'>): void {
-    this.#backup ??= prepare('the backup', () => this.#run('backup', this.#file));
+    this.#backup ??= prepare('the backup', async () => {
+      if (!this.#isOver) await this.#run('backup', this.#file);
+    });
     this.#backup.catch(() => {
       // `restore` reports it.
     });
@@ -58,8 +61,9 @@ export class RestoreDrill implements Disposable {
     return violations;
   }
 
-  /** Removes the backup. */
+  /** Removes the backup. One that failed is not tried again. */
   [Symbol.dispose](): void {
+    this.#isOver = true;
     this.#folder.remove();
   }
 
