@@ -13,7 +13,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: ['domain'],
   workers: ['domain'],
   observability: ['evaluation', 'domain'],
-  config: [],
+  config: ['domain'],
   cli: ['config', 'observability', 'domain'],
   main: ['cli', 'config'],
 };

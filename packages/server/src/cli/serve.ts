@@ -28,9 +28,9 @@ export function defineServe(serve: Command, shell: Shell): void {
 
 const HELP_FOOTER = `
 Every option has an environment variable: --max-queued-bytes is HALYARD_MAX_QUEUED_BYTES. Options override variables.
-Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE, HALYARD_ADMIN_PASSWORD_FILE and
-HALYARD_METRICS_TOKEN_FILE. The last three have an option for the file only, because every user of a machine can read
-its command lines. "off" turns off a setting that is off by default.
+Secrets can be read from a file: HALYARD_DATABASE_URL_FILE, HALYARD_ADMIN_TOKEN_FILE, HALYARD_ADMIN_PASSWORD_FILE,
+HALYARD_OIDC_CLIENT_SECRET_FILE and HALYARD_METRICS_TOKEN_FILE. The last four have an option for the file only, because
+every user of a machine can read its command lines. "off" turns off a setting that is off by default.
 
 Examples:
   halyard serve

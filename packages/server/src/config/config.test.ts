@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseGroupRole } from '../domain/sso.ts';
 import { ConfigError, type ConfigSource, parseConfig, resolveSettings } from './config.ts';
 import { coresAllowed } from './setting-readers.ts';
 
@@ -38,6 +39,11 @@ describe('parseConfig', () => {
       bare: false,
       webhooks: true,
       trustProxy: false,
+      oidcGroupClaim: 'groups',
+      oidcScopes: 'openid profile email',
+      oidcTrustEmail: false,
+      oidcLabel: 'SSO',
+      oidcOnly: false,
       maxQueuedBytes: 1024 * 1024,
       drainSeconds: 10,
       workers: 1,
@@ -198,6 +204,14 @@ describe('the text of a setting', () => {
     ['HALYARD_CORS_ORIGINS', 'https://a.example/path'],
     ['HALYARD_CORS_ORIGINS', 'a.example'],
     ['HALYARD_RATE_LIMIT', '0'],
+    ['HALYARD_OIDC_ISSUER', 'http://id.example.com'],
+    ['HALYARD_OIDC_ISSUER', 'https://id.example.com/?x=1'],
+    ['HALYARD_OIDC_ROLES', 'admins=administrator'],
+    ['HALYARD_OIDC_ROLES', 'admins=admin,,devs=editor'],
+    ['HALYARD_OIDC_ROLES', '=admin'],
+    ['HALYARD_OIDC_DEFAULT_ROLE', 'owner'],
+    ['HALYARD_OIDC_SCOPES', 'profile email'],
+    ['HALYARD_OIDC_EMAIL_DOMAINS', '@example.com'],
     ['HALYARD_PORT', 'off'],
   ];
   for (const [variable, text] of refused) {
@@ -231,6 +245,56 @@ test('an invalid password is not reported as missing', () => {
   expect(resolveSettings({ flags: {}, env: { ...env, HALYARD_ADMIN_PASSWORD: '' } }).problems).toEqual([
     'HALYARD_ADMIN_EMAIL needs HALYARD_ADMIN_PASSWORD: set both or neither.',
   ]);
+});
+
+describe('single sign-on', () => {
+  const base = {
+    HALYARD_OIDC_ISSUER: 'https://id.example.com',
+    HALYARD_OIDC_CLIENT_ID: 'halyard',
+    HALYARD_OIDC_SCOPES: 'groups  openid',
+    HALYARD_OIDC_LABEL: ' Example ID ',
+    HALYARD_OIDC_ROLES: 'flags-admins=admin, CN=Devs\\,OU=Team=editor+protected',
+  };
+
+  test('reads its settings', () => {
+    const config = parse({
+      env: {
+        ...base,
+        HALYARD_OIDC_CLIENT_SECRET_FILE: fileWith('secret of the client\n'.replaceAll(' ', '-')),
+      },
+    });
+    expect(config).toMatchObject({
+      oidcIssuer: 'https://id.example.com/',
+      oidcScopes: 'groups openid',
+      oidcLabel: 'Example ID',
+      oidcClientSecret: 'secret-of-the-client',
+      oidcRoles: ['flags-admins=admin', 'CN=Devs\\,OU=Team=editor+protected'],
+    });
+    expect(config.oidcRoles?.map(parseGroupRole)).toEqual([
+      { group: 'flags-admins', role: 'admin' },
+      { group: 'CN=Devs,OU=Team', role: 'editor+protected' },
+    ]);
+    for (const url of ['http://localhost:8080/realms/x', 'http://127.0.0.1:1', 'http://[::1]:1']) {
+      expect(parse({ env: { ...base, HALYARD_OIDC_ISSUER: url } }).oidcIssuer).toStartWith(url);
+    }
+  });
+
+  test.each<[env: Readonly<Record<string, string>>, problem: string]>([
+    [{ HALYARD_OIDC_ISSUER: '' }, 'HALYARD_OIDC_CLIENT_ID needs HALYARD_OIDC_ISSUER'],
+    [{ HALYARD_OIDC_CLIENT_ID: '' }, 'HALYARD_OIDC_ISSUER needs HALYARD_OIDC_CLIENT_ID.'],
+    [{ HALYARD_OIDC_ROLES: '' }, 'HALYARD_OIDC_ISSUER needs HALYARD_OIDC_ROLES or HALYARD_OIDC_DEFAULT_ROLE'],
+    [
+      { HALYARD_OIDC_ISSUER: 'https://accounts.google.com', HALYARD_OIDC_DEFAULT_ROLE: 'viewer' },
+      'HALYARD_OIDC_DEFAULT_ROLE needs HALYARD_OIDC_EMAIL_DOMAINS: anyone can have a Google account.',
+    ],
+  ])('with %j it is refused', (env, problem) => {
+    expect(problemsOf({ env: { ...base, ...env } })[0]).toStartWith(problem);
+  });
+
+  test('never repeats the client secret', () => {
+    const env = { ...base, HALYARD_OIDC_CLIENT_SECRET: 'hunter2 hunter2' };
+    expect(problemsOf({ env }).join()).not.toContain('hunter2');
+  });
 });
 
 test('a public address with a path is refused, because the dashboard works only at the root', () => {

@@ -92,7 +92,12 @@ export function resolveSettings(source: ConfigSource): {
   if (complete.logFormat.value === 'auto') {
     complete.logFormat = { ...complete.logFormat, value: source.isTerminal ? 'pretty' : 'json' };
   }
-  const conflicts = [...portConflicts(complete), ...adminConflicts(complete), ...databaseConflicts(complete)];
+  const conflicts = [
+    ...portConflicts(complete),
+    ...adminConflicts(complete),
+    ...databaseConflicts(complete),
+    ...oidcConflicts(complete),
+  ];
   for (const { between, problem } of conflicts) {
     // An invalid setting is present although it has no value.
     if (!between.some((name) => invalid.has(name))) problems.push(problem);
@@ -172,6 +177,42 @@ function databaseConflicts({ databaseUrl, databaseFollowUrl }: EffectiveSettings
   const problem = `${databaseFollowUrl.origin} needs ${variableOf('databaseUrl')}, where changes are written.`;
   return [{ between: ['databaseUrl', 'databaseFollowUrl'], problem }];
 }
+
+function oidcConflicts(settings: EffectiveSettings): Conflict[] {
+  const { oidcIssuer, oidcClientId, oidcRoles, oidcDefaultRole, oidcEmailDomains } = settings;
+  if (oidcIssuer.value === undefined) {
+    const given = SETTING_NAMES.filter(
+      (name) => name.startsWith('oidc') && settings[name].origin !== 'default',
+    );
+    return given
+      .filter((name) => settings[name].value !== undefined)
+      .map((name) => ({
+        between: [name, 'oidcIssuer'],
+        problem: `${settings[name].origin} needs ${variableOf('oidcIssuer')}, the address of the identity provider.`,
+      }));
+  }
+  const conflicts: Conflict[] = [];
+  if (oidcClientId.value === undefined) {
+    const problem = `${oidcIssuer.origin} needs ${variableOf('oidcClientId')}.`;
+    conflicts.push({ between: ['oidcIssuer', 'oidcClientId'], problem });
+  }
+  if (oidcRoles.value === undefined && oidcDefaultRole.value === undefined) {
+    const problem = `${oidcIssuer.origin} needs ${variableOf('oidcRoles')} or ${variableOf('oidcDefaultRole')}: without them no one could sign in.`;
+    conflicts.push({ between: ['oidcIssuer', 'oidcRoles', 'oidcDefaultRole'], problem });
+  }
+  if (
+    oidcIssuer.value === GOOGLE &&
+    oidcDefaultRole.value !== undefined &&
+    oidcEmailDomains.value === undefined
+  ) {
+    const problem = `${oidcDefaultRole.origin} needs ${variableOf('oidcEmailDomains')}: anyone can have a Google account.`;
+    conflicts.push({ between: ['oidcDefaultRole', 'oidcEmailDomains'], problem });
+  }
+  return conflicts;
+}
+
+/** A provider at which anyone can register. */
+const GOOGLE = 'https://accounts.google.com/';
 
 function portConflicts({ port, host, managementPort, managementHost }: EffectiveSettings): Conflict[] {
   const between = ['port', 'host', 'managementPort', 'managementHost'] as const;

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Parsed } from '@halyard/protocol';
 import { parsePostgresUrl } from '../domain/postgres-url.ts';
+import { normalizeIssuer, parseGroupRole, SSO_ROLES } from '../domain/sso.ts';
 
 /** Parses the text of a setting. */
 export interface SettingReader<Value> {
@@ -187,6 +188,77 @@ export const networkList: SettingReader<readonly string[]> = {
     };
     return networks.every(isNetwork) ? Object.freeze(networks) : undefined;
   },
+};
+
+/** The issuer of an identity provider. Plain HTTP only on this machine: the tokens decide who may sign in. */
+export const issuerUrl: SettingReader<string> = {
+  placeholder: '<url>',
+  expected: 'an https:// address without a query or credentials, such as https://id.example.com/realms/main',
+  read: (text) => {
+    const url = parseUrl(text);
+    if (url === undefined || httpUrl.read(text) === undefined) return undefined;
+    const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+    return url.protocol === 'https:' || isLocal ? normalizeIssuer(text) : undefined;
+  },
+};
+
+/** The name of a client at an identity provider. */
+export const clientText: SettingReader<string> = {
+  placeholder: '<id>',
+  expected: 'printable characters without spaces',
+  read: (text) => (/^[\x21-\x7e]{1,500}$/.test(text) ? text : undefined),
+};
+
+/** The secret of a client, which the identity provider chose. */
+export const clientSecretText: SettingReader<string> = { ...clientText, placeholder: '<secret>' };
+
+/** Groups with their roles, each as `group=role`. */
+export const groupRoleList: SettingReader<readonly string[]> = {
+  placeholder: '<roles>',
+  expected: `pairs of a group and a role separated by commas, such as flags-admins=admin,developers=editor; the roles are ${SSO_ROLES.join(', ')}`,
+  read: (text) => {
+    // `\,` is a comma in the name of a group.
+    const pairs = text.split(/(?<!\\),/).map((pair) => pair.trim());
+    return pairs.every((pair) => parseGroupRole(pair) !== undefined) ? Object.freeze(pairs) : undefined;
+  },
+};
+
+/** The name of a claim; dots lead into objects. */
+export const claimName: SettingReader<string> = {
+  placeholder: '<claim>',
+  expected: 'the name of a claim, such as groups or realm_access.roles',
+  read: (text) => (/^\S{1,200}$/.test(text) ? text : undefined),
+};
+
+/** Scopes of OpenID Connect. */
+export const scopeList: SettingReader<string> = {
+  placeholder: '<scopes>',
+  expected: 'scopes separated by spaces, with openid among them, such as "openid profile email groups"',
+  read: (text) => {
+    const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '');
+    const isValid =
+      scopes.includes('openid') && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+    return isValid ? scopes.join(' ') : undefined;
+  },
+};
+
+/** Domains of e-mail addresses, in lower case. */
+export const domainList: SettingReader<readonly string[]> = {
+  placeholder: '<domains>',
+  expected: 'domains separated by commas, such as example.com,example.org',
+  read: (text) => {
+    const domains = text.split(',').map((domain) => domain.trim().toLowerCase());
+    return domains.every((domain) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(domain))
+      ? Object.freeze(domains)
+      : undefined;
+  },
+};
+
+/** A short text on a button. */
+export const labelText: SettingReader<string> = {
+  placeholder: '<label>',
+  expected: '1 to 40 characters',
+  read: (text) => (/^\P{Cc}{1,40}$/u.test(text.trim()) ? text.trim() : undefined),
 };
 
 /**

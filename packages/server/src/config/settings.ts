@@ -1,10 +1,18 @@
+import { SSO_ROLES } from '../domain/sso.ts';
 import {
   byteCount,
+  claimName,
+  clientSecretText,
+  clientText,
+  domainList,
   emailAddress,
   folderPath,
+  groupRoleList,
   hostName,
   httpOrigin,
   httpUrl,
+  issuerUrl,
+  labelText,
   networkList,
   oneOf,
   onOff,
@@ -12,6 +20,7 @@ import {
   passwordText,
   postgresUrl,
   type SettingReader,
+  scopeList,
   secretText,
   wholeNumber,
   workerCount,
@@ -92,6 +101,58 @@ const TABLE = {
     reader: passwordText,
     secret: 'hidden',
     sentence: 'Password of the first administrator, read only while no operator exists.',
+  },
+  oidcIssuer: {
+    reader: issuerUrl,
+    sentence: 'Identity provider for single sign-on by OpenID Connect: its issuer address.',
+  },
+  oidcClientId: {
+    reader: clientText,
+    sentence: 'Client ID of this server at the identity provider.',
+  },
+  oidcClientSecret: {
+    reader: clientSecretText,
+    secret: 'hidden',
+    sentence: 'Client secret of this server at the identity provider; a public client has none.',
+  },
+  oidcRoles: {
+    reader: groupRoleList,
+    sentence:
+      'Role of each group of the identity provider, as in admins=admin,devs=editor; a person in several groups gets the highest.',
+  },
+  oidcDefaultRole: {
+    reader: oneOf(SSO_ROLES, '<role>'),
+    sentence: 'Role of people in none of these groups; by default, they cannot sign in.',
+  },
+  oidcGroupClaim: {
+    reader: claimName,
+    default: 'groups',
+    sentence: 'Claim that lists the groups of a person, such as groups, roles or realm_access.roles.',
+  },
+  oidcScopes: {
+    reader: scopeList,
+    default: 'openid profile email',
+    sentence: 'Scopes to request from the identity provider, separated by spaces.',
+  },
+  oidcEmailDomains: {
+    reader: domainList,
+    sentence: 'Domains of the email addresses that can sign in with the identity provider; by default, all.',
+  },
+  oidcTrustEmail: {
+    reader: onOff,
+    default: 'false',
+    sentence:
+      'Accept email addresses that the identity provider does not call verified; only if people cannot choose theirs.',
+  },
+  oidcLabel: {
+    reader: labelText,
+    default: 'SSO',
+    sentence: 'Name of the identity provider on the button "Sign in with …".',
+  },
+  oidcOnly: {
+    reader: onOff,
+    default: 'false',
+    sentence: 'Refuse to sign in with a password; people use the identity provider only.',
   },
   docsUrl: {
     reader: httpUrl,

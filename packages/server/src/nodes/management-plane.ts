@@ -1,7 +1,9 @@
+import { defined } from '@halyard/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { temporaryError } from '../domain/errors.ts';
 import type { ReadSide } from '../domain/read-side.ts';
+import { parseGroupRole, type SsoSettings } from '../domain/sso.ts';
 import { environmentStreams } from '../evaluation/environment-stream.ts';
 import type { LogServer } from '../evaluation/log/log-server.ts';
 import type { ReadPlane } from '../evaluation/read-plane.ts';
@@ -12,6 +14,8 @@ import { Activity } from '../management/deliveries/activity.ts';
 import type { PeopleContext } from '../management/people/people.ts';
 import { PasswordHashes, SignInMemory } from '../management/people/sign-in.ts';
 import { ScheduleRunner } from '../management/schedules/schedule-runner.ts';
+import { IdentityProvider } from '../management/sso/identity-provider.ts';
+import { SSO_PATHS, type Sso } from '../management/sso/sso.ts';
 import { WebhookRunner } from '../management/webhooks/webhook-runner.ts';
 import { WebhookSender } from '../management/webhooks/webhook-sender.ts';
 import type { Database } from '../storage/database.ts';
@@ -83,6 +87,7 @@ export class ManagementPlane {
       signIns: new SignInMemory(),
       publicUrl: parts.dashboardUrl,
       evaluationUrl: parts.evaluationUrl,
+      sso: ssoOf(parts),
     };
     this.activity = new Activity({
       node,
@@ -158,6 +163,22 @@ export class ManagementPlane {
     await this.#housekeeping.noteUses();
     await this.#housekeeping.storeUsage();
   });
+}
+
+/** Single sign-on, where the settings name an identity provider. */
+function ssoOf({ config, dashboardUrl, log }: ManagementPlaneParts): Sso | undefined {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcRoles = [], oidcEmailDomains } = config;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  const settings: SsoSettings = {
+    ...{ issuer, clientId, scopes: config.oidcScopes, groupClaim: config.oidcGroupClaim },
+    groupRoles: oidcRoles.map(parseGroupRole).filter((pair) => pair !== undefined),
+    ...{ trustEmail: config.oidcTrustEmail, label: config.oidcLabel, only: config.oidcOnly },
+    ...defined({ clientSecret: config.oidcClientSecret, defaultRole: config.oidcDefaultRole }),
+    ...defined({ emailDomains: oidcEmailDomains }),
+  };
+  const redirectUri = dashboardUrl + SSO_PATHS.callback;
+  log.info({ issuer, redirectUri }, 'single sign-on is set up');
+  return { settings, provider: new IdentityProvider({ settings, redirectUri, log, now: Date.now }) };
 }
 
 /** Projects, environments, flags, keys and changes that a list can have while a read can wait for it. */

@@ -51,6 +51,7 @@ import settings from '../../../../../docs/operations/settings.md' with { type: '
 import severalNodes from '../../../../../docs/operations/several-nodes.md' with { type: 'text' };
 import signIn from '../../../../../docs/operations/sign-in.md' with { type: 'text' };
 import sizing from '../../../../../docs/operations/sizing.md' with { type: 'text' };
+import sso from '../../../../../docs/operations/sso.md' with { type: 'text' };
 import standby from '../../../../../docs/operations/standby.md' with { type: 'text' };
 import tickets from '../../../../../docs/operations/tickets.md' with { type: 'text' };
 import upgrade from '../../../../../docs/operations/upgrade.md' with { type: 'text' };
@@ -122,6 +123,7 @@ export const GUIDES: ReadonlyMap<string, string> = new Map([
   ['operations/people', people],
   ['operations/roles', roles],
   ['operations/sign-in', signIn],
+  ['operations/sso', sso],
   ['operations/cli', cli],
   ['operations/lists', lists],
   ['operations/history', history],

@@ -20,6 +20,7 @@ import { mountOperators } from '../people/operator-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { mountPassword, mountSession } from '../people/session-routes.ts';
 import { mountRelayTokens } from '../relays/relay-token-routes.ts';
+import { mountSso } from '../sso/sso-routes.ts';
 import { mountWebhooks } from '../webhooks/webhook-routes.ts';
 import type { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { authenticate, guardAgainstOtherPages, noteCaller } from './authentication.ts';
@@ -64,6 +65,7 @@ export function createManagementApp(options: ManagementAppOptions): ManagementAp
   app.use(noteCaller(options));
   app.use(guardAgainstOtherPages({ ...options, publicUrl: context.publicUrl }));
   mountSession(app, context, log);
+  mountSso(app, context, log);
   mountSetup(app, context);
   app.use(authenticate(options));
   mountPassword(app, context);

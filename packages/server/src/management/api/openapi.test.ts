@@ -24,6 +24,7 @@ interface Document {
 const PUBLIC = [
   ...['getOpenApiDocument', 'getSession', 'signIn', 'signOut'],
   ...['setUp', 'inspectInvitation', 'acceptInvitation'],
+  ...['startSingleSignOn', 'finishSingleSignOn'],
   // A ticket in the address opens these.
   ...['streamChanges', 'streamChangesInEnvironment'],
 ];

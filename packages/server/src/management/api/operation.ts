@@ -88,7 +88,7 @@ export type OperationScope<Path extends string> = Path extends `${string}{projec
 
 /** The successful answer of an {@link Operation}. */
 export interface OperationAnswer {
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 204 | 303;
   readonly description: string;
   readonly schema?: z.ZodType;
   /** Default: JSON only. */

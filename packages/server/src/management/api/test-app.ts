@@ -1,9 +1,12 @@
 import pino from 'pino';
+import type { SsoSettings } from '../../domain/sso.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
+import { IdentityProvider } from '../sso/identity-provider.ts';
+import { SSO_PATHS, type Sso } from '../sso/sso.ts';
 import { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { createManagementApp } from './app.ts';
 import type { ManagementApp } from './operation.ts';
@@ -46,11 +49,17 @@ export class TestApp {
   /** How long each slowed sign-in would have waited, in milliseconds; a test may let it wait for something. */
   readonly pauses: number[] = [];
   pause = async (): Promise<void> => {};
+  readonly #log = pino({}, { write: (line: string) => void this.logged.push(line) });
   #projects = 0;
+  #sso: Sso | undefined;
 
   constructor(home: TestStore) {
     this.home = home;
+    const app = this;
     this.context = {
+      get sso() {
+        return app.#sso;
+      },
       store: home.store,
       waitForApplied: async (seq) => {
         await this.node.waitForApplied();
@@ -83,7 +92,7 @@ export class TestApp {
       trustProxy: true,
       docsUrl: 'https://docs.example',
       version: '0.0.0',
-      log: pino({}, { write: (line: string) => void this.logged.push(line) }),
+      log: this.#log,
       openStream: (project, environment) => {
         this.streams.push(`${project}/${environment}`);
         return new Response(`data: ${project}/${environment}\n\n`);
@@ -92,6 +101,14 @@ export class TestApp {
       webhooks: this.webhooks,
       events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
     });
+  }
+
+  /** Sets up single sign-on from now on, or ends it. */
+  useSso(settings: SsoSettings | undefined): void {
+    const { publicUrl } = this.context;
+    const redirectUri = publicUrl + SSO_PATHS.callback;
+    const node = { redirectUri, log: this.#log, now: () => this.node.now };
+    this.#sso = settings && { settings, provider: new IdentityProvider({ settings, ...node }) };
   }
 
   /** Sends one request. */

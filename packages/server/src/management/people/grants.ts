@@ -19,6 +19,11 @@ import { administers, requireRole, rightsOf } from '../rights.ts';
 /** The name of the token from the settings. */
 export const ADMIN_NAME = 'admin';
 
+/** Whether the actor is the token from the settings; no other token can have its name. */
+export function isSettingsToken({ name }: Actor): boolean {
+  return name === `token:${ADMIN_NAME}`;
+}
+
 /** Most projects in which one person or token has a role. */
 const MAX_PROJECTS = 100;
 

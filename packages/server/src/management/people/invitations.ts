@@ -1,6 +1,6 @@
 import { formatSecret } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
-import { quote, ServiceError } from '../../domain/errors.ts';
+import { invalid, quote, ServiceError } from '../../domain/errors.ts';
 import {
   INVITATION_LIFETIME,
   type Invitation,
@@ -14,8 +14,9 @@ import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { administersAll, requireRole, rightsOf } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
+import { isManagedBySso } from '../sso/sso.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
-import { lockGrant, newRights, type RightsChange } from './grants.ts';
+import { isSettingsToken, lockGrant, newRights, type RightsChange } from './grants.ts';
 import { endLinks, findOperator } from './operators.ts';
 import { type Caller, checkEmail, operatorActor, type PeopleContext } from './people.ts';
 import { type StartedSession, startSession } from './sessions.ts';
@@ -42,6 +43,7 @@ export async function invite(
   input: NewInvitation,
 ): Promise<Written<OfferedLink>> {
   const email = checkEmail(input.email);
+  requirePasswords(context, actor);
   return writeRecord(context, actor, async (transaction) => {
     const { people } = transaction;
     const grant = await lockGrant(context, transaction, { actor, projects: input.projects });
@@ -54,7 +56,22 @@ export async function invite(
   });
 }
 
-/** Creates a password reset link for an operator. The old password works until it is used. `not_found`. */
+/**
+ * Refuses links for passwords that could not be used. The token of the settings may still make one: it is the way in for
+ * the people who run the server when the provider is lost, and works once.
+ */
+function requirePasswords({ sso }: PeopleContext, actor: Actor): void {
+  if (!sso?.settings.only || isSettingsToken(actor)) return;
+  throw new ServiceError(
+    'forbidden',
+    `This server accepts no passwords: people sign in with ${sso.settings.label}. Only its administration token can make a link.`,
+  );
+}
+
+/**
+ * Creates a password reset link for an operator. The old password works until it is used. `not_found`,
+ * `invalid_argument` for an operator of single sign-on.
+ */
 export function offerReset(
   context: PeopleContext,
   actor: Actor,
@@ -66,6 +83,10 @@ export function offerReset(
     requireRole(grant.actor, 'admin');
     const operator = await findOperator(people, operatorId);
     const { email } = operator;
+    if (isManagedBySso(operator, context.sso)) {
+      throw invalid(`${quote(email)} signs in by single sign-on and has no password.`);
+    }
+    requirePasswords(context, actor);
     const offered = newLink(context, {
       kind: 'reset',
       email,
@@ -192,17 +213,25 @@ async function useLink(context: PeopleContext, use: LinkUse): Promise<Written<St
     // Checked again: another request may have used the link while the hash was computed.
     const invitation = await openInvitation(context, people, input.token);
     if (!(await people.useInvitation(invitation, context.now()))) throw invitationInvalid();
-    if (invitation.kind === 'reset') await replacePassword(transaction, operator, hash);
-    else await people.insertOperator(operator, hash);
+    if (invitation.kind === 'reset') {
+      return startSession(context, transaction, await replacePassword(transaction, operator, hash));
+    }
+    await people.insertOperator(operator, hash);
     return startSession(context, transaction, operator);
   });
 }
 
-async function replacePassword({ people }: StoreTransaction, { id }: Operator, hash: string): Promise<void> {
-  const operator = await people.operator(id);
-  if (operator === undefined) throw invitationInvalid();
+async function replacePassword(
+  { people }: StoreTransaction,
+  { id }: Operator,
+  hash: string,
+): Promise<Operator> {
+  const known = await people.operator(id);
+  if (known === undefined) throw invitationInvalid();
+  const { identity: _, ...operator } = known;
   await people.setPassword(operator, hash);
   await people.deleteSessionsOf(operator);
+  return operator;
 }
 
 function newOperator(context: PeopleContext, invitation: Invitation, email: string, name: string): Operator {

@@ -88,7 +88,8 @@ export function mountOperators(app: ManagementApp, context: PeopleContext): void
 
 /** An operator as the API returns it to `reader`; without one, to the operator. */
 export function operatorRecord(operator: Operator, reader?: Actor) {
-  const { id, email, name, createdAt, lastSeenAt } = operator;
+  const { id, email, name, identity, createdAt, lastSeenAt } = operator;
   const times = { createdAt: isoTime(createdAt), lastSeenAt: isoTimeOr(lastSeenAt) };
-  return { id, email, name, ...rightsRecord(operator, reader), ...times };
+  const signIn = identity === undefined ? 'password' : 'sso';
+  return { id, email, name, ...rightsRecord(operator, reader), signIn, ...times };
 }

@@ -1,12 +1,14 @@
+import { defined } from '@halyard/protocol';
 import type { Actor } from '../../domain/audit.ts';
 import { invalid, quote, ServiceError } from '../../domain/errors.ts';
-import type { Invitation, Operator, PeopleReader, PeopleTransaction } from '../../domain/people.ts';
+import type { Invitation, Operator, PeopleReader, PeopleTransaction, Rights } from '../../domain/people.ts';
 import type { ManagementContext } from '../context.ts';
 import { administers, administersAll, requireRole, rightsOf, sees, visibleProjects } from '../rights.ts';
 import { checkLabel } from '../rules.ts';
+import { isManagedBySso } from '../sso/sso.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
 import { changeRights, lockGrant, type RightsChange } from './grants.ts';
-import { operatorActor, operatorName } from './people.ts';
+import { operatorActor, operatorName, type PeopleContext } from './people.ts';
 
 /** A change to an operator; absent members stay unchanged. */
 export interface OperatorChange extends RightsChange {
@@ -38,10 +40,10 @@ export async function isSetupNeeded(context: ManagementContext): Promise<boolean
 /**
  * Changes an operator. New permissions end the operator's sessions, except the one of digest `keep`, the caller's
  * own, and the open links that the operator created and could no longer create. `not_found`, `project_not_found`, `forbidden`,
- * `invalid_argument` for the last administrator.
+ * `invalid_argument` for the last administrator and for the roles of an operator whose groups decide them.
  */
 export function changeOperator(
-  context: ManagementContext,
+  context: PeopleContext,
   actor: Actor,
   input: { readonly id: string; readonly change: OperatorChange; readonly keep?: string },
 ): Promise<Written<Operator>> {
@@ -53,20 +55,45 @@ export function changeOperator(
     const known = await findOperator(people, id);
     if (change.name !== undefined) requireRole(grant.actor, 'admin');
     const rights = changeRights(grant, known, change);
-    const { projects: _, ...unchanged } = known;
-    const operator: Operator = { ...unchanged, ...label, ...rights };
+    if (!Bun.deepEquals(rightsOf(known), rights) && isManagedBySso(known, context.sso)) {
+      throw invalid(
+        `${quote(known.email)} signs in by single sign-on: the role comes from their groups at the identity provider.`,
+      );
+    }
+    const operator = withRights({ ...known, ...label }, rights);
     if (known.role === 'admin' && operator.role !== 'admin') await requireAnotherAdmin(people, known);
-    await people.updateOperator(operator);
-    if (Bun.deepEquals(rightsOf(known), rights)) return operator;
-    const creator = operatorActor(operator, {});
-    await endLinks(
-      context,
-      people,
-      (link) => link.createdBy === creator.name && !administersAll(creator, link),
-    );
-    await people.deleteSessionsOf(operator, keep);
+    await replaceOperator(context, people, { known, operator, ...defined({ keep }) });
     return operator;
   });
+}
+
+/** The operator with other rights. */
+export function withRights({ projects: _, ...operator }: Operator, rights: Rights): Operator {
+  return { ...operator, ...rights };
+}
+
+/**
+ * Writes a changed operator. Other rights end the operator's sessions, except the one of digest `keep`, and the open links that
+ * the operator created and could no longer create.
+ */
+export async function replaceOperator(
+  context: ManagementContext,
+  people: PeopleTransaction,
+  {
+    known,
+    operator,
+    keep,
+  }: { readonly known: Operator; readonly operator: Operator; readonly keep?: string },
+): Promise<void> {
+  await people.updateOperator(operator);
+  if (Bun.deepEquals(rightsOf(known), rightsOf(operator))) return;
+  const creator = operatorActor(operator, {});
+  await endLinks(
+    context,
+    people,
+    (link) => link.createdBy === creator.name && !administersAll(creator, link),
+  );
+  await people.deleteSessionsOf(operator, keep);
 }
 
 /**

@@ -72,6 +72,9 @@ const identityMembers = {
   email: EmailSchema,
   name: z.string().openapi({ maxLength: MAX_TEXT.label }),
   ...permissionMembers,
+  signIn: z.enum(['password', 'sso']).openapi({
+    description: 'How the person signs in. The role of a person of single sign-on comes from their groups.',
+  }),
 } as const;
 
 /** An operator as the API returns it. */
@@ -92,6 +95,16 @@ export const SessionSchema = z
     expiresAt: TimeSchema.optional().openapi({
       description: 'When the session ends if it is not used again.',
     }),
+    sso: z
+      .object({
+        label: z.string().openapi({ description: 'The name of the identity provider.' }),
+        only: z.boolean().openapi({ description: 'Whether passwords are refused.' }),
+        url: z
+          .string()
+          .openapi({ description: 'Where the browser begins; `?from=` is the path to return to.' }),
+      })
+      .optional()
+      .openapi({ description: 'Single sign-on, where it is set up.' }),
     evaluationUrl: z.string().optional().openapi({
       description: 'Where programs read flags, when management has its own address.',
     }),

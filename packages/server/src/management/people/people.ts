@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { Operator } from '../../domain/people.ts';
 import { rightsOf } from '../rights.ts';
+import type { Sso } from '../sso/sso.ts';
 import type { SignInContext } from './sign-in.ts';
 
 /** The parts of the node that operations on people use. */
@@ -10,6 +11,8 @@ export interface PeopleContext extends SignInContext {
   readonly publicUrl: string;
   /** Where programs read flags, when that is a different address. */
   readonly evaluationUrl: string | undefined;
+  /** Absent without single sign-on. */
+  readonly sso?: Sso | undefined;
 }
 
 /** Where a request to sign in comes from. */
@@ -24,8 +27,13 @@ const MAX_EMAIL_LENGTH = 254;
 /** The e-mail as it is kept: trimmed and in lower case. `invalid_argument` for anything else. */
 export function checkEmail(text: string): string {
   const email = normalizeEmail(text);
-  if (email.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return email;
+  if (isEmail(email)) return email;
   throw invalid('"email" must be an e-mail address, such as "ada@example.com".');
+}
+
+/** Whether a text can be an e-mail address. */
+export function isEmail(text: string): boolean {
+  return text.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text);
 }
 
 /** The form in which e-mails are compared. */

@@ -5,6 +5,7 @@ import { sessionEnd } from '../../domain/people.ts';
 import { created, done, isoTime, ok } from '../api/answers.ts';
 import { type ManagementApp, mount, mountPublic } from '../api/operation.ts';
 import { DoneSchema } from '../api/schemas.ts';
+import { isManagedBySso, SSO_PATHS } from '../sso/sso.ts';
 import type { Written } from '../write.ts';
 import { operatorRecord } from './operator-routes.ts';
 import { isSetupNeeded } from './operators.ts';
@@ -40,7 +41,7 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
     async ({ request }) => {
       const active = await sessionOf(context, request);
       if (active !== undefined) return ok(sessionRecord(context, active));
-      return ok({ signedIn: false, setupNeeded: await isSetupNeeded(context) });
+      return ok({ signedIn: false, setupNeeded: await isSetupNeeded(context), ...ssoRecord(context) });
     },
   );
   mountPublic(
@@ -51,11 +52,18 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
       id: 'signIn',
       tag,
       errors: ['sign_in_failed', 'rate_limited'],
-      summary: 'Sign in: the answer sets a session cookie with a new id',
+      summary: 'Sign in with a password: the answer sets a session cookie with a new id',
       body: { schema: z.strictObject({ email: z.string(), password: SecretSchema }), maxBytes: 16_384 },
       answer: { status: 200, description: 'The session.', schema: SessionSchema },
     },
     async ({ body, request, caller }) => {
+      const { settings } = context.sso ?? {};
+      if (settings?.only) {
+        throw new ServiceError(
+          'forbidden',
+          `This server accepts no passwords: sign in with ${settings.label}, at ${context.publicUrl}${SSO_PATHS.start}.`,
+        );
+      }
       const started = await signIn(context, body, caller).catch((error: unknown) => {
         if (error instanceof ServiceError) log.warn({ ...caller, code: error.code }, 'a sign-in was refused');
         throw error;
@@ -73,13 +81,18 @@ export function mountSession(app: ManagementApp, context: PeopleContext, log: Lo
       summary: 'Sign out; succeeds for an ended session, too',
       answer: {
         status: 200,
-        schema: DoneSchema,
+        schema: DoneSchema.extend({
+          continueAt: z.string().optional().openapi({
+            description: 'Where the browser ends the session at the identity provider, too.',
+          }),
+        }),
         description: 'The session has ended, and its cookie is removed.',
       },
     },
     async ({ request, caller }) => {
       const active = await sessionOf(context, request);
-      const answer = done(active === undefined ? {} : await signOut(context, active, caller));
+      const { seq } = active === undefined ? {} : await signOut(context, active, caller);
+      const answer = ok({ seq, continueAt: await providerSignOut(context, active) });
       for (const cookie of endCookies()) answer.headers.append('Set-Cookie', cookie);
       return answer;
     },
@@ -104,6 +117,8 @@ export function mountPassword(app: ManagementApp, context: PeopleContext): void 
     },
     async ({ body, actor, session }) => {
       if (session === undefined) throw invalid('An access token has no password: sign in to change yours.');
+      if (session.operator.identity !== undefined)
+        throw invalid('You sign in by single sign-on and have no password.');
       return done(await changePassword(context, actor, session, body));
     },
   );
@@ -119,6 +134,22 @@ async function sessionOf(context: PeopleContext, request: Request): Promise<Acti
   return id === undefined ? undefined : verifySession(context, id);
 }
 
+/** Where the browser signs out of the provider, for a session of it. */
+async function providerSignOut(
+  { sso, publicUrl }: PeopleContext,
+  active: ActiveSession | undefined,
+): Promise<string | undefined> {
+  if (active === undefined || !isManagedBySso(active.operator, sso)) return undefined;
+  return sso?.provider.signOutUrl(`${publicUrl}/sign-in`);
+}
+
+/** How the sign-in page offers single sign-on. */
+function ssoRecord({ sso, publicUrl }: PeopleContext) {
+  if (sso === undefined) return {};
+  const { label, only } = sso.settings;
+  return { sso: { label, only, url: publicUrl + SSO_PATHS.start } };
+}
+
 function sessionRecord(context: PeopleContext, { session, operator, seq }: Written<ActiveSession>) {
   const { evaluationUrl } = context;
   const { createdAt: _, lastSeenAt: __, ...record } = operatorRecord(operator);
@@ -128,6 +159,7 @@ function sessionRecord(context: PeopleContext, { session, operator, seq }: Writt
     operator: record,
     expiresAt: isoTime(sessionEnd(session)),
     ...(evaluationUrl === undefined ? {} : { evaluationUrl }),
+    ...ssoRecord(context),
     seq,
   };
 }

@@ -11,6 +11,7 @@ import {
 import { digestOf } from '../../domain/secret.ts';
 import type { StoreTransaction } from '../../domain/store.ts';
 import { type Written, writeDone, writeRecord } from '../write.ts';
+import { cookieIn, removeCookie, setCookie } from './cookies.ts';
 import { type Caller, normalizeEmail, operatorActor, type PeopleContext } from './people.ts';
 import { accountBucket, attempt, checkPassword } from './sign-in.ts';
 
@@ -73,7 +74,8 @@ async function lockCredentials(
 
 async function verifyPassword(context: PeopleContext, { email, password }: SignIn): Promise<Credentials> {
   const known = await context.store.read(({ people }) => people.credentials(email));
-  const isRight = await context.passwords.verify(password, known?.passwordHash);
+  // An operator of single sign-on has none.
+  const isRight = await context.passwords.verify(password, known?.passwordHash || undefined);
   if (!isRight || known === undefined) throw signInFailed();
   return known;
 }
@@ -153,39 +155,25 @@ function signInFailed(): ServiceError {
   );
 }
 
-/** The cookie's name over plain HTTP; over HTTPS it has {@link HOST_PREFIX} before it. */
+/** The name of the session's cookie. */
 export const SESSION_COOKIE = 'halyard_session';
 
-/** Browsers accept a cookie with this prefix only over HTTPS, for one host and all of its paths. */
-const HOST_PREFIX = '__Host-';
-
-/** The session id in the request's cookies; the one set over HTTPS takes precedence. `undefined` when there is no such cookie. */
+/** The session id in the request's cookies; `undefined` when there is no such cookie. */
 export function sessionIdIn(request: Request): string | undefined {
-  const cookies = new Map(
-    (request.headers.get('Cookie') ?? '').split(';').map((pair) => {
-      const [name = '', ...value] = pair.split('=');
-      return [name.trim(), value.join('=').trim()] as const;
-    }),
-  );
-  return cookies.get(HOST_PREFIX + SESSION_COOKIE) ?? cookies.get(SESSION_COOKIE);
+  return cookieIn(request, SESSION_COOKIE);
 }
 
-/** The `Set-Cookie` header that starts a session in the browser that sent `request`. */
+/** The `Set-Cookie` header that starts a session in the browser that sent `request` from a page of this server. */
 export function startCookie(request: Request, id: string): string {
-  const isSecure = request.headers.get('Origin')?.startsWith('https:') === true;
-  return cookie(id, { isSecure, maxAgeSeconds: SESSION_LIFETIME.absoluteMs / 1000 });
+  return sessionCookie(id, { isSecure: request.headers.get('Origin')?.startsWith('https:') === true });
 }
 
-/** The `Set-Cookie` headers that end a session, over HTTP or HTTPS. */
+/** The `Set-Cookie` header that starts a session, over HTTPS or HTTP. */
+export function sessionCookie(id: string, { isSecure }: { readonly isSecure: boolean }): string {
+  return setCookie(SESSION_COOKIE, id, { isSecure, maxAgeSeconds: SESSION_LIFETIME.absoluteMs / 1000 });
+}
+
+/** The `Set-Cookie` headers that end a session. */
 export function endCookies(): readonly string[] {
-  return [true, false].map((isSecure) => cookie('', { isSecure, maxAgeSeconds: 0 }));
-}
-
-function cookie(
-  value: string,
-  { isSecure, maxAgeSeconds }: { readonly isSecure: boolean; readonly maxAgeSeconds: number },
-): string {
-  const name = isSecure ? HOST_PREFIX + SESSION_COOKIE : SESSION_COOKIE;
-  const secure = isSecure ? '; Secure' : '';
-  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return removeCookie(SESSION_COOKIE);
 }

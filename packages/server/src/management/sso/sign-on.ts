@@ -1,0 +1,178 @@
+import type { Identity, Operator, PeopleTransaction, Rights } from '../../domain/people.ts';
+import { digestOf } from '../../domain/secret.ts';
+import { groupRights, type SsoSettings } from '../../domain/sso.ts';
+import { endLinks, replaceOperator, withRights } from '../people/operators.ts';
+import { type Caller, isEmail, operatorActor, type PeopleContext } from '../people/people.ts';
+import { type StartedSession, startSession } from '../people/sessions.ts';
+import { MAX_TEXT } from '../rules.ts';
+import { type Written, writeRecord } from '../write.ts';
+import type { Claims, VouchedPerson } from './identity-provider.ts';
+import { SignOnRefused, type SsoProblem } from './sso.ts';
+
+/** A person as the identity provider describes them. */
+export interface SsoPerson {
+  readonly identity: Identity;
+  /** Lower case; absent without a valid one. */
+  readonly email?: string;
+  readonly isEmailVerified: boolean;
+  readonly name?: string;
+  readonly groups: readonly string[];
+}
+
+/** Whether the UserInfo endpoint must be asked: the ID token has no groups, although groups decide, or no e-mail. */
+export function needsUserInfo(idToken: Claims, { groupClaim, groupRoles }: SsoSettings): boolean {
+  return (
+    typeof idToken.email !== 'string' || (groupRoles.length > 0 && claimAt(idToken, groupClaim) === undefined)
+  );
+}
+
+/** Reads the claims of a person. Claims of the ID token go first; the e-mail and whether it is verified are never mixed. */
+export function personOf(
+  { subject, idToken, userInfo = {} }: VouchedPerson,
+  settings: SsoSettings,
+): SsoPerson {
+  const { issuer, groupClaim, trustEmail } = settings;
+  const source = typeof idToken.email === 'string' ? idToken : userInfo;
+  // Only A to Z: the lower case of other letters, such as the Kelvin sign, can be the address of another person.
+  const email = String(source.email ?? '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const name = [idToken.name, userInfo.name].find((one) => typeof one === 'string');
+  return {
+    identity: { issuer, subject },
+    ...(isEmail(email) && { email }),
+    // Some providers write it as a text.
+    isEmailVerified: trustEmail || source.email_verified === true || source.email_verified === 'true',
+    ...(name !== undefined && { name: String(name) }),
+    groups: textsIn(claimAt(idToken, groupClaim) ?? claimAt(userInfo, groupClaim)),
+  };
+}
+
+/** A claim by its name, or by a path into objects such as `realm_access.roles`. */
+function claimAt(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    // Checked in the line above.
+    value = (value as Claims)[part];
+  }
+  return value;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return [value].flat().filter((one) => typeof one === 'string');
+}
+
+/** Options of {@link signOn}. */
+export interface SignOn {
+  readonly settings: SsoSettings;
+  /** Marks the sign-on as used. */
+  readonly nonce: string;
+  readonly caller: Caller;
+}
+
+/**
+ * Signs in a person for whom the provider vouches. The account is the one with this identity. Without one, it is a new
+ * account, or the account with this e-mail if the provider has verified that: it loses its password then. The role is taken from the groups
+ * each time. A person who is refused loses sessions and role. Rejects with {@link SignOnRefused}.
+ */
+export async function signOn(
+  context: PeopleContext,
+  person: SsoPerson,
+  { settings, nonce, caller }: SignOn,
+): Promise<Written<StartedSession>> {
+  const known = await context.store.read(({ people }) => people.operatorByIdentity(person.identity));
+  const email = known?.email ?? person.email;
+  if (email === undefined) throw new SignOnRefused('no_email');
+  const actor = {
+    ...operatorActor(newcomer(context, person, email, NO_RIGHTS), caller),
+    note: 'single sign-on',
+  };
+  const outcome = await writeRecord(context, actor, async (transaction) => {
+    const { people } = transaction;
+    await people.lock();
+    if (!(await people.useSignOn(digestOf(nonce), context.now()))) throw new SignOnRefused('expired');
+    const operator = await people.operatorByIdentity(person.identity);
+    const rights = admissible(person, settings);
+    if (typeof rights === 'string') {
+      if (operator === undefined) throw new SignOnRefused(rights);
+      await setRights(context, people, operator, NO_RIGHTS);
+      await people.deleteSessionsOf(operator);
+      await people.refuseSignOn(operator, rights);
+      return { refused: rights };
+    }
+    const admitted = operator ?? (await admit(context, people, person, rights));
+    return startSession(context, transaction, await setRights(context, people, admitted, rights));
+  });
+  // Thrown here, because a transaction that throws changes nothing.
+  if ('refused' in outcome) throw new SignOnRefused(outcome.refused);
+  return outcome;
+}
+
+/** What an operator keeps who may no longer sign in. */
+const NO_RIGHTS: Rights = { role: 'none', canChangeProtected: false };
+
+/** The rights of the person by the settings, or why there are none. */
+function admissible(person: SsoPerson, settings: SsoSettings): Rights | SsoProblem {
+  const { emailDomains } = settings;
+  if (emailDomains !== undefined) {
+    if (person.email === undefined) return 'no_email';
+    if (!person.isEmailVerified) return 'email_unverified';
+    if (!emailDomains.includes(person.email.replace(/^.*@/s, ''))) return 'email_domain';
+  }
+  return groupRights(person.groups, settings) ?? 'no_role';
+}
+
+/** The account of a person who is here for the first time. Everything that could open it in another way ends. */
+async function admit(
+  context: PeopleContext,
+  people: PeopleTransaction,
+  person: SsoPerson,
+  rights: Rights,
+): Promise<Operator> {
+  const { identity, email, isEmailVerified } = person;
+  if (email === undefined) throw new SignOnRefused('no_email');
+  if (!isEmailVerified) throw new SignOnRefused('email_unverified');
+  const holder = await people.operatorByEmail(email);
+  // The address has another owner now: the account is not theirs. An administrator can remove it.
+  if (holder?.identity?.issuer === identity.issuer) throw new SignOnRefused('email_taken');
+  await endLinks(context, people, (link) => link.email === email);
+  if (holder === undefined) {
+    const operator = newcomer(context, person, email, rights);
+    await people.insertOperator(operator, '');
+    return operator;
+  }
+  await people.linkOperator(holder, identity);
+  await people.deleteSessionsOf(holder);
+  return { ...holder, identity };
+}
+
+function newcomer(
+  context: PeopleContext,
+  { identity, name = '' }: SsoPerson,
+  email: string,
+  rights: Rights,
+): Operator {
+  const clean = name
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, MAX_TEXT.label);
+  return {
+    id: context.newId(),
+    email,
+    name: clean === '' ? email.replace(/@.*$/, '') : clean,
+    ...rights,
+    ...{ identity, createdAt: context.now() },
+  };
+}
+
+/** Gives the operator these rights. */
+async function setRights(
+  context: PeopleContext,
+  people: PeopleTransaction,
+  known: Operator,
+  rights: Rights,
+): Promise<Operator> {
+  const operator = withRights(known, rights);
+  await replaceOperator(context, people, { known, operator });
+  return operator;
+}

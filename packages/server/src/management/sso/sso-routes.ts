@@ -1,0 +1,162 @@
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import { SIGN_ON_MS } from '../../domain/people.ts';
+import { isSameSecret } from '../../domain/secret.ts';
+import { logFailure, notFound } from '../../http/errors.ts';
+import { describeOperation, type ManagementApp, type ManagementEnv } from '../api/operation.ts';
+import { cookieIn, removeCookie, setCookie } from '../people/cookies.ts';
+import type { PeopleContext } from '../people/people.ts';
+import { sessionCookie, sessionIdIn, verifySession } from '../people/sessions.ts';
+import { ProviderError, type SignOnSecrets } from './identity-provider.ts';
+import { needsUserInfo, personOf, signOn } from './sign-on.ts';
+import { SignOnRefused, SSO_PATHS, type Sso, type SsoProblem } from './sso.ts';
+
+/** The cookie that binds a sign-on to the browser that began it. */
+export const SSO_COOKIE = 'halyard_sso';
+
+/** Longest path to return to: with the rest, the cookie stays below the 4 KB that browsers keep. */
+const MAX_PATH_LENGTH = 1000;
+
+/** How far the clock of the node that began a sign-on may be ahead, in milliseconds. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/** Seconds a request may wait for the provider, which answers up to four requests. */
+const WORK_SECONDS = 60;
+
+/** A sign-on that has begun, as its browser keeps it. Only that browser can read or change it, so it is not signed. */
+interface Begun extends SignOnSecrets {
+  /** The page to return to, a path of this server. */
+  readonly from: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+const answer = { status: 303, description: 'Where the browser continues.' } as const;
+const publicRoute = {
+  method: 'get',
+  tag: 'Session',
+  role: 'anyone',
+  scope: 'self',
+  errors: ['not_found'],
+  answer,
+} as const;
+
+/** Mounts the two addresses that browsers visit to sign in with the identity provider. They answer with redirects only. */
+export function mountSso(app: ManagementApp, context: PeopleContext, log: Logger): void {
+  const isSecure = context.publicUrl.startsWith('https:');
+
+  app.openAPIRegistry.registerPath(
+    describeOperation({
+      ...publicRoute,
+      path: SSO_PATHS.start,
+      id: 'startSingleSignOn',
+      summary: 'Visited by a browser: sign in with the identity provider; `from` is the page to return to',
+    }),
+  );
+  app.on('get', SSO_PATHS.start, async (c) => {
+    const { provider } = requireSso(context, c);
+    const from = ownPath(new URL(c.req.url).searchParams.get('from') ?? '/', context.publicUrl);
+    try {
+      const { secrets, url } = await provider.begin();
+      const begun: Begun = { ...secrets, from, at: context.now() };
+      const value = Buffer.from(JSON.stringify(begun)).toString('base64url');
+      const cookie = setCookie(SSO_COOKIE, value, { isSecure, maxAgeSeconds: SIGN_ON_MS / 1000 });
+      return redirect(url, [cookie]);
+    } catch (error) {
+      return redirect(signInPage(problemOf(error, c, log), from));
+    }
+  });
+
+  app.openAPIRegistry.registerPath(
+    describeOperation({
+      ...publicRoute,
+      path: SSO_PATHS.callback,
+      id: 'finishSingleSignOn',
+      summary: 'Visited by a browser that comes back from the identity provider',
+    }),
+  );
+  app.on('get', SSO_PATHS.callback, async (c) => {
+    const sso = requireSso(context, c);
+    const request = c.req.raw;
+    const begun = begunIn(request);
+    const cookies = [...removeCookie(SSO_COOKIE)];
+    try {
+      if (begun === undefined || !isAnswerTo(begun, request, context.now())) {
+        // Perhaps the same sign-in was finished in another tab.
+        const id = sessionIdIn(request);
+        const isSignedIn = id !== undefined && (await verifySession(context, id)) !== undefined;
+        if (isSignedIn) return redirect('/', cookies);
+        throw new SignOnRefused('expired');
+      }
+      const { settings, provider } = sso;
+      const vouched = await provider.finish(new URL(request.url).search, begun, (idToken) =>
+        needsUserInfo(idToken, settings),
+      );
+      const caller = c.get('caller');
+      const person = personOf(vouched, settings);
+      const { id } = await signOn(context, person, { settings, nonce: begun.nonce, caller });
+      const target = new URL(ownPath(begun.from, context.publicUrl), context.publicUrl);
+      return redirect(target.href, [...cookies, sessionCookie(id, { isSecure })]);
+    } catch (error) {
+      return redirect(signInPage(problemOf(error, c, log), begun?.from ?? '/'), cookies);
+    }
+  });
+}
+
+function requireSso({ sso }: PeopleContext, c: Context<ManagementEnv>): Sso {
+  if (sso === undefined) throw notFound(c.req.path);
+  c.env?.server?.timeout(c.req.raw, WORK_SECONDS);
+  return sso;
+}
+
+/** A path of this server as it was given; `/` for anything else, such as the address of another server. */
+function ownPath(text: string, publicUrl: string): string {
+  // Browsers read "//" and "/\" as another server, and drop control characters.
+  if (text.length > MAX_PATH_LENGTH || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(text)) return '/';
+  const { origin, pathname, search } = new URL(text, publicUrl);
+  const isPage = origin === new URL(publicUrl).origin && !/^\/(\/|api(\/|$))/.test(pathname);
+  return isPage ? pathname + search : '/';
+}
+
+function begunIn(request: Request): Begun | undefined {
+  try {
+    const text = Buffer.from(cookieIn(request, SSO_COOKIE) ?? '', 'base64url').toString();
+    const { state, nonce, verifier, from, at } = JSON.parse(text);
+    const isComplete = [state, nonce, verifier, from].every((one) => typeof one === 'string' && one !== '');
+    return isComplete && typeof at === 'number' ? { state, nonce, verifier, from, at } : undefined;
+  } catch {
+    // No cookie, or not one of ours.
+    return undefined;
+  }
+}
+
+/** Whether the browser comes back from what it began, in time. */
+function isAnswerTo({ state, at }: Begun, { url }: Request, now: number): boolean {
+  const states = new URL(url).searchParams.getAll('state');
+  const [returned = ''] = states;
+  const age = now - at;
+  return (
+    states.length === 1 && isSameSecret(returned, state) && age < SIGN_ON_MS && age > -CLOCK_TOLERANCE_MS
+  );
+}
+
+/** Logs why a person is not signed in, without anything that the provider sent. */
+function problemOf(error: unknown, c: Context<ManagementEnv>, log: Logger): SsoProblem {
+  if (error instanceof SignOnRefused || error instanceof ProviderError) {
+    const reason = error instanceof ProviderError ? { reason: error.message } : {};
+    log.warn({ ...c.get('caller'), problem: error.problem, ...reason }, 'a single sign-on was refused');
+    return error.problem;
+  }
+  logFailure(error, { log, requestId: c.get('requestId') });
+  return 'failed';
+}
+
+function signInPage(problem: SsoProblem, from: string): string {
+  return `/sign-in?${new URLSearchParams({ sso: problem, ...(from !== '/' && { from }) })}`;
+}
+
+function redirect(location: string, cookies: readonly string[] = []): Response {
+  const response = new Response(null, { status: 303, headers: { Location: location } });
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
+  return response;
+}

@@ -1,0 +1,111 @@
+import type { ProviderPerson, TestIdentityProvider } from '@halyard/testing/identity-provider';
+import type { SsoSettings } from '../../domain/sso.ts';
+import type { TestAnswer, TestApp } from '../api/test-app.ts';
+import { ORIGIN, TestBrowser } from '../api/test-browser.ts';
+
+/** The client as provider and server know it. */
+export const CLIENT = {
+  clientId: 'halyard',
+  clientSecret: 'the-client-secret-of-the-tests',
+  publicUrl: ORIGIN,
+} as const;
+
+/** The settings of most tests. */
+export function settingsOf(provider: TestIdentityProvider, changes: Partial<SsoSettings> = {}): SsoSettings {
+  return {
+    issuer: `${provider.issuer}/`,
+    clientId: CLIENT.clientId,
+    clientSecret: CLIENT.clientSecret,
+    scopes: 'openid profile email',
+    groupClaim: 'groups',
+    groupRoles: [
+      { group: 'flags-admins', role: 'admin' },
+      { group: 'release', role: 'editor+protected' },
+      { group: 'devs', role: 'editor' },
+      { group: 'staff', role: 'viewer' },
+    ],
+    trustEmail: false,
+    label: 'Example ID',
+    only: false,
+    ...changes,
+  };
+}
+
+/** A person in these groups, with a verified e-mail. */
+export function personIn(
+  name: string,
+  groups: readonly string[] = ['devs'],
+  claims: object = {},
+): ProviderPerson {
+  const email = `${name}@example.com`;
+  return { sub: `sub-${name}`, claims: { name, email, email_verified: true, groups, ...claims } };
+}
+
+/** A browser with the cookies of both servers. */
+export class SsoBrowser {
+  readonly #app: TestApp;
+  readonly #provider: TestIdentityProvider;
+  readonly #atProvider = new Map<string, string>();
+  readonly browser: TestBrowser;
+  /** The cookie of the sign-on in progress. */
+  begun: string | undefined;
+
+  constructor(app: TestApp, provider: TestIdentityProvider) {
+    this.#app = app;
+    this.#provider = provider;
+    this.browser = new TestBrowser(app);
+  }
+
+  /** Signs in as the person; resolves with the last answer of this server. */
+  async signIn(person: ProviderPerson | undefined, from?: string): Promise<TestAnswer> {
+    return this.finish(await this.reachCallback(person, from));
+  }
+
+  /** Signs in at the provider; resolves with the address of this server that the browser is sent to. */
+  async reachCallback(person: ProviderPerson | undefined, from?: string): Promise<string> {
+    this.#provider.person = person;
+    const query = from === undefined ? '' : `?from=${encodeURIComponent(from)}`;
+    const started = await this.visit(`/api/sso/start${query}`);
+    let url = started.headers.get('Location') ?? '';
+    while (url.startsWith(this.#provider.issuer)) url = await this.#visitProvider(url);
+    return url;
+  }
+
+  /** Visits the callback; the session's cookie is kept in the browser. */
+  finish(url: string): Promise<TestAnswer> {
+    return this.visit(url.replace(ORIGIN, ''));
+  }
+
+  /** Visits an address of this server, as a link of another site leads there. */
+  async visit(path: string): Promise<TestAnswer> {
+    const { id } = this.browser;
+    const cookies = [
+      ...(id === undefined ? [] : [`__Host-halyard_session=${id}`]),
+      ...(this.begun === undefined ? [] : [`__Host-halyard_sso=${this.begun}`]),
+    ];
+    const headers = {
+      Cookie: cookies.join('; '),
+      'Sec-Fetch-Site': 'cross-site',
+      'X-Forwarded-For': '192.0.2.7',
+    };
+    const answer = await this.#app.call('GET', path, { token: null, headers });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name, value = ''] = /^__Host-(\w+)=([^;]*);/.exec(cookie) ?? [];
+      if (name === 'halyard_sso') this.begun = value === '' ? undefined : value;
+      if (name === 'halyard_session') this.browser.id = value === '' ? undefined : value;
+    }
+    return answer;
+  }
+
+  async #visitProvider(url: string): Promise<string> {
+    const headers = { Cookie: [...this.#atProvider].map((pair) => pair.join('=')).join('; ') };
+    const answer = await fetch(url, { redirect: 'manual', headers });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      this.#atProvider.set(name, value);
+    }
+    const location = answer.headers.get('Location');
+    if (location === null) throw new Error(`the provider answered ${answer.status}: ${await answer.text()}`);
+    return new URL(location, url).href;
+  }
+}
