@@ -41,6 +41,7 @@ const SCREENS: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/projects/:project/flags/:key', screen(() => import('./pages/flag/flag-page.tsx'), 'FlagPage')],
   ['/projects/:project/compare', screen(() => import('./pages/compare/compare-page.tsx'), 'ComparePage')],
   ['/projects/:project/keys', screen(() => import('./pages/keys/keys-page.tsx'), 'KeysPage')],
+  ['/projects/:project/webhooks', screen(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage')],
   [
     '/projects/:project/environments',
     screen(() => import('./pages/environments/environments-page.tsx'), 'EnvironmentsPage'),

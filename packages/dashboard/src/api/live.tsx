@@ -243,6 +243,8 @@ function listsOf(noun: string, project: string | undefined): QueryKey[] {
       return [queryKeys.projects];
     case 'key':
       return project === undefined ? [] : [queryKeys.keys(project)];
+    case 'webhook':
+      return project === undefined ? [] : [queryKeys.webhooks(project)];
     case 'schedule':
       return project === undefined ? [] : [queryKeys.schedules(project)];
     case 'token':

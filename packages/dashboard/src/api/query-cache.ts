@@ -18,6 +18,7 @@ export const queryKeys = {
   ],
   clients: (project: string) => ['clients', project],
   keys: (project: string) => ['keys', project],
+  webhooks: (project: string) => ['webhooks', project],
   schedules: (project: string) => ['schedules', project],
   history: (project: string) => ['history', project],
   compare: (project: string) => ['compare', project],

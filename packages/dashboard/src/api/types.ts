@@ -51,6 +51,11 @@ export type EnvironmentColor = EnvironmentRecord['color'];
 /** A project key without the key itself. */
 export type KeyRecord = Received<server.KeyRecord>;
 
+/** A webhook without its secret. */
+export type WebhookRecord = Received<server.WebhookRecord>;
+/** One attempt to send a webhook's message. */
+export type WebhookDelivery = Received<server.WebhookDelivery>;
+
 /** A scheduled change. */
 export type ScheduleRecord = Received<server.Schedule>;
 /** The status of a schedule. */

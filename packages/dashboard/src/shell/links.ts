@@ -8,6 +8,7 @@ export const links = {
   compare: (project: string) => `/projects/${encodeURIComponent(project)}/compare`,
   keys: (project: string) => `/projects/${encodeURIComponent(project)}/keys`,
   environments: (project: string) => `/projects/${encodeURIComponent(project)}/environments`,
+  webhooks: (project: string) => `/projects/${encodeURIComponent(project)}/webhooks`,
   schedules: (project: string) => `/projects/${encodeURIComponent(project)}/schedules`,
   history: (project: string) => `/projects/${encodeURIComponent(project)}/history`,
   clients: (project: string) => `/projects/${encodeURIComponent(project)}/clients`,
@@ -19,6 +20,7 @@ export const links = {
   account: '/account',
   // Pages of the server, beside the dashboard: how applications read flags.
   languages: '/docs/languages',
+  webhookGuide: '/docs/operations/webhooks#how-to-verify-a-message',
   clientGuide: '/docs/client-guide#flags-in-a-page-without-the-key',
 } as const;
 
@@ -30,6 +32,7 @@ export const PROJECT_SCREENS = [
   { name: 'History', key: 'h', to: links.history },
   { name: 'Clients', key: 'l', to: links.clients },
   { name: 'Keys', key: 'k', to: links.keys },
+  { name: 'Webhooks', key: 'w', to: links.webhooks },
   { name: 'Environments', key: 'e', to: links.environments },
 ] as const;
 
@@ -45,7 +48,7 @@ export const SETTINGS_SCREENS = [
 
 /** Whether the screen at a path can be limited to one environment. */
 export function hasEnvironmentFilter(path: string): boolean {
-  return !path.endsWith('/environments') && !path.endsWith('/compare');
+  return !/\/(environments|compare|webhooks)$/.test(path);
 }
 
 /** The project of the address; `undefined` on screens that belong to none. */

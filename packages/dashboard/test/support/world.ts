@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly engine?: 'SQLite' | 'PostgreSQL';
   /** Without an administrator the first visitor has to set the server up. */
   readonly admin?: 'ready' | 'none';
+  /** Settings of the node beyond those of every test. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Builds the dashboard where needed, starts a node with an administrator, and a browser. */
@@ -46,7 +48,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const database =
     engine === 'PostgreSQL' ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
   await buildDashboard();
-  const [node, browser] = await Promise.all([startNode({ env, ...database }), launchBrowser()]);
+  const [node, browser] = await Promise.all([
+    startNode({ env: { ...env, ...options.env }, ...database }),
+    launchBrowser(),
+  ]);
   if (admin === 'ready') await adminReady(node);
   const opened: OpenedPage[] = [];
   return {

@@ -22,6 +22,7 @@ import type { RelayTokenSchema } from '../relays/relay-token-routes.ts';
 import type { RolloutPlanSchema } from '../schedules/rollout-plan-routes.ts';
 import type { ScheduleSchema } from '../schedules/schedule-routes.ts';
 import type { FlagUsageSchema, LastReadsSchema } from '../usage/usage-routes.ts';
+import type { WebhookDeliverySchema, WebhookSchema } from '../webhooks/webhook-routes.ts';
 import type {
   DoneSchema,
   EnvironmentRecordSchema,
@@ -108,3 +109,7 @@ export type InvitationFacts = z.infer<typeof LinkSchema>;
 export type TokenRecord = z.infer<typeof TokenRecordSchema>;
 /** A relay token without the token itself. */
 export type RelayTokenRecord = z.infer<typeof RelayTokenSchema>;
+/** A webhook without its secret. */
+export type WebhookRecord = z.infer<typeof WebhookSchema>;
+/** One attempt to send a message of a webhook. */
+export type WebhookDelivery = z.infer<typeof WebhookDeliverySchema>;

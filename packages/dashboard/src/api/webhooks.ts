@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import { queryKeys } from './query-cache.ts';
+import { api, request } from './request.ts';
+import type { WebhookDelivery, WebhookRecord } from './types.ts';
+
+/** The settings of a webhook; empty lists mean all. */
+export interface WebhookInput {
+  readonly url: string;
+  readonly format: WebhookRecord['format'];
+  readonly environments: readonly string[];
+  readonly events: readonly string[];
+}
+
+/** The webhooks of a project. Only administrators can read them. */
+export function useWebhooks(project: string, isAllowed: boolean) {
+  return useQuery({
+    queryKey: queryKeys.webhooks(project),
+    enabled: isAllowed,
+    queryFn: async ({ signal }) => {
+      const path = api`projects/${project}/webhooks`;
+      return (await request<{ webhooks: readonly WebhookRecord[] }>('GET', path, { signal })).webhooks;
+    },
+  });
+}
+
+/** The last attempts of a webhook, the newest first. */
+export function useWebhookDeliveries(project: string, name: string) {
+  return useQuery({
+    queryKey: [...queryKeys.webhooks(project), name],
+    queryFn: async ({ signal }) => {
+      const path = api`projects/${project}/webhooks/${name}/deliveries`;
+      return (await request<{ deliveries: readonly WebhookDelivery[] }>('GET', path, { signal })).deliveries;
+    },
+  });
+}
+
+/** Creates a webhook. Only this response contains the secret: keep it out of the cache. */
+export function createWebhook(
+  project: string,
+  name: string,
+  input: WebhookInput,
+): Promise<WebhookRecord & { readonly secret: string }> {
+  return request('POST', api`projects/${project}/webhooks`, { body: { name, ...input } });
+}
+
+/** Changes, pauses or resumes a webhook. */
+export function updateWebhook(
+  project: string,
+  name: string,
+  change: Partial<WebhookInput> & { readonly status?: 'active' | 'paused' },
+): Promise<WebhookRecord> {
+  return request('PATCH', api`projects/${project}/webhooks/${name}`, { body: change });
+}
+
+/** Replaces the signing secret. As with {@link createWebhook}, only this response contains it. */
+export function rotateWebhook(
+  project: string,
+  name: string,
+): Promise<WebhookRecord & { readonly secret: string }> {
+  return request('POST', api`projects/${project}/webhooks/${name}/rotate`, { body: {} });
+}
+
+/** Sends a test message and waits for the answer. */
+export function testWebhook(project: string, name: string): Promise<WebhookDelivery> {
+  return request('POST', api`projects/${project}/webhooks/${name}/test`);
+}
+
+/** Sends the message of a change again and waits for the answer. */
+export function replayWebhook(project: string, name: string, seq: number): Promise<WebhookDelivery> {
+  return request('POST', api`projects/${project}/webhooks/${name}/replay`, { body: { seq } });
+}
+
+/** Deletes a webhook. */
+export function deleteWebhook(project: string, name: string): Promise<undefined> {
+  return request('DELETE', api`projects/${project}/webhooks/${name}`);
+}

@@ -1,0 +1,102 @@
+/** The texts of the screen "Webhooks". */
+export const messages = {
+  title: 'Webhooks',
+  intro: (docs: string) => (
+    <>
+      A webhook sends each change of this project to another system: a chat, a pipeline, an incident tool.{' '}
+      <a href={docs} className="text-accent underline">
+        How to verify messages
+      </a>
+    </>
+  ),
+  readOnly: 'Seeing and managing webhooks',
+  create: 'New webhook',
+  emptyTitle: 'No webhooks yet',
+  empty: 'Create one to post changes to a chat, or to start something whenever a flag changes.',
+
+  // The list
+  list: 'Webhooks',
+  columns: [
+    { label: 'Webhook' },
+    { label: 'Status' },
+    { label: 'Changes' },
+    { label: 'Waiting since' },
+    { label: 'Given up' },
+    { label: 'Actions', isSilent: true },
+  ],
+  statuses: { active: 'active', failing: 'failing', paused: 'paused', disabled: 'disabled' },
+  nextAttempt: 'Next attempt',
+  nothingWaits: 'nothing waits',
+  allChanges: 'All changes',
+  changesOf: (events: readonly string[]) => `Changes of: ${events.join(', ')}`,
+  inAll: 'in all environments',
+  inSome: (environments: readonly string[]) => `in ${environments.join(', ')}`,
+  more: (name: string) => `More actions for ${name}`,
+
+  // Creating and changing
+  createTitle: 'New webhook',
+  createAction: 'Create webhook',
+  created: 'Webhook created',
+  editTitle: (name: string) => `Edit ${name}`,
+  editAction: 'Save',
+  nameHint: 'Lower-case letters, digits and “-”, such as “chat”.',
+  nameMissing: 'Enter a name of lower-case letters, digits and “-”.',
+  url: 'Address',
+  urlHint: 'Messages are sent here by https.',
+  urlKept: 'Leave empty to keep the address.',
+  urlMissing: 'Enter an address that begins with https://.',
+  urlRefused:
+    "This address can't be used. It must be public and begin with https://, without a user name or password.",
+  format: 'Format',
+  formats: [
+    ['json', 'JSON with everything'],
+    ['slack', 'Text for Slack, Mattermost and others'],
+  ],
+  environments: 'Environments',
+  anyEnvironment: 'All environments',
+  events: 'Kinds of changes',
+  anyEvent: 'All changes',
+
+  // The secret
+  secretTitle: (name: string) => `Signing secret of ${name}`,
+  secretKind: 'secret',
+  secretUse: 'The receiver verifies messages with it.',
+  secretOverlap: 'For 24 hours, messages are signed with the old secret too.',
+
+  // Actions
+  test: 'Send test',
+  testNamed: (name: string) => `Send test to ${name}`,
+  tested: (status: number | undefined, ms: number) => `The receiver answered ${status} after ${ms} ms`,
+  testFailed: (name: string) => `${name} did not take the message`,
+  deliveries: 'Deliveries',
+  deliveriesNamed: (name: string) => `Deliveries of ${name}`,
+  edit: 'Edit',
+  pause: 'Pause',
+  paused: (name: string) => `${name} paused`,
+  resume: 'Resume',
+  resumed: (name: string) => `${name} resumed`,
+  statusFailed: (name: string) => `${name} could not be changed`,
+  rotate: 'Replace secret',
+  rotateTitle: (name: string) => `Replace the secret of ${name}?`,
+  rotateBody: 'You get a new signing secret. For 24 hours, messages are signed with both.',
+  rotateFailed: (name: string) => `The secret of ${name} could not be replaced`,
+  delete: 'Delete',
+  deleteTitle: (name: string) => `Delete ${name}?`,
+  deleteBody: "Changes that wait are never sent. This can't be undone.",
+  deleteAction: 'Delete webhook',
+  deleted: (name: string) => `${name} deleted`,
+  deleteFailed: (name: string) => `${name} could not be deleted`,
+
+  // Deliveries
+  deliveriesIntro: 'The last 100 attempts, the newest first.',
+  noDeliveries: 'Nothing has been sent yet.',
+  refresh: 'Refresh',
+  outcomes: { delivered: 'delivered', failed: 'failed', 'given-up': 'given up' },
+  triggers: { change: undefined, replay: 'replay', test: 'test' },
+  change: (seq: number) => `Change ${seq}`,
+  testMessage: 'Test message',
+  took: (ms: number) => `${ms} ms`,
+  answer: 'Answer',
+  replay: 'Send again',
+  replayNamed: (seq: number) => `Send again: change ${seq}`,
+} as const;

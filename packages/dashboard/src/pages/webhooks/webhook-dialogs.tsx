@@ -1,0 +1,213 @@
+import { useState } from 'react';
+import { isRefusal } from '../../api/api-error.ts';
+import { queryKeys } from '../../api/query-cache.ts';
+import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
+import { createWebhook, updateWebhook } from '../../api/webhooks.ts';
+import { NameField, TextField } from '../../components/field.tsx';
+import { FormDialog, useForm } from '../../components/form.tsx';
+import { announce } from '../../components/live-region.tsx';
+import { MultiSelect } from '../../components/multi-select.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { SelectField } from '../../components/select.tsx';
+import { messages } from './messages.tsx';
+
+/** The kinds of changes that a webhook can be limited to. */
+const EVENTS: readonly WebhookRecord['events'][number][] = [
+  ...(['flag', 'environment', 'key', 'schedule', 'rollout', 'project', 'webhook'] as const),
+];
+
+/** The settings while they are edited. */
+interface Draft {
+  readonly url: string;
+  readonly format: WebhookRecord['format'];
+  readonly environments: readonly string[];
+  readonly events: readonly string[];
+}
+
+const EMPTY: Draft = { url: '', format: 'json', environments: [], events: [] };
+
+/** Creates a webhook and shows its signing secret once. */
+export function CreateWebhookDialog({ project, onClose }: { project: ProjectRecord; onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [draft, setDraft] = useState(EMPTY);
+  // Only in this component's state, so that it disappears with the dialog.
+  const [secret, setSecret] = useState<string>();
+  const form = useForm({
+    problems: {
+      name: /^[a-z0-9][a-z0-9-]{0,63}$/.test(name) ? undefined : messages.nameMissing,
+      url: isAddress(draft.url) ? undefined : messages.urlMissing,
+    },
+    submit: async () => {
+      const created = await createWebhook(project.name, name, draft).catch(explain);
+      announce(messages.created);
+      setSecret(created.secret);
+    },
+    stale: [queryKeys.webhooks(project.name)],
+  });
+  if (secret !== undefined) return <WebhookSecretDialog name={name} secret={secret} onClose={onClose} />;
+  return (
+    <FormDialog title={messages.createTitle} form={form} action={messages.createAction} onClose={onClose}>
+      <NameField value={name} onChange={setName} hint={messages.nameHint} error={form.problem('name')} />
+      <SettingFields
+        project={project}
+        draft={draft}
+        urlHint={messages.urlHint}
+        urlProblem={form.problem('url')}
+        onChange={setDraft}
+      />
+    </FormDialog>
+  );
+}
+
+/** Changes the settings of a webhook. The address is kept when it is left empty, because a part of it may be hidden. */
+export function EditWebhookDialog({
+  project,
+  webhook,
+  onClose,
+}: {
+  project: ProjectRecord;
+  webhook: WebhookRecord;
+  onClose: () => void;
+}) {
+  const { name, format, environments, events } = webhook;
+  const [draft, setDraft] = useState<Draft>({ url: '', format, environments, events });
+  const form = useForm({
+    problems: { url: draft.url === '' || isAddress(draft.url) ? undefined : messages.urlMissing },
+    submit: async () => {
+      const { url, ...others } = draft;
+      await updateWebhook(project.name, name, url === '' ? others : draft).catch(explain);
+      onClose();
+    },
+    stale: [queryKeys.webhooks(project.name)],
+  });
+  return (
+    <FormDialog title={messages.editTitle(name)} form={form} action={messages.editAction} onClose={onClose}>
+      <SettingFields
+        project={project}
+        draft={draft}
+        urlHint={messages.urlKept}
+        urlProblem={form.problem('url')}
+        onChange={setDraft}
+      />
+    </FormDialog>
+  );
+}
+
+/** Shows a signing secret once. */
+export function WebhookSecretDialog({
+  name,
+  secret,
+  isReplaced = false,
+  onClose,
+}: {
+  name: string;
+  secret: string;
+  isReplaced?: boolean;
+  onClose: () => void;
+}) {
+  return (
+    <SecretDialog
+      title={messages.secretTitle(name)}
+      what={messages.secretKind}
+      secret={secret}
+      onClose={onClose}
+    >
+      <p className="mt-3 text-ink-2">
+        {messages.secretUse} {isReplaced && messages.secretOverlap}
+      </p>
+    </SecretDialog>
+  );
+}
+
+function SettingFields({
+  project,
+  draft,
+  urlHint,
+  urlProblem,
+  onChange,
+}: {
+  project: ProjectRecord;
+  draft: Draft;
+  urlHint: string;
+  urlProblem: string | undefined;
+  onChange: (draft: Draft) => void;
+}) {
+  const known = project.environments.map((environment) => environment.name);
+  // One that was deleted can be taken away.
+  const environments = [...new Set([...known, ...draft.environments])];
+  return (
+    <>
+      <TextField
+        label={messages.url}
+        hint={urlHint}
+        error={urlProblem}
+        type="url"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="https://"
+        value={draft.url}
+        onChange={(url) => onChange({ ...draft, url: url.trim() })}
+      />
+      <SelectField
+        label={messages.format}
+        value={draft.format}
+        choices={messages.formats}
+        onSelect={(format) => onChange({ ...draft, format: format === 'slack' ? 'slack' : 'json' })}
+      />
+      <SelectionField
+        label={messages.environments}
+        none={messages.anyEnvironment}
+        options={environments}
+        selected={draft.environments}
+        onChange={(selected) => onChange({ ...draft, environments: selected })}
+      />
+      <SelectionField
+        label={messages.events}
+        none={messages.anyEvent}
+        options={EVENTS}
+        selected={draft.events}
+        onChange={(selected) => onChange({ ...draft, events: selected })}
+      />
+    </>
+  );
+}
+
+/** Selects some of a list, or none for all. */
+function SelectionField({
+  label,
+  none,
+  options,
+  selected,
+  onChange,
+}: {
+  label: string;
+  none: string;
+  options: readonly string[];
+  selected: readonly string[];
+  onChange: (selected: readonly string[]) => void;
+}) {
+  return (
+    <div>
+      <p className="mb-1 font-medium" aria-hidden>
+        {label}
+      </p>
+      <MultiSelect
+        label={label}
+        none={none}
+        options={options.map((value) => ({ value }))}
+        selected={selected}
+        onChange={onChange}
+        className="w-full max-w-none justify-between"
+      />
+    </div>
+  );
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\/[^/]/.test(text) && URL.canParse(text);
+}
+
+/** The address is the only input that the server judges more strictly than this form. */
+function explain(error: unknown): never {
+  throw isRefusal(error, 'invalid_argument') ? new Error(messages.urlRefused, { cause: error }) : error;
+}

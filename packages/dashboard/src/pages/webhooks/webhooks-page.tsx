@@ -1,0 +1,239 @@
+import Pause from 'lucide-react/icons/pause';
+import Pencil from 'lucide-react/icons/pencil';
+import Play from 'lucide-react/icons/play';
+import Plus from 'lucide-react/icons/plus';
+import RefreshCw from 'lucide-react/icons/refresh-cw';
+import Trash from 'lucide-react/icons/trash-2';
+import Webhook from 'lucide-react/icons/webhook';
+import { useState } from 'react';
+import { useParams } from 'wouter';
+import { useProject } from '../../api/projects.ts';
+import { queryKeys } from '../../api/query-cache.ts';
+import { useCan } from '../../api/session.ts';
+import type { ProjectRecord, WebhookRecord } from '../../api/types.ts';
+import { useCreating } from '../../api/use-search-state.ts';
+import { deleteWebhook, rotateWebhook, testWebhook, updateWebhook, useWebhooks } from '../../api/webhooks.ts';
+import { toastFailure, useAction, useConfirmedAction } from '../../changes/actions.tsx';
+import { Badge } from '../../components/badges.tsx';
+import { Button } from '../../components/button.tsx';
+import { useConfirm } from '../../components/confirm.tsx';
+import { MenuItem, MenuSeparator, OverflowMenu } from '../../components/menu.tsx';
+import { Page, ReadOnlyNote } from '../../components/page.tsx';
+import { EmptyState, Problem, SkeletonRows } from '../../components/screen-states.tsx';
+import { RecordActions, RecordCell, RecordHead, RecordRow, RecordTable } from '../../components/tables.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { useCreateCommand } from '../../shell/commands.tsx';
+import { links } from '../../shell/links.ts';
+import { DeliveriesDialog, reportDelivery } from './deliveries-dialog.tsx';
+import { messages } from './messages.tsx';
+import { CreateWebhookDialog, EditWebhookDialog, WebhookSecretDialog } from './webhook-dialogs.tsx';
+
+/** The screen "Webhooks": the addresses that get the changes of a project. Only administrators see them. */
+export function WebhooksPage() {
+  const { project: name = '' } = useParams<{ project: string }>();
+  const project = useProject(name);
+  const canChange = useCan('admin');
+  const webhooks = useWebhooks(name, canChange);
+  const { isCreating, start, stop } = useCreating();
+  useCreateCommand({ id: 'webhook.new', title: messages.create, isAllowed: canChange, run: start });
+  const error = project.error ?? webhooks.error;
+  if (error !== null && (project.data === undefined || webhooks.data === undefined)) {
+    const retry = () => void Promise.all([project.refetch(), webhooks.refetch()]);
+    return <Problem error={error} onRetry={retry} />;
+  }
+  const create = canChange && (
+    <Button kind="primary" disabled={project.data === undefined} onClick={start}>
+      <Plus size={15} aria-hidden /> {messages.create}
+    </Button>
+  );
+  return (
+    <Page
+      title={`${messages.title} · ${name}`}
+      heading={messages.title}
+      actions={webhooks.data?.length !== 0 && create}
+      intro={messages.intro(links.webhookGuide)}
+    >
+      <ReadOnlyNote>{messages.readOnly}</ReadOnlyNote>
+      {!canChange ? null : webhooks.data === undefined || project.data === undefined ? (
+        <SkeletonRows rows={3} />
+      ) : webhooks.data.length === 0 ? (
+        <EmptyState icon={<Webhook size={20} aria-hidden />} title={messages.emptyTitle} action={create}>
+          {messages.empty}
+        </EmptyState>
+      ) : (
+        <WebhookTable project={project.data} webhooks={webhooks.data} />
+      )}
+      {isCreating && canChange && project.data !== undefined && (
+        <CreateWebhookDialog project={project.data} onClose={stop} />
+      )}
+    </Page>
+  );
+}
+
+function WebhookTable({ project, webhooks }: { project: ProjectRecord; webhooks: readonly WebhookRecord[] }) {
+  return (
+    <RecordTable label={messages.list} columns={messages.columns}>
+      {webhooks.map((webhook) => (
+        <WebhookRow key={webhook.name} project={project} webhook={webhook} />
+      ))}
+    </RecordTable>
+  );
+}
+
+/** The dialog of a webhook that is open; a new secret is only here. */
+type OpenDialog = 'edit' | 'deliveries' | { readonly secret: string };
+
+const [, statusColumn, changesColumn, waitingColumn, givenUpColumn] = messages.columns;
+
+function WebhookRow({ project, webhook }: { project: ProjectRecord; webhook: WebhookRecord }) {
+  const { name, url, environments, events, pendingSince, givenUp } = webhook;
+  const [open, setOpen] = useState<OpenDialog>();
+  const close = () => setOpen(undefined);
+  return (
+    <RecordRow isOver={webhook.status !== 'active'}>
+      <RecordHead>
+        <span className="block font-medium">{name}</span>
+        <span className="block font-mono text-xs text-ink-3">{url}</span>
+      </RecordHead>
+      <RecordCell label={statusColumn.label}>
+        <Status webhook={webhook} />
+      </RecordCell>
+      <RecordCell label={changesColumn.label}>
+        {events.length === 0 ? messages.allChanges : messages.changesOf(events)}{' '}
+        {environments.length === 0 ? messages.inAll : messages.inSome(environments)}
+      </RecordCell>
+      <RecordCell label={waitingColumn.label} className="lg:whitespace-nowrap">
+        {pendingSince === undefined ? (
+          <span className="text-ink-3">{messages.nothingWaits}</span>
+        ) : (
+          <TimeAgo at={pendingSince} />
+        )}
+      </RecordCell>
+      <RecordCell label={givenUpColumn.label}>
+        {givenUp}
+        {open === 'edit' && <EditWebhookDialog project={project} webhook={webhook} onClose={close} />}
+        {open === 'deliveries' && <DeliveriesDialog project={project.name} name={name} onClose={close} />}
+        {typeof open === 'object' && (
+          <WebhookSecretDialog name={name} secret={open.secret} isReplaced onClose={close} />
+        )}
+      </RecordCell>
+      <WebhookActions project={project} webhook={webhook} onOpen={setOpen} />
+    </RecordRow>
+  );
+}
+
+function Status({ webhook: { status, reason, nextAttemptAt } }: { webhook: WebhookRecord }) {
+  if (status !== 'active') {
+    return (
+      <>
+        <Badge kind={status === 'disabled' ? 'warn' : 'over'}>{messages.statuses[status]}</Badge>
+        {reason !== undefined && <span className="mt-0.5 block text-xs text-ink-2">{reason}</span>}
+      </>
+    );
+  }
+  if (nextAttemptAt === undefined) return <Badge kind="good">{messages.statuses.active}</Badge>;
+  return (
+    <>
+      <Badge kind="warn">{messages.statuses.failing}</Badge>
+      <span className="mt-0.5 block text-xs text-ink-2">
+        {messages.nextAttempt} <TimeAgo at={nextAttemptAt} />
+      </span>
+    </>
+  );
+}
+
+function WebhookActions({
+  project,
+  webhook,
+  onOpen,
+}: {
+  project: ProjectRecord;
+  webhook: WebhookRecord;
+  onOpen: (dialog: OpenDialog) => void;
+}) {
+  const { name, status } = webhook;
+  const [isTesting, setTesting] = useState(false);
+  const perform = useAction();
+  const confirm = useConfirm();
+  const performConfirmed = useConfirmedAction();
+  const stale = [queryKeys.webhooks(project.name)];
+
+  async function test(): Promise<void> {
+    setTesting(true);
+    try {
+      reportDelivery(name, await testWebhook(project.name, name));
+    } catch (error) {
+      toastFailure(messages.testFailed(name), error);
+    } finally {
+      setTesting(false);
+    }
+  }
+
+  async function rotate(): Promise<void> {
+    const question = {
+      title: messages.rotateTitle(name),
+      body: messages.rotateBody,
+      action: messages.rotate,
+    };
+    if (!(await confirm(question))) return;
+    try {
+      onOpen({ secret: (await rotateWebhook(project.name, name)).secret });
+    } catch (error) {
+      toastFailure(messages.rotateFailed(name), error);
+    }
+  }
+
+  const setStatus = (next: 'active' | 'paused') =>
+    perform({
+      run: () => updateWebhook(project.name, name, { status: next }),
+      done: next === 'active' ? messages.resumed(name) : messages.paused(name),
+      failed: messages.statusFailed(name),
+      stale,
+    });
+
+  const remove = () =>
+    performConfirmed(
+      {
+        ...{ title: messages.deleteTitle(name), body: messages.deleteBody, action: messages.deleteAction },
+        isDangerous: true,
+      },
+      {
+        run: () => deleteWebhook(project.name, name),
+        done: messages.deleted(name),
+        failed: messages.deleteFailed(name),
+        stale,
+      },
+    );
+
+  return (
+    <RecordActions>
+      <Button aria-label={messages.testNamed(name)} disabled={isTesting} onClick={() => void test()}>
+        {messages.test}
+      </Button>
+      <Button aria-label={messages.deliveriesNamed(name)} onClick={() => onOpen('deliveries')}>
+        {messages.deliveries}
+      </Button>
+      <OverflowMenu label={messages.more(name)}>
+        <MenuItem onSelect={() => onOpen('edit')}>
+          <Pencil size={14} aria-hidden /> {messages.edit}
+        </MenuItem>
+        {status === 'active' ? (
+          <MenuItem onSelect={() => void setStatus('paused')}>
+            <Pause size={14} aria-hidden /> {messages.pause}
+          </MenuItem>
+        ) : (
+          <MenuItem onSelect={() => void setStatus('active')}>
+            <Play size={14} aria-hidden /> {messages.resume}
+          </MenuItem>
+        )}
+        <MenuItem onSelect={() => void rotate()}>
+          <RefreshCw size={14} aria-hidden /> {messages.rotate}
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem isDangerous onSelect={() => void remove()}>
+          <Trash size={14} aria-hidden /> {messages.delete}
+        </MenuItem>
+      </OverflowMenu>
+    </RecordActions>
+  );
+}

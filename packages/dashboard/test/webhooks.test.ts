@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test';
+import { Receiver } from '../../server/src/management/webhooks/test-receiver.ts';
+import { signUp } from './support/people.ts';
+import { sharedWorld } from './support/world.ts';
+
+const world = sharedWorld(({ management }) => management.createProject('shop'), {
+  env: { HALYARD_WEBHOOK_NETWORKS: '127.0.0.0/8' },
+});
+
+test('a webhook is created, tested, watched, paused and deleted', async () => {
+  const receiver = new Receiver();
+  const { page, check } = await world.open('/projects/shop/webhooks', { expected: /status of 400/ });
+  await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
+  await check();
+  await page.keyboard.press('n');
+  const form = page.getByRole('dialog', { name: 'New webhook' });
+  await form.getByRole('button', { name: 'Create webhook' }).click();
+  await form.getByText('Enter a name of lower-case letters').waitFor();
+  await form.getByText('Enter an address that begins').waitFor();
+  await check();
+  await form.getByLabel('Name').fill('chat');
+  await form.getByLabel('Address').fill(receiver.url('chat'));
+  await form.getByLabel('Format').selectOption('slack');
+  await form.getByRole('button', { name: 'Environments: All environments' }).click();
+  await page.getByRole('checkbox', { name: 'production' }).check();
+  await page.keyboard.press('Escape');
+  await form.getByRole('button', { name: 'Create webhook' }).click();
+  const secret = page.getByRole('dialog', { name: 'Signing secret of chat' });
+  expect(await secret.locator('[data-secret]').textContent()).toStartWith('whsec_');
+  await check();
+  await secret.getByRole('button', { name: "Done, I've saved it" }).click();
+  const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'chat' }) });
+  await row.getByText('All changes in production').waitFor();
+
+  await page.getByRole('button', { name: 'Send test to chat' }).click();
+  await page.getByText(/^The receiver answered 200 after/).waitFor();
+  receiver.answer('chat', () => new Response('<b>no such channel</b>', { status: 404 }));
+  await page.getByRole('button', { name: 'Send test to chat' }).click();
+  await page.getByText('The receiver answered 404 instead of 2xx.').waitFor();
+
+  await page.getByRole('button', { name: 'Deliveries of chat' }).click();
+  const deliveries = page.getByRole('dialog', { name: 'Deliveries of chat' });
+  const failed = deliveries.getByRole('listitem').filter({ hasText: '404' });
+  await failed.getByText('Answer', { exact: true }).click();
+  await failed.getByText('<b>no such channel</b>').waitFor();
+  await check();
+  receiver.forgetAnswers();
+  // Its own creation was the first message; it can be sent again.
+  await deliveries
+    .getByRole('button', { name: /^Send again: change \d+$/ })
+    .last()
+    .click();
+  await deliveries.getByRole('listitem').filter({ hasText: 'replay' }).waitFor();
+  expect(receiver.messages('chat').at(-1)?.body).toContain('webhook chat created');
+  await page.keyboard.press('Escape');
+
+  const more = page.getByRole('button', { name: 'More actions for chat' });
+  await more.click();
+  await page.getByRole('menuitem', { name: 'Pause' }).click();
+  await row.getByText('paused', { exact: true }).waitFor();
+  await check();
+  await more.click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  const edit = page.getByRole('dialog', { name: 'Edit chat' });
+  await edit.getByLabel('Address').fill('https://169.254.169.254/');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.getByText("This address can't be used.").waitFor();
+  await edit.getByLabel('Address').fill('');
+  await edit.getByLabel('Format').selectOption('json');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await row.getByText(receiver.url('chat')).waitFor();
+  await more.click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete webhook' }).click();
+  await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
+  receiver.stop();
+
+  const viewer = await signUp(world, { email: 'eve@example.com', role: 'viewer' });
+  const other = await world.open('/projects/shop/webhooks', { as: viewer });
+  await other.page.getByText('Seeing and managing webhooks requires an administrator.').waitFor();
+  await other.check();
+}, 60_000);
