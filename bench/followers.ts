@@ -144,6 +144,7 @@ async function openWriter(url: string) {
     tags: [],
     owner: '',
     permanent: false,
+    valueKind: 'any' as const,
     createdAt: Date.now(),
   };
   await store.commit(ACTOR, async (transaction) => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { messages as flagPage } from '../src/pages/flag/messages.tsx';
 import {
   AWKWARD,
   card,
@@ -189,6 +190,42 @@ describe('the value', () => {
       expect(await page.locator('img[src="x"]').count()).toBe(0);
       expect(await page.title()).toBe('new-checkout · shop · Halyard');
       await check();
+      await page.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'is edited with the control of its declared kind, and as JSON where it is something else',
+    async () => {
+      const { management } = world;
+      const states = { development: { enabled: true } };
+      await management.request('POST', '/api/projects/shop/flags', {
+        body: { key: 'limit', valueKind: 'number', states },
+      });
+      const { page, check } = await world.open('/projects/shop/flags/limit');
+      const field = card(page).getByLabel('Value in development');
+      await field.fill('many');
+      await card(page).getByText(flagPage.value.notNumber).waitFor();
+      expect(await card(page).getByRole('button', { name: 'Save in development' }).isDisabled()).toBe(true);
+      await check();
+      await field.fill('2.50');
+      await field.press('Enter');
+      await page.getByText('limit is on, value 2.5 in development').first().waitFor();
+      const { flags } = await management.states('shop', 'development');
+      expect(flags.find(({ key }) => key === 'limit')?.state.value).toBe(2.5);
+
+      await page.getByRole('button', { name: 'Edit: Value' }).click();
+      await page.getByRole('combobox', { name: 'Value', exact: true }).selectOption('text');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await card(page).getByText(flagPage.value.otherKind('Text')).waitFor();
+      await editor(page).waitFor();
+      await check();
+      await write(page, '"two"');
+      await card(page).getByRole('button', { name: 'Save in development' }).click();
+      await card(page).locator('textarea').and(field).fill('two "and" a half');
+      await field.press('Control+Enter');
+      await page.getByText('value "two \\"and\\" a half" in development').first().waitFor();
       await page.close();
     },
     PATIENCE_MS,

@@ -12,6 +12,7 @@ function flag(key: string, revision: number): FlagRecord {
     tags: [],
     owner: '',
     permanent: false,
+    valueKind: 'any',
     createdAt: at,
     environments: { development },
   };

@@ -3,7 +3,7 @@ import { putFlag, readFlag, readFlags } from './flag-cache.ts';
 import { useLiveConnection } from './live.tsx';
 import { queryKeys } from './query-cache.ts';
 import { api, request } from './request.ts';
-import type { ArchiveResult, FlagRecord, FlagState } from './types.ts';
+import type { ArchiveResult, FlagRecord, FlagState, FlagValueKind } from './types.ts';
 
 /**
  * The unarchived flags of a project with their states. They are read once, when the stream is open, and the stream
@@ -54,6 +54,7 @@ export interface NewFlag {
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly owner?: string;
+  readonly valueKind?: FlagValueKind;
   readonly states: Readonly<Record<string, FlagState>>;
 }
 
@@ -74,7 +75,7 @@ export function useCreateFlag(project: string) {
 }
 
 /** The texts of a flag, without its states. */
-export type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner'>>;
+export type FlagTexts = Partial<Pick<FlagRecord, 'description' | 'tags' | 'owner' | 'valueKind'>>;
 
 /** Changes the texts of a flag. Rejects with the refusal. */
 export function changeFlagTexts(project: string, key: string, texts: FlagTexts): Promise<FlagRecord> {

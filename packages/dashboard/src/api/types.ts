@@ -22,6 +22,8 @@ export type FlagState = Received<server.FlagState>;
 export type StatePatch = Received<server.StatePatch>;
 /** A flag's state in one environment; `If-Match` names its revision. */
 export type StateRecord = Received<server.StateRecord>;
+/** The kind of value that code expects of a flag. */
+export type FlagValueKind = FlagRecord['valueKind'];
 /** A flag with its states by environment. */
 export type FlagRecord = Received<server.FlagRecord>;
 /** The response to a write of one state. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { VALUE_KINDS } from '../domain/project.ts';
 import { type ApiClient, apiPath } from './api-client.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { Fields } from './fields.ts';
@@ -33,6 +34,7 @@ interface UpdateOptions extends ProjectOptions {
   readonly tags?: string;
   readonly owner?: string;
   readonly permanent?: boolean;
+  readonly valueKind?: string;
 }
 
 interface ListOptions extends ProjectOptions {
@@ -70,12 +72,16 @@ export function defineFlag(flag: Command, shell: Shell): void {
     ),
   ).action((key: string, options: FlagOptions) => getFlag(shell, key, options));
   addConnectionOptions(
-    add('update <key>', 'Change the description, tags, owner or permanence of a flag, in all environments.')
+    add(
+      'update <key>',
+      'Change the description, tags, owner, permanence or kind of value of a flag, in all environments.',
+    )
       .option('--description <text>', 'Set the description')
       .option('--tags <tags>', 'Replace all tags, separated by commas; "" removes them')
       .option('--owner <owner>', 'Set the owner; "" removes it')
       .option('--permanent', 'Mark the flag as meant to stay, so that it never counts as stale')
       .option('--no-permanent', 'Remove that mark')
+      .option('--value-kind <kind>', `Set the kind of value that code expects: ${VALUE_KINDS.join(', ')}`)
       .option('--note <text>', NOTE_HELP)
       .addHelpText('after', UPDATE_EXAMPLE),
   ).action((key: string, options: UpdateOptions) => updateFlag(shell, key, options));
@@ -172,11 +178,11 @@ async function getFlag(shell: Shell, key: string, options: FlagOptions): Promise
 }
 
 async function updateFlag(shell: Shell, key: string, options: UpdateOptions): Promise<void> {
-  const { description, owner, permanent, note } = options;
+  const { description, owner, permanent, valueKind, note } = options;
   const tags = options.tags === undefined ? undefined : namesIn(options.tags).filter((tag) => tag !== '');
-  const body = JSON.stringify({ description, tags, owner, permanent });
+  const body = JSON.stringify({ description, tags, owner, permanent, valueKind });
   if (body === '{}')
-    throw usageError('Nothing to change. Add --description, --tags, --owner or --permanent.');
+    throw usageError('Nothing to change. Add --description, --tags, --owner, --permanent or --value-kind.');
   const path = flagPath(key, options);
   const answer = await connect(shell, options).request({
     method: 'PATCH',

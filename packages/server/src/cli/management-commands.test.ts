@@ -319,6 +319,7 @@ describe('flag update', () => {
     });
     expect(await json([...update, '--permanent'])).toMatchObject({ owner: 'payments', permanent: true });
     expect(await json([...update, '--no-permanent'])).toMatchObject({ permanent: false });
+    expect(await json([...update, '--value-kind', 'number'])).toMatchObject({ valueKind: 'number' });
     expect(await halyard(update)).toMatchObject({ exitCode: 2, out: '' });
   });
 });

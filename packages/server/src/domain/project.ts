@@ -59,17 +59,31 @@ export interface Flag {
   readonly owner: string;
   /** Whether it is meant to stay, so that it never counts as unchanged for too long. */
   readonly permanent: boolean;
+  /** The kind of value that code expects. It guides people; states of other kinds are accepted. */
+  readonly valueKind: ValueKind;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   /** Since when it is archived: it has no states, is not served, and can be restored or deleted. */
   readonly archivedAt?: number;
 }
 
+/** The kinds of value that a flag can be declared to have; `none`: it is only on or off. */
+export const VALUE_KINDS = ['any', 'none', 'text', 'number', 'json'] as const;
+
+/** One of {@link VALUE_KINDS}. */
+export type ValueKind = (typeof VALUE_KINDS)[number];
+
 /** What people say about a flag, the same in all environments. */
-export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent'>;
+export type FlagDetails = Pick<Flag, 'description' | 'tags' | 'owner' | 'permanent' | 'valueKind'>;
 
 /** The details of a flag about which nothing was said. */
-export const PLAIN_DETAILS: FlagDetails = { description: '', tags: [], owner: '', permanent: false };
+export const PLAIN_DETAILS: FlagDetails = {
+  description: '',
+  tags: [],
+  owner: '',
+  permanent: false,
+  valueKind: 'any',
+};
 
 /**
  * A flag state as compact JSON text, members in the order `enabled`, `value`, `rolloutPct`, then those that a newer

@@ -334,4 +334,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     // The only task of the token. NULL: all that its roles allow.
     'ALTER TABLE access_tokens ADD COLUMN only_task TEXT',
   ],
+  [
+    // The kind of value that code expects.
+    `ALTER TABLE flags ADD COLUMN value_kind TEXT NOT NULL DEFAULT 'any'`,
+  ],
 ];

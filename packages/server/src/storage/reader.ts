@@ -41,7 +41,8 @@ import { SqlWebhookReader } from './webhook-table.ts';
 export const ENVIRONMENT_COLUMNS = `id, project_id AS "projectId", name, revision, protected, color, position,
   created_at AS "createdAt"`;
 const PROJECT_COLUMNS = 'id, name, created_at AS "createdAt", usage_since AS "usageSince"';
-const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, permanent, created_at AS "createdAt",
+const FLAG_COLUMNS = `project_id AS "projectId", key, description, tags, owner, permanent,
+  value_kind AS "valueKind", created_at AS "createdAt",
   archived_at AS "archivedAt"`;
 /** The columns of a state, as {@link StoredState} names them. */
 export const STATE_COLUMNS = `flag_key AS "flagKey", state, revision, updated_at AS "updatedAt",

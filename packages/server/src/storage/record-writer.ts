@@ -294,13 +294,14 @@ export abstract class RecordWriter extends SqlReader {
 
   /** Replaces the details of `known` by those of `flag`. */
   async #updateFlag(known: Flag, flag: Flag): Promise<void> {
-    const { projectId, key, description, tags, owner, permanent } = flag;
+    const { projectId, key, description, tags, owner, permanent, valueKind } = flag;
     const before = detailsText(known);
     const after = detailsText(flag);
     if (before === after) return;
     await this.#sql.query(
-      'UPDATE flags SET description = $3, tags = $4, owner = $5, permanent = $6 WHERE project_id = $1 AND key = $2',
-      [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0],
+      `UPDATE flags SET description = $3, tags = $4, owner = $5, permanent = $6, value_kind = $7
+        WHERE project_id = $1 AND key = $2`,
+      [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0, valueKind],
     );
     this.#journal.audit({ action: 'flag.updated', projectId, target: key, before, after });
   }
@@ -343,13 +344,13 @@ function appearanceOf({ protected: isProtected, color, position }: Environment) 
 /** New flags. No ON CONFLICT: when another writer was first, the work must run again and see what that one wrote. */
 export const FLAG_INSERT: Insert = {
   table: 'flags',
-  columns: ['project_id', 'key', 'description', 'tags', 'owner', 'permanent', 'created_at'],
+  columns: ['project_id', 'key', 'description', 'tags', 'owner', 'permanent', 'value_kind', 'created_at'],
 };
 
 /** The row of a new flag for {@link FLAG_INSERT}. */
 export function newFlagRow(flag: Flag): Parameter[] {
-  const { projectId, key, description, tags, owner, permanent, createdAt } = flag;
-  return [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0, createdAt];
+  const { projectId, key, description, tags, owner, permanent, valueKind, createdAt } = flag;
+  return [projectId, key, description, JSON.stringify(tags), owner, permanent ? 1 : 0, valueKind, createdAt];
 }
 
 /** The audit entry of a new flag. */
@@ -357,14 +358,14 @@ export function flagCreated(flag: FlagDetails & Pick<Flag, 'projectId' | 'key'>)
   return { action: 'flag.created', projectId: flag.projectId, target: flag.key, after: detailsText(flag) };
 }
 
-function detailsText({ description, tags, owner, permanent }: FlagDetails): string {
-  return JSON.stringify({ description, tags, owner, permanent });
+function detailsText({ description, tags, owner, permanent, valueKind }: FlagDetails): string {
+  return JSON.stringify({ description, tags, owner, permanent, valueKind });
 }
 
 function wholeFlagText(flag: Flag, states: ArchivedStates): string {
-  const { description, tags, owner, permanent, createdAt, archivedAt } = flag;
+  const { description, tags, owner, permanent, valueKind, createdAt, archivedAt } = flag;
   return writeJson({
-    ...{ description, tags, owner, permanent, createdAt, archivedAt },
+    ...{ description, tags, owner, permanent, valueKind, createdAt, archivedAt },
     ...(archivedAt === undefined ? {} : { archivedStates: new RawJson(writeArchivedStates(states)) }),
   });
 }

@@ -47,6 +47,7 @@ export function makeFlag(project: Project, key: string): Flag {
     tags: [],
     owner: '',
     permanent: false,
+    valueKind: 'any',
     createdAt: 1_790_000_000_002,
   };
 }

@@ -262,20 +262,20 @@ describe.each(ENGINES)('a store transaction on $name', (engine: TestEngine) => {
     expect(entries.map(({ action, before, after, seq: at }) => [action, before, after, at])).toEqual([
       [
         'flag.deleted',
-        '{"description":"Colours","tags":[],"owner":"","permanent":false,"createdAt":1790000000002}',
+        '{"description":"Colours","tags":[],"owner":"","permanent":false,"valueKind":"any","createdAt":1790000000002}',
         undefined,
         5,
       ],
       [
         'flag.updated',
-        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false}',
-        '{"description":"Colours","tags":[],"owner":"","permanent":false}',
+        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false,"valueKind":"any"}',
+        '{"description":"Colours","tags":[],"owner":"","permanent":false,"valueKind":"any"}',
         4,
       ],
       [
         'flag.created',
         undefined,
-        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false}',
+        '{"description":"Colours","tags":["ui","q\\"4"],"owner":"","permanent":false,"valueKind":"any"}',
         3,
       ],
     ]);

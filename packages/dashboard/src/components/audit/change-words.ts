@@ -1,7 +1,7 @@
 import type { AuditEntryRecord, Json } from '../../api/types.ts';
 import { actionText, membersOf } from './action-text.ts';
 import { diffFields } from './diff-fields.ts';
-import { fieldNames, words } from './messages.ts';
+import { fieldNames, VALUE_KINDS, words } from './messages.ts';
 
 /** What a change did to one thing: `rollout`, `25 %`, `50 %`. A side is absent if there is nothing to compare with. */
 export interface Detail {
@@ -102,19 +102,24 @@ interface Texts {
 /** The words for edited texts of a flag. */
 function textWords(verb: string, { before, after, nameOf }: Texts): ChangeWords {
   const [old, young] = [membersOf(before), membersOf(after)];
-  const names = (['description', 'tags', 'owner', 'permanent'] as const).filter(
+  const names = (['description', 'tags', 'owner', 'permanent', 'valueKind'] as const).filter(
     (name) => JSON.stringify(old[name]) !== JSON.stringify(young[name]),
   );
   const owner = (value: Json | undefined) =>
     typeof value === 'string' && value !== '' ? nameOf(value) : words.none;
   const details = names.flatMap((name): readonly Detail[] => {
     if (name === 'tags') return tagDetails(old.tags, young.tags);
+    if (name === 'valueKind') return [shown(labelOf(name), kindOf(old.valueKind), kindOf(young.valueKind))];
     return name === 'owner' ? [shown(labelOf(name), owner(old.owner), owner(young.owner))] : [];
   });
   const [only] = names;
   if (names.length !== 1 || only === undefined) return { verb, details };
   if (only === 'permanent') return { verb: words.markedPermanent(young.permanent === true), details };
   return { verb: words.editedField[only], details };
+}
+
+function kindOf(kind: Json | undefined): string {
+  return VALUE_KINDS.find(([each]) => each === kind)?.[1] ?? words.none;
 }
 
 function tagDetails(before: Json | undefined, after: Json | undefined): readonly Detail[] {

@@ -23,9 +23,9 @@ describe('diffFields', () => {
   });
 
   test('empty texts of a new flag are left out, emptied texts are listed', () => {
-    expect(diffFields(undefined, { description: '', tags: [], owner: 'me', permanent: false })).toEqual([
-      { path: 'owner', after: 'me' },
-    ]);
+    expect(
+      diffFields(undefined, { description: '', tags: [], owner: 'me', permanent: false, valueKind: 'any' }),
+    ).toEqual([{ path: 'owner', after: 'me' }]);
     expect(diffFields({ description: 'x' }, { description: '' })).toEqual([
       { path: 'description', before: 'x', after: '' },
     ]);

@@ -11,7 +11,7 @@ export interface FieldChange {
 }
 
 /** What people say about a flag. */
-const DETAILS = new Set<string | number>(['description', 'owner', 'tags', 'permanent']);
+const DETAILS = new Set<string | number>(['description', 'owner', 'tags', 'permanent', 'valueKind']);
 
 /** Deeper fields are compared as a whole. */
 const DEEPEST = 6;
@@ -47,7 +47,11 @@ export function diffFields(before: Json | undefined, after: Json | undefined): r
 
 /** Whether a detail of a new or deleted flag is empty, and so not worth showing. */
 function isUnwritten(name: string | number, only: Json | undefined): boolean {
-  return DETAILS.has(name) && (only === '' || only === false || (isArray(only) && only.length === 0));
+  return DETAILS.has(name) && (isEmpty(only) || (name === 'valueKind' && only === 'any'));
+}
+
+function isEmpty(only: Json | undefined): boolean {
+  return only === '' || only === false || (isArray(only) && only.length === 0);
 }
 
 type Pair = readonly [name: string | number, before: Json | undefined, after: Json | undefined];

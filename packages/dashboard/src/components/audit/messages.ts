@@ -7,6 +7,7 @@ export const fieldNames: Readonly<Record<string, string>> = {
   tags: 'Tags',
   owner: 'Owner',
   permanent: 'Permanent',
+  valueKind: 'Kind of value',
   archived: 'Archived',
   name: 'Name',
   color: 'Color',
@@ -25,6 +26,15 @@ export const fieldNames: Readonly<Record<string, string>> = {
 };
 
 /** The words of a change on one line: "turned on … rollout 25 % → 50 %". */
+/** The kinds of value that a flag can be declared to have, by their names in the API. */
+export const VALUE_KINDS = [
+  ['none', 'On/off'],
+  ['text', 'Text'],
+  ['number', 'Number'],
+  ['json', 'JSON'],
+  ['any', 'Any'],
+] as const;
+
 export const words = {
   turnedOn: 'turned on',
   turnedOff: 'turned off',
@@ -35,6 +45,7 @@ export const words = {
     description: 'edited the description of',
     tags: 'changed the tags of',
     owner: 'changed the owner of',
+    valueKind: 'changed the kind of value of',
   },
   markedPermanent: (isPermanent: boolean) =>
     isPermanent ? 'marked as permanent' : 'removed the permanent mark of',

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { useEvaluationUrl } from '../../api/session.ts';
-import type { FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { FlagRecord, FlagValueKind, Json, ProjectRecord } from '../../api/types.ts';
 import { CodeBlock } from '../../components/copy.tsx';
 import { SelectField } from '../../components/select.tsx';
 import { links } from '../../shell/links.ts';
@@ -19,6 +19,15 @@ const LANGUAGES = Object.entries(SNIPPET_GROUPS).map(([group, names]) => ({
   choices: names.map((name) => [name, SNIPPETS[name].name] as const),
 }));
 
+/** A value of each declared kind, where the flag has none yet: it decides the type that the code reads. */
+const SAMPLES: Readonly<Record<FlagValueKind, Json | undefined>> = {
+  any: undefined,
+  none: undefined,
+  text: '',
+  number: 0.5,
+  json: {},
+};
+
 const NAMES = Object.values(SNIPPET_GROUPS).flat();
 
 /** Code that reads this flag, to copy, in the language that was selected last. */
@@ -28,7 +37,7 @@ export function CodeSnippets({ project, flag }: { project: ProjectRecord; flag: 
   const [language, setLanguage] = useStoredChoice<SnippetName>('snippet', NAMES, 'typescript');
   const baseUrl = useEvaluationUrl();
   const { name, packages = [] } = SNIPPETS[language];
-  const value = flag.environments[environment]?.state.value;
+  const value = flag.environments[environment]?.state.value ?? SAMPLES[flag.valueKind];
   return (
     <section aria-labelledby={id} className="max-w-4xl">
       <h2 id={id} className="mb-2 text-base font-semibold">

@@ -79,7 +79,7 @@ type EditControl = (field: {
 }) => ReactNode;
 
 function focusControl(element: HTMLElement | null): void {
-  element?.querySelector('input')?.focus();
+  element?.querySelector<HTMLElement>('input, select')?.focus();
 }
 
 /** The field for a text: Enter saves (in long fields with Ctrl or Cmd), Escape cancels. */

@@ -10,7 +10,7 @@ import type { ScheduleStart } from './flag-schedules.tsx';
 import { messages } from './messages.tsx';
 import { ENVIRONMENT_PANELS, Panels } from './panels.tsx';
 import { RolloutField } from './rollout-field.tsx';
-import { problemsOf, stateOf } from './state-draft.ts';
+import { controlOf, problemsOf, stateOf } from './state-draft.ts';
 import { useStateDraft, useValueText } from './use-state-draft.ts';
 import { ValueField } from './value-field.tsx';
 
@@ -56,7 +56,8 @@ export function EnvironmentEditor({
   const changeState = useChangeState(project.name);
   const isArchived = flag.archivedAt !== undefined;
   const { draft, base, isDirty } = editing;
-  const problems = problemsOf(draft);
+  const control = controlOf(flag.valueKind, base.valueText);
+  const problems = problemsOf(draft, control);
   const isSound = problems.value === undefined && problems.rollout === undefined;
   useLeaveGuard(isDirty, words.unsaved(key, name));
   useLayoutEffect(() => {
@@ -90,6 +91,8 @@ export function EnvironmentEditor({
         <div className="grid gap-x-5 gap-y-4 px-4 pt-3 pb-3 md:grid-cols-[minmax(0,1fr)_17rem]">
           <ValueField
             environment={name}
+            control={control}
+            declared={flag.valueKind}
             draft={draft}
             served={base.valueText}
             problem={problems.value}

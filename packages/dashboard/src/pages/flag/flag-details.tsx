@@ -4,11 +4,13 @@ import { updateFlagInCache } from '../../api/flag-cache.ts';
 import { changeFlagTexts, type FlagTexts } from '../../api/flags.ts';
 import { queryKeys } from '../../api/query-cache.ts';
 import { useCan } from '../../api/session.ts';
-import type { AuditEntryRecord, FlagRecord, ProjectRecord } from '../../api/types.ts';
+import type { AuditEntryRecord, FlagRecord, FlagValueKind, ProjectRecord } from '../../api/types.ts';
+import { VALUE_KINDS } from '../../components/audit/messages.ts';
 import { Author } from '../../components/badges.tsx';
 import { INPUT } from '../../components/field.tsx';
 import { announce } from '../../components/live-region.tsx';
 import { PeoplePicker, useOwnerName } from '../../components/people-picker.tsx';
+import { Select } from '../../components/select.tsx';
 import { TagInput } from '../../components/tag-input.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useChoices } from '../flags/filter-bar.tsx';
@@ -90,6 +92,22 @@ export function FlagDetails({
             <span className="break-all">{nameOf(owner)}</span>
           </EditableText>
         </Fact>
+        <Fact name={words.kind}>
+          <EditableText
+            label={words.kind}
+            text={flag.valueKind}
+            empty=""
+            longest={10}
+            canEdit={canEdit}
+            // The choices are the kinds.
+            onSave={(kind) => update({ valueKind: kind as FlagValueKind })}
+            control={({ label, text, onChange }) => (
+              <Select kind="field" label={label} value={text} choices={VALUE_KINDS} onSelect={onChange} />
+            )}
+          >
+            {VALUE_KINDS.find(([kind]) => kind === flag.valueKind)?.[1]}
+          </EditableText>
+        </Fact>
         <Fact name={words.created}>
           <TimeAgo at={createdAt} />
         </Fact>
@@ -144,8 +162,8 @@ function useUpdateFlag(project: string, key: string): (texts: FlagTexts) => Prom
   const queries = useQueryClient();
   return useCallback(
     async (texts) => {
-      const { description, tags, owner } = await changeFlagTexts(project, key, texts);
-      updateFlagInCache(queries, project, key, (flag) => ({ ...flag, description, tags, owner }));
+      const { description, tags, owner, valueKind } = await changeFlagTexts(project, key, texts);
+      updateFlagInCache(queries, project, key, (flag) => ({ ...flag, description, tags, owner, valueKind }));
       announce(words.saved);
     },
     [project, key, queries],

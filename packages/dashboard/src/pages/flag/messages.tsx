@@ -27,6 +27,7 @@ export const messages = {
     noTags: 'none',
     owner: 'Owner',
     noOwner: 'none',
+    kind: 'Value',
     created: 'Created',
     lastChange: 'Last change',
     by: 'by',
@@ -119,6 +120,10 @@ export const messages = {
     noValue: 'no value',
     notJson: 'not JSON',
     hint: 'Optional JSON (up to 64 KiB). Leave empty for a plain on/off flag.',
+    none: 'This flag is only on or off.',
+    fieldHint: 'Leave empty for no value: code uses its default.',
+    notNumber: 'Enter a number, such as 0.5, 1e3 or -2.',
+    otherKind: (declared: string) => `The flag is declared as ${declared}, but this is something else.`,
     problem: (line: number, column: number, message: string) => `Line ${line}, column ${column}: ${message}.`,
     typeChange: (from: string, to: string | undefined) =>
       `${

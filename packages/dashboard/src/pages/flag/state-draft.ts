@@ -1,6 +1,6 @@
 import { isRolloutPct, withoutSpace } from '@halyard/protocol';
-import type { FlagState, StateRecord } from '../../api/types.ts';
-import { findJsonProblem, formatJson, type JsonProblem } from './json-text.ts';
+import type { FlagState, FlagValueKind, StateRecord } from '../../api/types.ts';
+import { findJsonProblem, formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
 import { messages } from './messages.tsx';
 
 /** A state as the server has it, its value as text. */
@@ -53,15 +53,30 @@ export function isSameContent(one: StateVersion, other: StateVersion): boolean {
   );
 }
 
+/** The controls for values; `json` is the editor for any of them. */
+export type ValueControl = 'none' | 'text' | 'number' | 'json';
+
+/** The control for a value of the declared kind. A value of another kind is edited as JSON. */
+export function controlOf(declared: FlagValueKind, valueText: string | undefined): ValueControl {
+  if (declared === 'any' || declared === 'json') return 'json';
+  if (valueText === undefined) return declared;
+  const fits = { none: undefined, text: 'string', number: 'number' }[declared];
+  return kindOfJson(valueText) === fits ? declared : 'json';
+}
+
+const NOT_A_NUMBER: JsonProblem = { message: messages.value.notNumber, at: 0, line: 1, column: 1 };
+
 /** Why a draft cannot be saved. */
 export interface DraftProblems {
   readonly value?: JsonProblem;
   readonly rollout?: string;
 }
 
-/** Validates a draft. */
-export function problemsOf(draft: StateDraft): DraftProblems {
-  const value = findJsonProblem(draft.text);
+/** Validates a draft. `control`: what its value is edited with. */
+export function problemsOf(draft: StateDraft, control?: ValueControl): DraftProblems {
+  const problem = findJsonProblem(draft.text);
+  const isOther = problem !== undefined || !['number', undefined].includes(kindOfJson(draft.text));
+  const value = control === 'number' && isOther ? NOT_A_NUMBER : problem;
   const isGoodShare = draft.isEveryone || isRolloutPct(shareOf(draft.pct));
   return {
     ...(value === undefined ? {} : { value }),
@@ -70,8 +85,8 @@ export function problemsOf(draft: StateDraft): DraftProblems {
 }
 
 /** Whether a draft has no problems. */
-export function isSound(draft: StateDraft): boolean {
-  const { value, rollout } = problemsOf(draft);
+export function isSound(draft: StateDraft, control?: ValueControl): boolean {
+  const { value, rollout } = problemsOf(draft, control);
   return value === undefined && rollout === undefined;
 }
 

@@ -1,15 +1,21 @@
 import TriangleAlert from 'lucide-react/icons/triangle-alert';
 import { type KeyboardEvent, useEffect, useState } from 'react';
+import type { FlagValueKind } from '../../api/types.ts';
+import { VALUE_KINDS } from '../../components/audit/messages.ts';
 import { Badge } from '../../components/badges.tsx';
+import { classNames } from '../../components/class-names.ts';
+import { INPUT } from '../../components/field.tsx';
 import { formatJson, type JsonProblem, kindOfJson } from './json-text.ts';
 import { messages } from './messages.tsx';
-import type { StateDraft } from './state-draft.ts';
+import type { StateDraft, ValueControl } from './state-draft.ts';
 
 const words = messages.value;
 
-/** The flag's value as JSON, with its problem and a warning when its type changes. */
+/** The flag's value in the control that fits its declared kind, with its problem and a warning when its type changes. */
 export function ValueField({
   environment,
+  control,
+  declared,
   draft,
   served,
   problem,
@@ -18,6 +24,8 @@ export function ValueField({
   onSubmit,
 }: {
   environment: string;
+  control: ValueControl;
+  declared: FlagValueKind;
   draft: StateDraft;
   /** The value in effect, as text. */
   served: string | undefined;
@@ -28,10 +36,13 @@ export function ValueField({
 }) {
   const kind = kindOfJson(draft.text);
   const servedKind = kindOfJson(served ?? '');
+  const isMisfit = control === 'json' && declared !== 'json' && declared !== 'any';
   const isOtherKind = problem === undefined && servedKind !== undefined && kind !== servedKind;
 
+  const Editor = { none: ValueEditor, json: ValueEditor, text: TextEditor, number: NumberEditor }[control];
+
   function format(): void {
-    if (problem !== undefined || kind === undefined) return;
+    if (control === 'text' || problem !== undefined || kind === undefined) return;
     const text = formatJson(draft.text);
     if (text !== draft.text) onEdit({ text });
   }
@@ -40,20 +51,35 @@ export function ValueField({
     <div className="flex min-w-0 flex-col">
       <div className="mb-1 flex min-h-5 items-center justify-between gap-2">
         <span className="font-medium">{words.title}</span>
-        <Badge>{problem === undefined ? (kind ?? words.noValue) : words.notJson}</Badge>
+        {control === 'json' && (
+          <Badge>{problem === undefined ? (kind ?? words.noValue) : words.notJson}</Badge>
+        )}
       </div>
-      <ValueEditor
-        label={words.label(environment)}
-        text={draft.text}
-        problem={problem}
-        isReadOnly={isReadOnly}
-        onChange={(text) => onEdit({ text })}
-        onBlur={format}
-        onSubmit={onSubmit}
-      />
+      {control === 'none' ? (
+        <p className="text-ink-2">{words.none}</p>
+      ) : (
+        <Editor
+          label={words.label(environment)}
+          text={draft.text}
+          problem={problem}
+          isReadOnly={isReadOnly}
+          onChange={(text) => onEdit({ text })}
+          onBlur={format}
+          onSubmit={onSubmit}
+        />
+      )}
       <div aria-live="polite" className="mt-1 text-xs">
         {problem !== undefined && (
-          <p className="text-danger">{words.problem(problem.line, problem.column, problem.message)}</p>
+          <p className="text-danger">
+            {control === 'json'
+              ? words.problem(problem.line, problem.column, problem.message)
+              : problem.message}
+          </p>
+        )}
+        {isMisfit && (
+          <p className="text-warn">
+            {words.otherKind(VALUE_KINDS.find(([each]) => each === declared)?.[1] ?? declared)}
+          </p>
         )}
         {isOtherKind && (
           <p className="flex gap-1.5 rounded bg-warn-soft px-2 py-1 text-warn">
@@ -61,13 +87,54 @@ export function ValueField({
             <span>{words.typeChange(servedKind, kind)}</span>
           </p>
         )}
-        {problem === undefined && !isOtherKind && <p className="text-ink-3">{words.hint}</p>}
+        {problem === undefined && !isOtherKind && control !== 'none' && (
+          <p className="text-ink-3">{control === 'json' ? words.hint : words.fieldHint}</p>
+        )}
       </div>
     </div>
   );
 }
 
-/** The props of both editors of a value. */
+/** A value that is a text: people write it without quotes. */
+function TextEditor({ label, text, isReadOnly, onChange, onSubmit }: ValueEditorProps) {
+  const value: unknown = text.trim() === '' ? '' : JSON.parse(text);
+  return (
+    <textarea
+      aria-label={label}
+      readOnly={isReadOnly}
+      rows={1}
+      className={classNames(INPUT, 'field-sizing-content h-auto max-h-60 min-h-8 resize-y py-1.5')}
+      value={String(value)}
+      onChange={(event) => onChange(event.target.value === '' ? '' : JSON.stringify(event.target.value))}
+      onKeyDown={(event) => submitOnEnter(event, onSubmit)}
+    />
+  );
+}
+
+/** A value that is a number, in the notation in which it is typed. */
+function NumberEditor({ label, text, problem, isReadOnly, onChange, onBlur, onSubmit }: ValueEditorProps) {
+  return (
+    <input
+      type="text"
+      inputMode="decimal"
+      autoComplete="off"
+      aria-label={label}
+      aria-invalid={problem === undefined ? undefined : true}
+      readOnly={isReadOnly}
+      className={classNames(INPUT, 'max-w-60')}
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+      onBlur={onBlur}
+      onKeyDown={(event) => event.key === 'Enter' && onSubmit()}
+    />
+  );
+}
+
+function submitOnEnter(event: KeyboardEvent, onSubmit: () => void): void {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
+}
+
+/** The props of all editors of a value. */
 export interface ValueEditorProps {
   readonly label: string;
   readonly text: string;
@@ -122,9 +189,7 @@ function ValueEditor(props: ValueEditorProps) {
         setBusy(false);
         onBlur();
       }}
-      onKeyDown={(event: KeyboardEvent) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
-      }}
+      onKeyDown={(event) => submitOnEnter(event, onSubmit)}
     />
   );
 }

@@ -1,10 +1,17 @@
 import { FLAG_KEY_PATTERN } from '@halyard/protocol';
 import { useCallback, useState } from 'react';
 import { type NewFlag, useCreateFlag } from '../../api/flags.ts';
-import type { EnvironmentRecord, FlagRecord, FlagState, ProjectRecord } from '../../api/types.ts';
+import type {
+  EnvironmentRecord,
+  FlagRecord,
+  FlagState,
+  FlagValueKind,
+  ProjectRecord,
+} from '../../api/types.ts';
 import { useChangeGuards, useReadOnlyReason } from '../../changes/change-guards.tsx';
+import { VALUE_KINDS } from '../../components/audit/messages.ts';
 import { EnvironmentBadge } from '../../components/badges.tsx';
-import { Field, INPUT, TextField } from '../../components/field.tsx';
+import { ChoiceField, Field, INPUT, TextField } from '../../components/field.tsx';
 import { FormDialog, useForm } from '../../components/form.tsx';
 import { PeopleField } from '../../components/people-picker.tsx';
 import { Switch } from '../../components/switch.tsx';
@@ -33,6 +40,7 @@ export function CreateFlagDialog({
   const [description, setDescription] = useState('');
   const [tags, setTags] = useState<readonly string[]>([]);
   const [owner, setOwner] = useState('');
+  const [valueKind, setValueKind] = useState<FlagValueKind>('none');
   const [enabledIn, setEnabledIn] = useState<ReadonlySet<string>>(new Set());
   const create = useCreateGuarded(project);
   const fault = key === '' ? undefined : faultOf(key, flags);
@@ -40,7 +48,7 @@ export function CreateFlagDialog({
   const form = useForm({
     problems: { key: key === '' ? words.keyMissing : fault },
     submit: async () => {
-      const texts = { description: description.trim(), tags, owner: owner.trim() };
+      const texts = { description: description.trim(), tags, owner: owner.trim(), valueKind };
       const flag = await create({ key, enabledIn, ...texts });
       if (flag === undefined) return;
       onClose();
@@ -73,6 +81,13 @@ export function CreateFlagDialog({
           />
         )}
       </Field>
+      <ChoiceField
+        legend={words.valueKind}
+        layout="boxes"
+        choices={VALUE_KINDS}
+        selected={valueKind}
+        onSelect={setValueKind}
+      />
       <div className="grid gap-4 sm:grid-cols-2">
         <TagField
           label={words.tags}

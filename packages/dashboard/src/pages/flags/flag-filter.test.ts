@@ -18,6 +18,7 @@ function flag(
     tags: [],
     owner: '',
     permanent: false,
+    valueKind: 'any' as const,
     createdAt: '2025-12-01T00:00:00Z',
     environments,
     ...more,

@@ -116,6 +116,7 @@ export const messages = {
   },
 
   create: {
+    valueKind: 'Value',
     key: 'Key',
     keyHint: "The name your code uses. It can't be changed later.",
     keyMissing: 'Enter a key.',

@@ -51,6 +51,7 @@ function flag(key: string, description = ''): FlagRecord {
     tags: [],
     owner: '',
     permanent: false,
+    valueKind: 'any',
     createdAt: '2027-01-01T00:00:00Z',
     environments: {},
   };

@@ -113,6 +113,7 @@ export async function setUp() {
       tags: [],
       owner: '',
       permanent: false,
+      valueKind: 'any',
       createdAt: 1,
     });
   });

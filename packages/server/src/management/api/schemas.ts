@@ -6,7 +6,7 @@ import {
   NAME_PATTERN,
 } from '@halyard/protocol';
 import { z } from '@hono/zod-openapi';
-import { ENVIRONMENT_COLORS } from '../../domain/project.ts';
+import { ENVIRONMENT_COLORS, VALUE_KINDS } from '../../domain/project.ts';
 import { MAX_TAGS, MAX_TEXT } from '../rules.ts';
 
 // Patterns and lengths are documented here; the commands check them, with better messages.
@@ -82,6 +82,13 @@ export const flagDetailMembers = {
   permanent: z
     .boolean()
     .openapi({ description: 'Whether the flag is meant to stay: it never counts as stale.' })
+    .optional(),
+  valueKind: z
+    .enum(VALUE_KINDS)
+    .openapi({
+      description:
+        'The kind of value that code expects; `none`: the flag is only on or off. The dashboard offers the fitting control. Values of other kinds are accepted.',
+    })
     .optional(),
 } as const;
 
@@ -165,6 +172,7 @@ export const FlagRecordSchema = z
     tags: z.array(z.string()),
     owner: z.string(),
     permanent: z.boolean(),
+    valueKind: z.enum(VALUE_KINDS),
     createdAt: TimeSchema,
     archivedAt: TimeSchema.optional(),
     environments: z.record(NameSchema, StateRecordSchema),

@@ -48,20 +48,27 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     expect((await app.call('DELETE', `${path}/flags/dark-mode`)).json.error).toBe('flag_not_found');
   });
 
-  test('a permanent mark is set, reverted, and survives deletion and its revert', async () => {
+  test('a permanent mark and a kind of value are set, reverted, and survive deletion and its revert', async () => {
     const { path } = await app.project();
-    const markOf = async (key: string) => (await app.call('GET', `${path}/flags/${key}`)).json.permanent;
-    await app.call('POST', `${path}/flags`, { body: { key: 'kept', permanent: true } });
+    const marksOf = async (key: string) => {
+      const { permanent, valueKind } = (await app.call('GET', `${path}/flags/${key}`)).json;
+      return [permanent, valueKind];
+    };
+    await app.call('POST', `${path}/flags`, { body: { key: 'kept', permanent: true, valueKind: 'number' } });
     await app.call('PUT', `${path}/environments/staging/flags/plain`, { body: { enabled: true } });
-    expect([await markOf('kept'), await markOf('plain')]).toEqual([true, false]);
+    expect([await marksOf('kept'), await marksOf('plain')]).toEqual([
+      [true, 'number'],
+      [false, 'any'],
+    ]);
     const revert = (seq: number) => app.call('POST', `/api/changes/${seq}/revert`, { body: {} });
-    const marked = await app.call('PATCH', `${path}/flags/plain`, { body: { permanent: true } });
-    expect(await markOf('plain')).toBe(true);
+    const body = { permanent: true, valueKind: 'none' };
+    const marked = await app.call('PATCH', `${path}/flags/plain`, { body });
+    expect(await marksOf('plain')).toEqual([true, 'none']);
     await revert(marked.json.seq);
-    expect(await markOf('plain')).toBe(false);
+    expect(await marksOf('plain')).toEqual([false, 'any']);
     const deleted = await app.call('DELETE', `${path}/flags/kept?archive=true`);
     expect((await revert(deleted.json.seq)).status).toBe(200);
-    expect(await markOf('kept')).toBe(true);
+    expect(await marksOf('kept')).toEqual([true, 'number']);
   });
 
   test.each([
@@ -70,6 +77,7 @@ describe.each(ENGINES)('flags on $name', (engine: TestEngine) => {
     [{ key: 'a', tags: ['x', 'x'] }, 'contains a tag twice'],
     [{ key: 'a', tags: [' x'] }, 'a tag is'],
     [{ key: 'a', tags: 'x' }, '"tags" is not valid'],
+    [{ key: 'a', valueKind: 'colour' }, '"valueKind" is not valid'],
     [{ key: 'a', description: 'x'.repeat(2001) }, 'at most 2000'],
     [{ key: 'a', description: 'a\0b' }, 'U+0000'],
     [{ key: 'a', description: 'a\ud800b' }, 'an unpaired surrogate'],

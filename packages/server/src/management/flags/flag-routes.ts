@@ -160,10 +160,10 @@ export function stateRecord({ state, revision, updatedAt, updatedBy }: StoredSta
 
 /** A flag as it is answered. */
 function flagRecord(flag: Written<FlagWithStates>): Writable {
-  const { key, description, tags, owner, permanent, createdAt, archivedAt, states, seq } = flag;
+  const { key, description, tags, owner, permanent, valueKind, createdAt, archivedAt, states, seq } = flag;
   const environments = new Map([...states].map(([name, state]) => [name, stateRecord(state)]));
   const times = { createdAt: isoTime(createdAt), archivedAt: isoTimeOr(archivedAt) };
-  return { key, description, tags, owner, permanent, ...times, environments, seq };
+  return { key, description, tags, owner, permanent, valueKind, ...times, environments, seq };
 }
 
 function readStates(text: string): ReadonlyMap<string, StateText> {

@@ -154,8 +154,8 @@ export function updateFlag(
 
 /** The record with the details that `given` has. */
 function withDetails<T extends FlagDetails>(record: T, given: Partial<FlagDetails>): T {
-  const { description, tags, owner, permanent } = given;
-  return { ...record, ...defined({ description, tags, owner, permanent }) };
+  const { description, tags, owner, permanent, valueKind } = given;
+  return { ...record, ...defined({ description, tags, owner, permanent, valueKind }) };
 }
 
 /**

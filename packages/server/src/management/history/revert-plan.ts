@@ -7,6 +7,7 @@ import {
   type FlagDetails,
   PLAIN_DETAILS,
   type StateText,
+  VALUE_KINDS,
 } from '../../domain/project.ts';
 import type { ArchivedStates, AuditedOperation, StoreReader } from '../../domain/store.ts';
 import { flagArchived } from '../lookup.ts';
@@ -280,12 +281,14 @@ function isSame(a: unknown, b: unknown): boolean {
 
 /** The details of a flag in an entry of the audit log; invalid members are left out. */
 export function readDetails(text: string | undefined): Partial<FlagDetails> {
-  const { description, tags, owner, permanent } = readObject(text);
+  const { description, tags, owner, permanent, valueKind } = readObject(text);
+  const kind = VALUE_KINDS.find((each) => each === valueKind);
   return {
     ...(typeof description === 'string' ? { description } : {}),
     ...(isTexts(tags) ? { tags } : {}),
     ...(typeof owner === 'string' ? { owner } : {}),
     ...(typeof permanent === 'boolean' ? { permanent } : {}),
+    ...(kind === undefined ? {} : { valueKind: kind }),
   };
 }
 
