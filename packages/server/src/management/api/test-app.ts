@@ -3,6 +3,7 @@ import type { SsoSettings } from '../../domain/sso.ts';
 import { GuardedPoster } from '../../http/guarded-post.ts';
 import { SqlDeliveryStore } from '../../storage/delivery-store.ts';
 import { openTestStore, type TestEngine, type TestStore } from '../../storage/test-engines.ts';
+import type { DashboardEvents } from '../deliveries/delivery-routes.ts';
 import type { PeopleContext } from '../people/people.ts';
 import { PasswordHashes, SignInMemory } from '../people/sign-in.ts';
 import { IdentityProvider } from '../sso/identity-provider.ts';
@@ -46,6 +47,8 @@ export class TestApp {
   readonly logged: string[] = [];
   /** Project and environment of every stream that was opened. */
   readonly streams: string[] = [];
+  /** What every dashboard asked to watch. */
+  readonly watched: Parameters<DashboardEvents['open']>[0][] = [];
   /** How long each slowed sign-in would have waited, in milliseconds; a test may let it wait for something. */
   readonly pauses: number[] = [];
   pause = async (): Promise<void> => {};
@@ -99,7 +102,12 @@ export class TestApp {
       },
       deliveries: new SqlDeliveryStore(home.database),
       webhooks: this.webhooks,
-      events: { open: () => new Blob(['event: hello\ndata: {}\n\n']).stream() },
+      events: {
+        open: (request) => {
+          this.watched.push(request);
+          return new Blob(['event: hello\ndata: {}\n\n']).stream();
+        },
+      },
     });
   }
 

@@ -56,7 +56,7 @@ export interface TestOperator {
 /** Invites an operator with the settings' token, and lets them join. */
 export async function join(
   app: TestApp,
-  invitation: { readonly email: string; readonly role: string; readonly canChangeProtected?: boolean },
+  invitation: { readonly email: string; readonly role?: string; readonly canChangeProtected?: boolean },
 ): Promise<TestOperator> {
   const { token } = (await app.call('POST', '/api/invitations', { body: invitation })).json;
   const browser = new TestBrowser(app);

@@ -20,6 +20,8 @@ class TestNode {
     withdrawn: [] as string[],
   };
   readonly activity: Activity;
+  /** How often the readers of environment streams were checked. */
+  rechecks = 0;
   #seq = 0;
 
   constructor() {
@@ -43,7 +45,8 @@ class TestNode {
       deliveries: () => Promise.reject(new Error('not used here')),
     };
     const { catalog, hub } = this;
-    this.activity = new Activity({ node: 'here', catalog, hub, store, onDropped: () => {} });
+    const recheckStreams = () => void this.rechecks++;
+    this.activity = new Activity({ node: 'here', catalog, hub, store, onDropped: () => {}, recheckStreams });
     this.activity.live(0);
   }
 
@@ -79,7 +82,15 @@ class TestNode {
   watch(project?: string, stillValid = async () => true): Screen {
     return new Screen(this.activity.open({ stillValid, ...(project === undefined ? {} : { project }) }));
   }
+
+  /** As {@link watch}, for someone with roles in these projects alone. */
+  watchOnly(visible: readonly string[], stillValid = async () => true): Screen {
+    return new Screen(this.activity.open({ stillValid, visible }));
+  }
 }
+
+/** A reader whose session stays valid. */
+const VALID = { stillValid: async () => true };
 
 /** Reads events one by one. */
 class Screen {
@@ -235,6 +246,47 @@ describe('the events for screens', () => {
     }
     expect(node.activity.watchers).toBe(1);
     await expect(stuck.next()).rejects.toThrow('stream cut');
+  });
+
+  test('a reader with roles in single projects gets nothing of the others, whatever their names are', async () => {
+    const mine = node.addProject('mine');
+    const theirs = node.addProject('theirs');
+    const screen = node.watchOnly(['id-mine']);
+    await screen.next();
+    expect(() => node.activity.open({ ...VALID, project: 'theirs', visible: ['id-mine'] })).toThrow(
+      'does not exist',
+    );
+    node.addProject('secret');
+    node.flip(theirs, [['a', null]]);
+    node.activity.progressed({
+      ...{ seq: 7, environmentId: theirs, streams: 1, seen: 1, closed: 0, slowestMs: 1, isSettled: false },
+    });
+    const { seq } = node.flip(mine, [['b', null]]);
+    expect(await screen.next()).toMatchObject(['change', { seq, project: 'mine' }]);
+    // Another project that gets the name of a deleted one is still another project.
+    node.apply('project.deleted', {}, { projectId: 'id-mine' });
+    expect(await screen.next()).toMatchObject(['change', { kind: 'project.deleted', project: 'mine' }]);
+    node.apply('project.created', { name: 'mine' }, { projectId: 'id-other' });
+    node.apply('records.changed', { actions: ['operator.invited'] }, { projectId: '' });
+    expect(await screen.next()).toMatchObject(['change', { actions: ['operator.invited'] }]);
+  });
+
+  test.each([
+    ['operator.changed', true],
+    ['operator.removed', true],
+    ['operator.password_changed', true],
+    ['session.ended', true],
+    ['token.revoked', true],
+    ['session.started', false],
+    ['flag.updated', false],
+  ])('checks every reader at once after %s: %p', async (action, isChecked) => {
+    let checks = 0;
+    const screen = node.watch(undefined, async () => ++checks === 0);
+    await screen.next();
+    node.apply('records.changed', { actions: [action] }, { projectId: '' });
+    expect(await screen.next()).toMatchObject(['change', { actions: [action] }]);
+    if (isChecked) expect(await screen.next()).toBeUndefined();
+    expect([checks, node.rechecks]).toEqual(isChecked ? [1, 1] : [0, 0]);
   });
 
   test('a reader with a valid session gets keep-alives while nothing happens', async () => {

@@ -264,18 +264,25 @@ for (const [engine, create] of Object.entries(PLACES)) {
       );
     });
 
-    test('a removed access token loses its event stream', async () => {
-      const body = { name: `screen-${engine}` };
+    test('a revoked access token of a project loses its streams on the other node', async () => {
+      await installation.project('watched');
+      const projects = [{ project: 'watched', role: 'viewer' }];
+      const body = { name: `screen-${engine}`, projects };
       const made = (await installation.management().request('POST', '/api/tokens', { body })) as {
         readonly id: string;
         readonly token: string;
       };
-      const reader = await openSse(`${installation.node(0).url}/api/events`, {
-        headers: { authorization: `Bearer ${made.token}` },
-      });
-      await reader.nextFrame();
+      const paths = ['/api/events', '/api/projects/watched/environments/production/stream'];
+      const readers = await Promise.all(
+        paths.map((path) =>
+          openSse(`${installation.node(1).url}${path}`, {
+            headers: { authorization: `Bearer ${made.token}` },
+          }),
+        ),
+      );
+      for (const reader of readers) await reader.nextFrame();
       await installation.management().request('DELETE', `/api/tokens/${made.id}`);
-      expect((await reader.untilEnded()).how).toBe('closed');
+      for (const reader of readers) expect((await reader.untilEnded()).how).toBe('closed');
     });
 
     test('a stopping node removes its streams from the list at once', async () => {

@@ -1,0 +1,443 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { TokenLimit } from '../../domain/people.ts';
+import { ENGINES } from '../../storage/test-engines.ts';
+import type { Level, Scope } from '../rights.ts';
+import { runDueSchedules } from '../schedules/schedule-runner.ts';
+import { openTestApp, type TestAnswer, type TestApp } from './test-app.ts';
+import { join, TestBrowser, type TestOperator } from './test-browser.ts';
+
+setDefaultTimeout(60_000);
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly id: string;
+  readonly level: Level | 'anyone';
+  readonly scope: Scope | undefined;
+}
+
+const RANKS = ['none', 'viewer', 'states', 'editor', 'admin'] as const;
+type Rank = (typeof RANKS)[number];
+
+/** A caller, with a role for all projects and one in the project "ours". */
+interface Caller {
+  readonly name: string;
+  readonly global: 'none' | 'viewer' | 'editor' | 'admin';
+  readonly ours?: 'viewer' | 'editor' | 'admin';
+  readonly only?: TokenLimit;
+}
+
+const CALLERS: readonly Caller[] = [
+  ...(['viewer', 'editor', 'admin'] as const).flatMap((role) => [
+    { name: `${role} of all`, global: role },
+    { name: `${role} of ours`, global: 'none', ours: role } as const,
+  ]),
+  { name: 'viewer of all, administrator of ours', global: 'viewer', ours: 'admin' },
+  { name: 'planner of all', global: 'admin', only: 'plan' },
+  { name: 'planner of ours', global: 'none', ours: 'editor', only: 'plan' },
+  { name: 'setter of all', global: 'editor', only: 'states' },
+  { name: 'setter of ours', global: 'none', ours: 'admin', only: 'states' },
+];
+
+const PLACES = ['ours', 'theirs'] as const;
+type Place = (typeof PLACES)[number];
+
+/** What belongs to a project without having it in its path. */
+interface Belongings {
+  readonly seq: number;
+  readonly key: string;
+  readonly member: string;
+  readonly token: string;
+  readonly relay: string;
+}
+
+let app: TestApp;
+let operations: readonly Described[];
+const tokens = new Map<string, string>();
+const belongings = new Map<Place, Belongings>();
+let count = 0;
+
+async function made(path: string, body: object): Promise<TestAnswer['json']> {
+  const { status, json, text } = await app.call('POST', path, { body });
+  if (status >= 300) throw new Error(`${path}: ${text}`);
+  return json;
+}
+
+beforeAll(async () => {
+  const [engine] = ENGINES;
+  if (engine === undefined) throw new Error('the tests have no engine');
+  app = await openTestApp(engine);
+  for (const [index, project] of PLACES.entries()) {
+    await made('/api/projects', { name: project });
+    const path = `/api/projects/${project}`;
+    await made(`${path}/flags`, { key: `flag-of-${project}`, states: { production: { enabled: true } } });
+    const changed = await app.call('PATCH', `${path}/environments/staging/flags/flag-of-${project}`, {
+      body: { enabled: true },
+    });
+    const key = await made(`${path}/keys`, { name: `key-of-${project}`, environments: ['staging'] });
+    const projects = [{ project, role: 'viewer' }];
+    const invited = await made('/api/invitations', { email: `member-${index}@example.com`, projects });
+    const joined = await app.call('POST', '/api/invitations/accept', {
+      token: null,
+      headers: { 'Content-Type': 'application/json' },
+      body: { token: invited.token, password: 'a password of some length' },
+    });
+    const token = await made('/api/tokens', { name: `token-of-${project}`, projects });
+    const relay = await made('/api/relay-tokens', { name: `relay-of-${project}`, projects: [project] });
+    const ids = { key: key.id, member: joined.json.operator.id, token: token.id, relay: relay.id };
+    belongings.set(project, { seq: changed.json.seq, ...ids });
+  }
+  for (const { name, global, ours, only } of CALLERS) {
+    const projects = ours && [{ project: 'ours', role: ours }];
+    tokens.set(name, (await made('/api/tokens', { name, role: global, projects, only })).token);
+  }
+  const { paths } = (await app.call('GET', '/api/openapi.json')).json;
+  operations = Object.entries<Record<string, Record<string, never>>>(paths)
+    .filter(([path]) => path.startsWith('/api/') && path !== '/api/openapi.json')
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => ({
+        method: method.toUpperCase(),
+        path,
+        id: described.operationId ?? '',
+        level: described['x-sets-states'] ? 'states' : (described['x-role'] ?? 'anyone'),
+        scope: described['x-scope'],
+      })),
+    );
+});
+afterAll(() => app.close());
+
+/** The highest role of a caller in a place, within the limit of its token; written apart from the rules. */
+function rankIn({ global, ours, only }: Caller, place?: Place): number {
+  const roles: Rank[] = [global, ...(place === 'ours' && ours !== undefined ? [ours] : [])];
+  const limit: Rank = only === 'plan' ? 'viewer' : (only ?? 'admin');
+  const rank = Math.max(...roles.map((role) => RANKS.indexOf(role)));
+  return Math.min(rank, RANKS.indexOf(limit));
+}
+
+type Outcome = 'allowed' | 'forbidden' | 'hidden';
+
+function expected(caller: Caller, level: Level, place?: Place): Outcome {
+  const rank = rankIn(caller, place);
+  if (rank >= RANKS.indexOf(level)) return 'allowed';
+  return place !== undefined && rank === 0 ? 'hidden' : 'forbidden';
+}
+
+function outcomeOf({ status, json }: TestAnswer): Outcome {
+  if (status === 403) return 'forbidden';
+  const isHidden = status === 404 && ['project_not_found', 'not_found', 'key_not_found'].includes(json.error);
+  return isHidden ? 'hidden' : 'allowed';
+}
+
+/** Runs work on a node that takes no changes: whatever is allowed fails before it changes anything. */
+async function withoutWrites<T>(work: () => Promise<T>): Promise<T> {
+  app.node.isLost = true;
+  try {
+    return await work();
+  } finally {
+    app.node.isLost = false;
+  }
+}
+
+test('every operation declares its scope', () => {
+  expect(operations.length).toBeGreaterThan(60);
+  const undeclared = operations.filter(({ path, scope, level }) =>
+    path.includes('{project}') ? scope !== 'project' : scope === undefined && level !== 'anyone',
+  );
+  expect(undeclared).toEqual([]);
+});
+
+describe('the matrix of operation, role and scope', () => {
+  test('of the operations in a project', async () => {
+    const some = operations.filter(({ scope }) => scope === 'project');
+    expect(some.length).toBeGreaterThan(35);
+    const wrong: unknown[] = [];
+    for (const { method, path, id, level } of some) {
+      for (const caller of CALLERS) {
+        for (const place of PLACES) {
+          const url = path.replace('{project}', place).replaceAll(/\{\w+\}/g, 'nowhere');
+          const token = tokens.get(caller.name) ?? '';
+          const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+          const answer = await withoutWrites(() => app.call(method, url, { token, ...body }));
+          const outcome =
+            answer.status === 404 && answer.json.error !== 'project_not_found'
+              ? 'allowed'
+              : outcomeOf(answer);
+          const right = level === 'anyone' ? 'allowed' : expected(caller, level, place);
+          if (outcome !== right) wrong.push([id, caller.name, place, outcome, right]);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('of the operations that require a role for all projects, or none', async () => {
+    const some = operations.filter(
+      ({ scope, level }) => (scope === 'server' || scope === 'self') && level !== 'anyone',
+    );
+    expect(some.map(({ id }) => id)).toContain('createProject');
+    const wrong: unknown[] = [];
+    for (const { method, path, id, level, scope } of some) {
+      for (const caller of CALLERS) {
+        const token = tokens.get(caller.name) ?? '';
+        const url = path.replaceAll(/\{\w+\}/g, 'nowhere');
+        const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+        const { status } = await withoutWrites(() => app.call(method, url, { token, ...body }));
+        const right = level === 'anyone' || scope === 'self' || expected(caller, level) === 'allowed';
+        if ((status !== 403) !== right) wrong.push([id, caller.name, status]);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  /** A call about something of a place; without a body of its own, `level` is that of the operation. */
+  interface PlacedCall {
+    readonly path: string;
+    readonly body?: object;
+    /** What is allowed shows this; what is hidden, or forbidden, does not. */
+    readonly shows?: string;
+  }
+
+  /** For each operation whose scope is `visible`: a call about a place. Lists answer everybody, and show only their own. */
+  const CALLS: Readonly<Record<string, (place: Place, own: Belongings) => PlacedCall | Promise<PlacedCall>>> =
+    {
+      listProjects: (place) => ({ path: '/api/projects', shows: `"${place}"` }),
+      search: (place) => ({ path: `/api/search?q=flag-of-${place}`, shows: `flag-of-${place}` }),
+      listAudit: (place) => ({ path: '/api/audit?limit=1000', shows: `flag-of-${place}` }),
+      listOperators: (place) => ({ path: '/api/operators', shows: `"${place}"` }),
+      listAccessTokens: (place) => ({ path: '/api/tokens', shows: `token-of-${place}` }),
+      listRelayTokens: (place) => ({ path: '/api/relay-tokens', shows: `relay-of-${place}` }),
+      listInvitations: async (place) => {
+        await made('/api/invitations', {
+          ...{ email: `soon@${place}.example`, projects: [{ project: place, role: 'viewer' }] },
+        });
+        return { path: '/api/invitations', shows: `soon@${place}.example` };
+      },
+      getChange: (_, { seq }) => ({ path: `/api/changes/${seq}` }),
+      getDelivery: (_, { seq }) => ({ path: `/api/changes/${seq}/delivery` }),
+      revertChange: (_, { seq }) => ({ path: `/api/changes/${seq}/revert?dryRun=true`, body: {} }),
+      getProjectKey: (_, { key }) => ({ path: `/api/keys/${key}` }),
+      revokeProjectKey: (_, { key }) => ({ path: `/api/keys/${key}` }),
+      streamEvents: (place) => ({ path: `/api/events?project=${place}` }),
+      createAccessToken: (place) => ({
+        path: '/api/tokens',
+        body: { name: `new-${++count}`, projects: [{ project: place, role: 'viewer' }] },
+      }),
+      revokeAccessToken: (_, { token }) => ({ path: `/api/tokens/${token}` }),
+      createRelayToken: (place) => ({
+        path: '/api/relay-tokens',
+        body: { name: `new-${++count}`, projects: [place] },
+      }),
+      revokeRelayToken: (_, { relay }) => ({ path: `/api/relay-tokens/${relay}` }),
+      inviteOperator: (place) => ({
+        path: '/api/invitations',
+        body: { email: `new-${++count}@example.com`, projects: [{ project: place, role: 'viewer' }] },
+      }),
+      revokeInvitation: async (place) => {
+        const email = `new-${++count}@example.com`;
+        const { id } = await made('/api/invitations', {
+          email,
+          projects: [{ project: place, role: 'viewer' }],
+        });
+        return { path: `/api/invitations/${id}` };
+      },
+      changeOperator: (place, { member }) => ({
+        path: `/api/operators/${member}`,
+        body: { projects: [{ project: place, role: 'viewer' }] },
+      }),
+      importProject: (place) => ({
+        path: '/api/import?dryRun=true',
+        body: { halyard: 1, project: place, environments: [], flags: {} },
+      }),
+    };
+
+  /** Differences from the rule that a role in the place is required. */
+  function exception(id: string, caller: Caller, place: Place, level: Level): Outcome {
+    // A credential is hidden from callers who do not administer the place, unless they administer nothing at all.
+    const isAnyAdmin = [undefined, ...PLACES].some((each) => expected(caller, level, each) === 'allowed');
+    const outcome = expected(caller, level, place);
+    if (level !== 'viewer' && !isAnyAdmin) return 'forbidden';
+    const isCredential = /^revoke(AccessToken|RelayToken|Invitation)$/.test(id);
+    if (isCredential && outcome !== 'allowed') return 'hidden';
+    // A hidden project counts as one to create.
+    if (id === 'importProject' && outcome === 'hidden') return 'forbidden';
+    return outcome;
+  }
+
+  /** What an answer shows that differs from the rule; `undefined` when it is right. */
+  function differenceOf(answer: TestAnswer, call: PlacedCall, right: Outcome, isRefused: boolean): unknown {
+    const { status, json, text } = answer;
+    if (call.shows !== undefined) {
+      const isShown = text.includes(call.shows);
+      if (isShown !== (right === 'allowed') || (status === 403) !== isRefused)
+        return [status, isShown, right];
+    } else {
+      // Without streams there are no receipts, and the answer says so to those who may see the change.
+      const isSeen = json?.message?.includes('no delivery receipts') === true;
+      const outcome = isSeen ? 'allowed' : outcomeOf(answer);
+      if (outcome !== right) return [outcome, right, text.slice(0, 200)];
+    }
+    // An answer may repeat the name that the caller sent.
+    const sent = call.path + JSON.stringify(call.body ?? {});
+    return right === 'hidden' && text.includes('theirs') && !sent.includes('theirs')
+      ? 'leaks a name'
+      : undefined;
+  }
+
+  test('of the operations that find out themselves what the caller may see', async () => {
+    const some = operations.filter(({ scope, level }) => scope === 'visible' && level !== 'anyone');
+    expect(some.map(({ id }) => id).filter((id) => CALLS[id] === undefined)).toEqual([]);
+    const wrong: unknown[] = [];
+    for (const { method, id, level } of some) {
+      for (const caller of CALLERS) {
+        for (const place of PLACES) {
+          const own = belongings.get(place);
+          const call = own && (await CALLS[id]?.(place, own));
+          if (call === undefined || level === 'anyone') throw new Error(`${id} has no call`);
+          const token = tokens.get(caller.name) ?? '';
+          const answer = await app.call(method, call.path, { token, ...(call.body && { body: call.body }) });
+          if (id === 'streamEvents') {
+            const visible = app.watched.at(-1)?.visible;
+            const right = rankIn(caller) > 0 ? undefined : [await idOf('ours')];
+            if (!Bun.deepEquals(visible, right)) wrong.push([id, caller.name, visible]);
+            continue;
+          }
+          const isRefused = level !== 'viewer' && !isAdminAnywhere(caller);
+          const difference = differenceOf(answer, call, exception(id, caller, place, level), isRefused);
+          if (difference !== undefined) wrong.push([id, caller.name, place, difference]);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  async function idOf(project: string): Promise<string | undefined> {
+    return (await app.context.store.read((reader) => reader.project(project)))?.id;
+  }
+
+  function isAdminAnywhere(caller: Caller): boolean {
+    return [undefined, ...PLACES].some((place) => expected(caller, 'admin', place) === 'allowed');
+  }
+});
+
+test('what a caller may not see answers like what does not exist', async () => {
+  const token = tokens.get('admin of ours') ?? '';
+  const [hidden, missing] = await Promise.all(
+    ['theirs', 'nothing'].map(async (name) =>
+      (await app.call('GET', `/api/projects/${name}`, { token })).text.replaceAll(name, '?'),
+    ),
+  );
+  expect(hidden).toBe(missing ?? '');
+});
+
+describe('rights', () => {
+  const ours = [{ project: 'ours', role: 'admin' }];
+
+  /** A person with rights, signed in. */
+  async function person(rights: object): Promise<TestOperator> {
+    return join(app, { email: `person-${++count}@example.com`, ...rights });
+  }
+
+  test('are given by administrators of the place alone, and never beyond their own', async () => {
+    const token = tokens.get('admin of ours') ?? '';
+    const refused: readonly (readonly [object, number])[] = [
+      [{ role: 'viewer' }, 403],
+      [{ role: 'none', canChangeProtected: true }, 403],
+      [{ projects: [{ project: 'theirs', role: 'viewer' }] }, 404],
+      [{ projects: [...ours, { project: 'theirs', role: 'viewer' }] }, 404],
+      [{ projects: [...ours, ...ours] }, 400],
+      [{ role: 'none' }, 400],
+    ];
+    for (const [rights, status] of refused) {
+      const body = { role: 'none', ...rights };
+      const made = await app.call('POST', '/api/tokens', { token, body: { name: 'more', ...body } });
+      expect([rights, made.status]).toEqual([rights, status]);
+      const email = 'more@example.com';
+      const invited = await app.call('POST', '/api/invitations', { token, body: { email, ...body } });
+      expect([rights, invited.status]).toEqual([rights, status]);
+    }
+    const planner = tokens.get('planner of all') ?? '';
+    const planned = await app.call('POST', '/api/tokens', { token: planner, body: { name: 'more' } });
+    expect(planned.json.message).toContain('only reads and plans imports');
+  });
+
+  test('an administrator of a project changes the roles there, and leaves the others', async () => {
+    const { id, browser } = await person({ projects: [{ project: 'theirs', role: 'editor' }] });
+    const token = tokens.get('admin of ours') ?? '';
+    const change = (body: object) => app.call('PATCH', `/api/operators/${id}`, { token, body });
+    expect((await change({ projects: ours })).json.projects).toEqual([
+      { project: 'ours', role: 'admin', canChangeProtected: false },
+    ]);
+    for (const body of [{ name: 'Other' }, { role: 'viewer' }]) expect((await change(body)).status).toBe(403);
+    const all = (await app.call('GET', '/api/operators')).json.operators;
+    const found = all.find((each: { id: string }) => each.id === id);
+    expect(found.projects.map((each: { project: string }) => each.project)).toEqual(['ours', 'theirs']);
+    // New rights end the sessions.
+    expect((await browser.call('GET', '/api/whoami')).status).toBe(401);
+  });
+
+  test('who loses a project loses the links that were made there', async () => {
+    const { id, browser } = await person({ projects: ours });
+    const email = `guest-${++count}@example.com`;
+    const projects = [{ project: 'ours', role: 'viewer' }];
+    const { json } = await browser.call('POST', '/api/invitations', { body: { email, projects } });
+    expect(json.projects).toEqual([{ project: 'ours', role: 'viewer', canChangeProtected: false }]);
+    await app.call('PATCH', `/api/operators/${id}`, { body: { projects } });
+    const inspected = await new TestBrowser(app).call('POST', '/api/invitations/inspect', {
+      body: { token: json.token },
+    });
+    expect(inspected.json.error).toBe('invitation_invalid');
+  });
+
+  test('a role for all projects and one in a project count together', async () => {
+    const { browser } = await person({ role: 'viewer', projects: [{ project: 'ours', role: 'editor' }] });
+    const set = (project: string, environment: string) =>
+      browser.call('PATCH', `/api/projects/${project}/environments/${environment}/flags/flag-of-${project}`, {
+        body: { enabled: true },
+      });
+    expect((await set('ours', 'staging')).status).toBe(200);
+    expect((await set('theirs', 'staging')).json.error).toBe('forbidden');
+    expect((await set('ours', 'production')).json.message).toContain('you may not change it');
+    const { browser: trusted } = await person({
+      projects: [{ project: 'ours', role: 'editor', canChangeProtected: true }],
+    });
+    const path = '/api/projects/ours/environments/production/flags/flag-of-ours';
+    expect((await trusted.call('PATCH', path, { body: { enabled: true } })).json.error).toBe(
+      'confirmation_required',
+    );
+  });
+
+  test('a person without any role sees nothing, and is told so by empty lists', async () => {
+    const { id, browser } = await person({ projects: ours });
+    await app.call('PATCH', `/api/operators/${id}`, { body: { projects: [] } });
+    await browser.signIn(`person-${count}@example.com`);
+    for (const [path, list] of [
+      ['/api/projects', 'projects'],
+      ['/api/audit', 'entries'],
+      ['/api/search?q=flag', 'results'],
+    ] as const)
+      expect((await browser.call('GET', path)).json[list]).toEqual([]);
+    const { operators } = (await browser.call('GET', '/api/operators')).json;
+    expect(operators.map((each: { id: string }) => each.id)).toEqual([id]);
+  });
+
+  test('a schedule runs with the rights of its author in that project', async () => {
+    const { id, browser } = await person({ projects: [{ project: 'ours', role: 'editor' }] });
+    const dueAt = new Date(app.node.now + 60_000).toISOString();
+    const changes = [{ key: 'flag-of-ours', patch: { enabled: false } }];
+    const body = { environment: 'staging', dueAt, changes };
+    const scheduled = await browser.call('POST', '/api/projects/ours/schedules', { body });
+    expect(scheduled.status).toBe(201);
+    await app.call('PATCH', `/api/operators/${id}`, { body: { projects: [] } });
+    app.node.now += 60_000;
+    const { settled } = await runDueSchedules(app.context);
+    expect(settled).toContainEqual({ id: scheduled.json.id, status: 'failed' });
+  });
+
+  test('a token is an editor for 90 days unless its maker says otherwise', async () => {
+    const { json } = await app.call('POST', '/api/tokens', { body: { name: 'default' } });
+    expect([json.role, json.canChangeProtected, json.only]).toEqual(['editor', false, undefined]);
+    expect(Date.parse(json.expiresAt) - app.node.now).toBe(90 * 86_400_000);
+    const eternal = await app.call('POST', '/api/tokens', { body: { name: 'eternal', expiresAt: null } });
+    expect(eternal.json.expiresAt).toBeUndefined();
+  });
+});
